@@ -1,0 +1,45 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# one thread per process: two on a busy two-core machine are slower than one, and sums keep their order
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test check lint types bench study docs clean
+
+demo: $(VENV)/installed
+	$(BIN)/unweave demo
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+study: $(VENV)/installed-dev
+	$(BIN)/python -m pytest -m slow
+
+check: lint types test
+
+lint: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-dev
+	$(BIN)/mypy
+
+bench: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/installed-dev
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/installed-dev: pyproject.toml constraints-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dev.txt --editable '.[dev]'
+	touch $(VENV)/installed $@

@@ -1,0 +1,64 @@
+"""unweave: how well a representation separates the factors behind the data, and how far to trust the number.
+
+Names are imported when first used, so that `unweave --help` starts at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave import metrics, synthetic
+    from unweave.card import Card, Metric, MetricUndefined, metric
+    from unweave.conformance import check_metric
+    from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evidence import Evidence, EvidenceError, FactorKind, Posterior
+    from unweave.score import Score
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Card": "unweave.card",
+    "Evaluation": "unweave.evaluation",
+    "Evidence": "unweave.evidence",
+    "EvidenceError": "unweave.evidence",
+    "FactorKind": "unweave.evidence",
+    "Metric": "unweave.card",
+    "MetricUndefined": "unweave.card",
+    "Posterior": "unweave.evidence",
+    "Score": "unweave.score",
+    "check_metric": "unweave.conformance",
+    "compare": "unweave.evaluation",
+    "evaluate": "unweave.evaluation",
+    "metric": "unweave.card",
+}
+_ROOMS = ("metrics", "synthetic")
+
+__all__ = [  # noqa: RUF022 - the order a newcomer meets them
+    "evaluate",
+    "compare",
+    "Evaluation",
+    "Evidence",
+    "EvidenceError",
+    "FactorKind",
+    "Posterior",
+    "Score",
+    "Card",
+    "Metric",
+    "MetricUndefined",
+    "metric",
+    "check_metric",
+    "metrics",
+    "synthetic",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"unweave.{name}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'unweave' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

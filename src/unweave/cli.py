@@ -1,0 +1,200 @@
+"""The command line: thin, and quick to start (everything heavy is imported by the command that needs it)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unweave import __version__
+
+if TYPE_CHECKING:
+    from unweave.evaluation import Evaluation
+
+SCORE_OPTIONS = [
+    click.option("--metrics", metavar="NAMES", help="Comma-separated; options after colons: mcc:correlation=spearman."),
+    click.option("--kinds", metavar="KINDS", help="One kind for all factors, or NAME=KIND pairs, comma-separated."),
+    click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors."),
+    click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes."),
+    click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
+    click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
+    click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
+    click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+]
+
+
+def _with_score_options(command: Any) -> Any:
+    for option in reversed(SCORE_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="unweave")
+def main() -> None:
+    """Measure how well a learned representation separates the factors behind the data."""
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@_with_score_options
+def score(file: Path, codes_file: Path | None, **options: Any) -> None:
+    """Score the codes in FILE against its factors (or factors in FILE, codes in CODES_FILE).
+
+    Reads .npz (arrays 'factors' and 'codes'), pairs of .npy, .csv and .parquet.
+    """
+    with _one_sentence_errors():
+        from unweave.datasets.files import read_files
+        from unweave.evaluation import evaluate
+
+        files = read_files(
+            file,
+            codes_file,
+            factors=_names(options["factors"]),
+            codes=_names(options["codes"]),
+            row_groups=options["row_groups"],
+        )
+        settings = _settings(options, row_groups=files.row_groups)
+        _show(evaluate(files.factors, files.codes, **settings), options["as_json"])
+
+
+@main.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--factors-from", type=click.Path(path_type=Path), help="File with the factors; FILES hold codes only.")
+@_with_score_options
+def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
+    """Score several representations of the same samples side by side, one file each."""
+    with _one_sentence_errors():
+        from unweave.datasets.files import read_files
+        from unweave.evaluation import compare as compare_all
+        from unweave.evidence import Evidence, EvidenceError
+
+        read = [
+            read_files(
+                path if factors_from is None else factors_from,
+                None if factors_from is None else path,
+                factors=_names(options["factors"]),
+                codes=_names(options["codes"]),
+                row_groups=options["row_groups"],
+            )
+            for path in files
+        ]
+        first = Evidence(read[0].factors, missing="drop")
+        for path, other in zip(files, read, strict=True):
+            factors = Evidence(other.factors, missing="drop")
+            if factors.factors.shape != first.factors.shape or (factors.factors != first.factors).any():
+                raise EvidenceError(
+                    f"{path} and {files[0]} have different factors: compare representations of the same samples, "
+                    "in the same order."
+                )
+        labels = _distinct_labels(files)
+        settings = _settings(options, row_groups=read[0].row_groups)
+        found = compare_all(
+            read[0].factors, dict(zip(labels, (entry.codes for entry in read), strict=True)), **settings
+        )
+        _show(found, options["as_json"])
+
+
+@main.command()
+def metrics() -> None:
+    """List the metrics."""
+    from rich import box
+    from rich.table import Table
+
+    from unweave.metrics import CATALOGUE
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("metric", "measures", "full marks up to", "what it says"):
+        table.add_column(heading, no_wrap=heading == "metric")
+    for entry in CATALOGUE.values():
+        table.add_row(entry.card.name, entry.card.measures, entry.card.equivalence, entry.card.summary)
+    _console().print(table)
+
+
+@main.command()
+@click.argument("name")
+def explain(name: str) -> None:
+    """Explain a metric: its card in plain words."""
+    with _one_sentence_errors():
+        from unweave.evaluation.loop import chosen_by_text
+        from unweave.explanation import explained
+
+        click.echo(explained(chosen_by_text(name)))
+
+
+@main.command()
+@click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
+def demo(rows: int) -> None:
+    """Score a few encoders of a circuit with a resistor."""
+    with _one_sentence_errors():
+        from unweave.demonstration import circuit_encoders, introduction
+        from unweave.evaluation import compare as compare_all
+
+        factors, representations = circuit_encoders(rows)
+        click.echo(introduction())
+        _show(compare_all(factors, representations, progress=True), as_json=False)
+
+
+def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
+    return {
+        "metrics": _names(options["metrics"]) or None,
+        "kinds": _kinds(options["kinds"]),
+        "missing": options["missing"],
+        "seeds": range(options["seeds"]),
+        "n_jobs": options["jobs"],
+        "row_groups": row_groups,
+        "progress": True,
+    }
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _kinds(text: str | None) -> str | dict[str, str] | None:
+    if not text or "=" not in text:
+        return text or None
+    pairs = [pair.rpartition("=") for pair in _names(text)]
+    return {name.strip(): kind.strip() for name, _, kind in pairs}
+
+
+def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
+    """File names without endings, or whole paths where these are not distinct."""
+    stems = [path.stem for path in files]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # a pipe has no width: wide enough for the table, and no colours
+    return Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+
+
+def _show(evaluation: Evaluation, as_json: bool) -> None:
+    if as_json:
+        click.echo(evaluation.to_json())
+    else:
+        _console().print(evaluation)
+    if all(row.score is None for row in evaluation.rows):
+        click.echo("No metric could be computed; the notes say why.", err=True)
+        raise SystemExit(2)
+
+
+class _one_sentence_errors:
+    """Bad input ends the command with its one sentence and exit code 2, without a traceback."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None and issubclass(kind, ValueError):
+            from unweave.evidence import EvidenceError
+
+            if isinstance(error, EvidenceError):
+                click.echo(f"Error: {error}", err=True)
+                raise SystemExit(2)

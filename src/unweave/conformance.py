@@ -1,0 +1,153 @@
+"""The contract of a metric, checked from its card: callable on anyone's metric."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+
+from unweave.card import Metric, MetricUndefined
+from unweave.evidence import Evidence
+from unweave.score import Score
+
+N_ROWS, N_FACTORS, N_DRAWS = 2000, 4, 3
+CHANCE_TOLERANCE = 0.05
+Check = Callable[[Metric], None]
+
+
+def check_metric(metric: Metric) -> None:
+    """Run every check of the contract; raises AssertionError with all that fail.
+
+    A metric keeps its contract when it stays within its bounds, gives full marks to the identity and to rescaled,
+    permuted factors, gives noise its declared chance level, does not care for the order of rows and codes, leaves its
+    inputs alone, repeats itself for a seed, can be pickled and its score be written as JSON, survives constant columns,
+    and refuses evidence that lacks what its card needs.
+
+    >>> from unweave.metrics import r2
+    >>> check_metric(r2)
+    """
+    broken = []
+    for check in CHECKS:
+        try:
+            check(metric)
+        except AssertionError as error:
+            broken.append(f"{check.__name__}: {error}")
+    assert not broken, f"{metric.card.name} breaks its contract:\n" + "\n".join(broken)
+
+
+def bounds_hold(metric: Metric) -> None:
+    """Values stay within the card's bounds, on clean, mixed and unrelated codes alike."""
+    low, high = metric.card.bounds
+    factors = _factors(0)
+    mixing = np.random.default_rng(1).normal(size=(N_FACTORS, 3))
+    for codes in (factors, factors @ mixing, _factors(2)):
+        value = float(metric(factors, codes))
+        assert low <= value <= high, f"{value} is outside {low} to {high}"
+
+
+def identity_is_best(metric: Metric) -> None:
+    """The identity scores the best within the card's tolerance, and so do permuted and rescaled factors."""
+    factors, card = _factors(0), metric.card
+    for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
+        distance = abs(float(metric(factors, codes)) - card.best)
+        allowed = card.identity_tolerance + card.order_tolerance
+        assert distance <= allowed, f"the {name} is {distance:.4f} from the best, allowed are {allowed}"
+
+
+def noise_is_chance(metric: Metric) -> None:
+    """Unrelated codes score what the card calls chance."""
+    chance = metric.card.chance
+    found = float(np.mean([float(metric(_factors(k), _factors(100 + k))) for k in range(N_DRAWS)]))
+    if chance == "by permutation":
+        evidence = Evidence(_factors(0), _factors(0))
+        expected = float(np.mean([float(metric(evidence.permuted(k))) for k in range(N_DRAWS)]))
+    else:
+        expected = float(chance(N_ROWS, N_FACTORS, N_FACTORS)) if callable(chance) else float(chance)
+    assert abs(found - expected) <= CHANCE_TOLERANCE, f"noise scores {found:.3f}, the chance level is {expected:.3f}"
+
+
+def order_does_not_matter(metric: Metric) -> None:
+    """Other orders of rows and of codes give the same raw score, within the card's tolerance."""
+    rng = np.random.default_rng(3)
+    factors = _factors(0)
+    codes = factors @ rng.normal(size=(N_FACTORS, N_FACTORS)) + 0.1 * rng.normal(size=factors.shape)
+    rows, columns = rng.permutation(N_ROWS), rng.permutation(N_FACTORS)
+    raw = metric(factors, codes).raw
+    moved = max(abs(metric(factors[rows], codes[rows]).raw - raw), abs(metric(factors, codes[:, columns]).raw - raw))
+    allowed = metric.card.order_tolerance + 1e-9
+    assert moved <= allowed, f"reordering moves the score by {moved:.2g}, allowed are {allowed:.2g}"
+
+
+def inputs_are_unchanged(metric: Metric) -> None:
+    """The arrays given are the same afterwards."""
+    factors, codes = _factors(0), _factors(1)
+    before = factors.copy(), codes.copy()
+    metric(factors, codes)
+    assert (factors == before[0]).all(), "the factors were changed"
+    assert (codes == before[1]).all(), "the codes were changed"
+
+
+def same_seed_same_number(metric: Metric) -> None:
+    """Two calls agree to the last digit, with the default seed and with a stated one."""
+    factors = _factors(0)
+    codes = factors + _factors(1)
+    options = {"rng": 5} if "rng" in metric.options else {}
+    first, second = metric(factors, codes, **options), metric(factors, codes, **options)
+    assert first == second, f"{first.raw!r} became {second.raw!r}"
+    assert metric(factors, codes) == metric(factors, codes), "two calls with the defaults differ"
+
+
+def can_be_sent_and_stored(metric: Metric) -> None:
+    """The metric survives pickling, its score survives JSON and knows its name, version and settings."""
+    assert pickle.loads(pickle.dumps(metric)) is metric, "the metric does not survive pickling"
+    score = metric(_factors(0), _factors(0))
+    assert Score.from_json(score.to_json()) == score, "the score does not survive JSON"
+    assert (score.metric, score.version) == (metric.card.name, metric.card.version), "the score has lost its name"
+    assert set(score.settings) == set(metric.options), "the settings do not name every option"
+
+
+def constant_columns_are_survived(metric: Metric) -> None:
+    """A dead code barely moves the score; a constant factor is left out of it and named, not counted as zero."""
+    factors = _factors(0)
+    plain = metric(factors, factors)
+    dead = metric(factors, np.column_stack([np.full(N_ROWS, 7.0), factors]))
+    allowed = metric.card.identity_tolerance + metric.card.order_tolerance + 1e-6
+    assert abs(dead.raw - plain.raw) <= allowed, f"a dead code moves the score by {abs(dead.raw - plain.raw):.3g}"
+    constant = metric(np.column_stack([factors, np.full(N_ROWS, 7.0)]), factors)
+    assert abs(constant.raw - plain.raw) <= allowed, f"a constant factor moves the score to {constant.raw:.3g}"
+    assert any("onstant" in caveat for caveat in constant.caveats), "no caveat names the constant factor"
+
+
+def lacking_evidence_is_refused(metric: Metric) -> None:
+    """Evidence without what the card needs, or with too few rows, is refused with a sentence."""
+    factors = _factors(0)
+    lacking = [Evidence(factors[: metric.card.min_rows - 1], factors[: metric.card.min_rows - 1])]
+    if "codes" in metric.card.needs:
+        lacking.append(Evidence(factors))
+    if "factors" in metric.card.needs:
+        lacking.append(Evidence(None, factors))
+    for evidence in lacking:
+        try:
+            metric(evidence)
+        except MetricUndefined as error:
+            assert metric.card.name in str(error), "the refusal does not name the metric"
+        else:
+            raise AssertionError(f"{evidence} was scored although the card says it cannot be")
+
+
+CHECKS: tuple[Check, ...] = (
+    bounds_hold,
+    identity_is_best,
+    noise_is_chance,
+    order_does_not_matter,
+    inputs_are_unchanged,
+    same_seed_same_number,
+    can_be_sent_and_stored,
+    constant_columns_are_survived,
+    lacking_evidence_is_refused,
+)
+
+
+def _factors(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(N_ROWS, N_FACTORS))

@@ -1,0 +1,1 @@
+"""Real files behind one interface."""

@@ -1,0 +1,31 @@
+"""The built-in demonstration: a circuit with a resistor, and encoders that keep, mix, drop or ignore its factors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.synthetic.encoders import FloatArray, Kept, Mixed, Noise, PermutedAndScaled
+from unweave.synthetic.worlds import Circuit
+
+
+def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Factors by name, and the codes of four encoders by name."""
+    factors = Circuit().sample(n_rows, rng)
+    columns = np.column_stack(list(factors.values()))
+    encoders: dict[str, PermutedAndScaled | Mixed | Kept | Noise] = {
+        "rescaled": PermutedAndScaled(),
+        "mixed": Mixed(),
+        "T, I only": Kept((0, 2)),
+        "noise": Noise(4),
+    }
+    return factors, {name: encoder.encode(columns, rng + 1) for name, encoder in encoders.items()}
+
+
+def introduction() -> str:
+    """What the demonstration shows."""
+    laws = " and ".join(Circuit.constraints)
+    return (
+        "A circuit with a resistor: temperature T, resistance R, current I, voltage V.\n"
+        f"Two laws ({laws}) leave two degrees of freedom.\n"
+        "Four encoders: every factor rescaled; all mixed linearly; T and I alone, which determine the rest; noise.\n"
+    )

@@ -1,0 +1,1 @@
+"""Arrays in, numbers out: frozen values that know nothing of Evidence."""

@@ -1,0 +1,182 @@
+"""`Evaluation`: the rows that came out, and where they came from."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Self
+
+from unweave.evidence import Evidence, EvidenceError
+from unweave.score import Score, plain_data
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+SCHEMA = "unweave.evaluation/1"
+LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric on one representation with one seed: a score, or the reason why there is none."""
+
+    representation: str
+    label: str
+    metric: str
+    measures: str
+    seed: int | None
+    score: Score | None
+    problem: str | None
+    chance: float | None
+    seconds: float = field(compare=False)
+
+
+def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
+    """What was evaluated, and with what: enough to tell whether two evaluations can be compared."""
+    first = next(iter(evidences.values()))
+    return {
+        "n_rows": first.n_rows,
+        "n_dropped": first.n_dropped,
+        "factors": [
+            {"name": name, "kind": kind.value} for name, kind in zip(first.factor_names, first.kinds, strict=True)
+        ],
+        "representations": {
+            name: {"n_codes": evidence.n_codes, "fingerprint": evidence.fingerprint}
+            for name, evidence in evidences.items()
+        },
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+    }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one or several representations; print it for a table.
+
+    ``evaluation["mcc"]`` is the `Score` of a metric; `score` names the representation and the seed where there are
+    several.
+    """
+
+    rows: tuple[Row, ...]
+    data: dict[str, Any]
+
+    @property
+    def representations(self) -> tuple[str, ...]:
+        """Names of the representations, in the order given."""
+        return tuple(self.data["representations"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the metrics with their options, in the order computed."""
+        return tuple(dict.fromkeys(row.label for row in self.rows))
+
+    def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
+        """The score of a metric; the first where several fit."""
+        for row in self.rows:
+            named = label in (row.label, row.metric) and representation in (None, row.representation)
+            if named and seed in (None, row.seed):
+                if row.score is None:
+                    raise EvidenceError(row.problem or "")
+                return row.score
+        raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
+
+    def __getitem__(self, label: str) -> Score:
+        return self.score(label)
+
+    def values(self, label: str, representation: str) -> list[float]:
+        """The value for every seed; empty where the metric failed."""
+        return [
+            row.score.value
+            for row in self.rows
+            if row.label == label and row.representation == representation and row.score is not None
+        ]
+
+    def mean_and_spread(self, label: str, representation: str) -> tuple[float, float]:
+        """Mean over seeds and their standard deviation (0 for one seed; nan where the metric failed)."""
+        values = self.values(label, representation)
+        if not values or any(map(math.isnan, values)):
+            return math.nan, 0.0
+        return fmean(values), stdev(values) if len(values) > 1 else 0.0
+
+    @property
+    def notes(self) -> dict[str, tuple[str, ...]]:
+        """Every caveat and failure once, with the labels it belongs to."""
+        labels: dict[str, dict[str, None]] = {}
+        about: dict[str, dict[str, None]] = {}
+        for row in self.rows:
+            for sentence in row.score.caveats if row.score else (row.problem or "",):
+                labels.setdefault(sentence, {})[row.label] = None
+                about.setdefault(sentence, {})[row.representation] = None
+        everywhere = len(self.representations)
+        return {
+            (sentence if len(about[sentence]) == everywhere else f"{', '.join(about[sentence])}: {sentence}"): tuple(
+                marks
+            )
+            for sentence, marks in labels.items()
+        }
+
+    def __rich__(self) -> Group:
+        from unweave.evaluation.rendering import rich_table
+
+        return rich_table(self)
+
+    def __str__(self) -> str:
+        from unweave.evaluation.rendering import text_table
+
+        return text_table(self)
+
+    def to_latex(self) -> str:
+        """A booktabs table, one line per metric and one column per representation."""
+        from unweave.evaluation.rendering import latex_table
+
+        return latex_table(self)
+
+    def to_frame(self, backend: str = "polars") -> Any:
+        """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
+        import narwhals.stable.v1 as nw
+
+        columns = {
+            "representation": [row.representation for row in self.rows],
+            "metric": [row.label for row in self.rows],
+            "seed": [row.seed for row in self.rows],
+            "value": [row.score.value if row.score else math.nan for row in self.rows],
+            "raw": [row.score.raw if row.score else math.nan for row in self.rows],
+            "chance": [math.nan if row.chance is None else row.chance for row in self.rows],
+            "seconds": [row.seconds for row in self.rows],
+            "note": [" ".join(row.score.caveats) if row.score else row.problem for row in self.rows],
+        }
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def to_json(self) -> str:
+        """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
+        rows = [{**vars(row), "score": row.score.to_dict() if row.score else None} for row in self.rows]
+        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": plain_data(rows)})
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Evaluation from `to_json`."""
+        content = json.loads(text)
+        if content.get("schema") != SCHEMA:
+            raise EvidenceError(
+                f"This file has schema {content.get('schema')!r} and this version reads {SCHEMA!r}: "
+                "evaluate again, or read it with the version that wrote it."
+            )
+        rows = [
+            Row(**{**row, "score": None if row["score"] is None else Score.from_dict(row["score"])})
+            for row in content["rows"]
+        ]
+        return cls(tuple(rows), content["data"])
+
+    def save(self, path: str | Path) -> None:
+        """Write `to_json` to a file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))

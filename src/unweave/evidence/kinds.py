@@ -1,0 +1,123 @@
+"""What kind of quantity a factor is: given by the user, or inferred by one rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from unweave.evidence.tables import EvidenceError, FloatArray
+
+MOST_ORDINAL_LEVELS = 50
+FEWEST_ROWS_PER_LEVEL = 5
+
+
+class FactorKind(StrEnum):
+    """The four kinds of factor; the kind decides how every metric treats the column.
+
+    >>> FactorKind("ordinal")
+    <FactorKind.ORDINAL: 'ordinal'>
+    """
+
+    CONTINUOUS = "continuous"
+    ORDINAL = "ordinal"
+    CATEGORICAL = "categorical"
+    CIRCULAR = "circular"
+
+
+@dataclass(frozen=True)
+class DeclaredKind:
+    """A kind, and for circular factors the value at which they come round again."""
+
+    kind: FactorKind
+    period: float = math.nan
+
+
+KindsGiven = str | FactorKind | Sequence[str] | Mapping[str, str] | None
+
+
+def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
+    """Kind of a column by the documented rule; circular is never inferred.
+
+    Text is categorical. A number is ordinal when it takes at most 50 distinct values and each is seen five times
+    on average; every other number is continuous.
+
+    >>> inferred_kind(np.repeat([0.0, 1.0, 2.0], 10), is_text=False)
+    <FactorKind.ORDINAL: 'ordinal'>
+    >>> inferred_kind(np.linspace(0, 1, 30), is_text=False)
+    <FactorKind.CONTINUOUS: 'continuous'>
+    """
+    if is_text:
+        return FactorKind.CATEGORICAL
+    n_levels = np.unique(column).size
+    few = n_levels <= MOST_ORDINAL_LEVELS and n_levels * FEWEST_ROWS_PER_LEVEL <= column.size
+    return FactorKind.ORDINAL if few else FactorKind.CONTINUOUS
+
+
+def resolved_kinds(
+    values: FloatArray, names: tuple[str, ...], is_text: tuple[bool, ...], given: KindsGiven
+) -> tuple[DeclaredKind, ...]:
+    """One kind per factor: what the user gave, else what the rule infers."""
+    stated = _given_by_name(names, given)
+    kinds = []
+    for j, name in enumerate(names):
+        declared = stated.get(name) or DeclaredKind(inferred_kind(values[:, j], is_text[j]))
+        if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:
+            raise EvidenceError(
+                f"Factor {name!r} holds text, so it cannot be {declared.kind.value}: "
+                "turn it into numbers in the order you mean, or declare it categorical."
+            )
+        if declared.kind is FactorKind.CIRCULAR:
+            _check_period(name, values[:, j], declared.period)
+        kinds.append(declared)
+    return tuple(kinds)
+
+
+def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, DeclaredKind]:
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return {name: _parsed(given) for name in names}
+    if isinstance(given, Mapping):
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise EvidenceError(
+                f"kinds names {unknown[0]!r}, but the factors are {', '.join(map(repr, names))}: use these names."
+            )
+        return {name: _parsed(text) for name, text in given.items()}
+    if len(given) != len(names):
+        raise EvidenceError(
+            f"kinds has {len(given)} entries for {len(names)} factors: give one for each, one for all, "
+            "or a mapping from factor names."
+        )
+    return {name: _parsed(text) for name, text in zip(names, given, strict=True)}
+
+
+def _parsed(text: str) -> DeclaredKind:
+    """Kind from 'ordinal', 'circular' (radians) or 'circular:360' (with the period)."""
+    word, _, period = str(text).partition(":")
+    try:
+        kind = FactorKind(word.strip().lower())
+        if kind is not FactorKind.CIRCULAR and period:
+            raise ValueError
+        length = float(period) if period else 2 * math.pi
+        if not (math.isfinite(length) and length > 0):
+            raise ValueError
+    except ValueError:
+        raise EvidenceError(
+            f"{str(text)!r} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
+            "or circular:PERIOD, such as circular:360."
+        ) from None
+    return DeclaredKind(kind, length) if kind is FactorKind.CIRCULAR else DeclaredKind(kind)
+
+
+def _check_period(name: str, column: FloatArray, period: float) -> None:
+    span = float(column.max() - column.min()) if column.size else 0.0
+    if span > period * (1 + 1e-9):
+        raise EvidenceError(
+            f"Factor {name!r} is circular with period {period:.6g}, but its values span {span:.6g}: "
+            "state the period in its own units, such as circular:360 for degrees."
+        )

@@ -1,0 +1,50 @@
+"""A metric's card in plain words: what `unweave explain` prints."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+
+from unweave.card import Card, Metric
+
+
+def explained(entry: Metric) -> str:
+    """The card, the options and the formula, as text.
+
+    >>> from unweave.metrics import mcc
+    >>> explained(mcc).splitlines()[0]
+    'mcc: Mean correlation of the best one-to-one matching of codes and factors.'
+    """
+    entry = getattr(entry, "func", entry)
+    card = entry.card
+    formula = inspect.getdoc(inspect.getmodule(entry)) or ""
+    facts = {
+        "Measures": card.measures,
+        "Range": f"{card.bounds[0]:g} to {card.bounds[1]:g}; the best is {card.best:g}",
+        "Full marks": f"for any {card.equivalence} map of the factors",
+        "Noise gets": chance_in_words(card),
+        "Needs": f"{' and '.join(card.needs)}, at least {card.min_rows} rows",
+        "Factors": ", ".join(sorted(kind.value for kind in card.factor_kinds)),
+        "Fails when": card.fails_when,
+        "Cost": card.cost,
+        "Reference": card.reference,
+        "Version": str(card.version),
+    }
+    lines = [f"{card.name}: {card.summary}", ""]
+    for name, fact in facts.items():
+        lines += textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12)
+    options = ", ".join(f"{name}={option.default}" for name, option in entry.options.items())
+    lines += ["", *textwrap.wrap(f"{'Options:':<12}{options}", 100, subsequent_indent=" " * 12), "", formula]
+    return "\n".join(lines)
+
+
+def chance_in_words(card: Card) -> str:
+    """What noise scores: a number, a level that depends on n, m and d, or one that has to be measured.
+
+    >>> from unweave.metrics import r2
+    >>> chance_in_words(r2.card)
+    '0'
+    """
+    if callable(card.chance):
+        return f"{card.chance(1000, 10, 5):.2f} for 10 codes, 5 factors and 1,000 rows; it depends on all three"
+    return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"

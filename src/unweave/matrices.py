@@ -1,0 +1,191 @@
+"""Shared code-by-factor matrices (rows codes, columns factors), each computed once per Evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators import correlation as correlations
+from unweave.estimators.binning import FloatArray, Labels
+from unweave.estimators.correlation import Pearson, Spearman
+from unweave.estimators.entropy import entropy_of_counts
+from unweave.estimators.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.probes import Probe
+from unweave.estimators.random_dependence import RandomDependence
+from unweave.evidence import Evidence, FactorKind
+from unweave.memo import memoised
+
+Correlation = Pearson | Spearman | RandomDependence
+Information = Histogram | NearestNeighbour
+NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
+BASIS_TOLERANCE = 1e-10
+
+
+@memoised(on="factors")
+def varying(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which factors vary at all."""
+    return ~np.isin(evidence.factor_names, evidence.constant_factors)
+
+
+def target_columns(evidence: Evidence, j: int) -> FloatArray:
+    """Numbers that stand for factor j (n x b): itself, its cosine and sine, or the indicators of its levels."""
+    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
+    if declared.kind is FactorKind.CIRCULAR:
+        angle = 2 * np.pi * column / declared.period
+        return np.column_stack([np.cos(angle), np.sin(angle)])
+    if declared.kind is FactorKind.CATEGORICAL:
+        return (column[:, None] == np.unique(column)).astype(np.float64)
+    return column[:, None]
+
+
+def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> FloatArray:
+    """Columns of factor j that the correlation compares codes with; numbers are ranked where it works on ranks."""
+    columns = target_columns(evidence, j)
+    if evidence.kinds[j] not in NUMERIC:
+        return columns
+    column = correlation.column(columns[:, 0])[:, None]
+    return correlation.features(column) if isinstance(correlation, RandomDependence) else column
+
+
+def code_features(evidence: Evidence, i: int, correlation: Correlation) -> FloatArray:
+    """Columns of code i that the correlation compares factors with."""
+    column = correlation.column(evidence.codes[:, i])[:, None]
+    return correlation.features(column) if isinstance(correlation, RandomDependence) else column
+
+
+def feature_tolerance(correlation: Correlation) -> float:
+    """Singular values of features below this share of the largest are noise."""
+    return correlation.tolerance if isinstance(correlation, RandomDependence) else BASIS_TOLERANCE
+
+
+@memoised(on="factors", by_row=True)
+def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
+    """Orthonormal, centred basis of every factor's features; no columns for a constant factor."""
+    tolerance = feature_tolerance(correlation)
+    return tuple(
+        correlations.orthonormal_basis(factor_features(evidence, j, correlation), tolerance)
+        for j in range(evidence.n_factors)
+    )
+
+
+@memoised(on="factors")
+def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
+    """Largest canonical correlation of every two factors (factors x factors)."""
+    bases = factor_bases(evidence, correlation)
+    matrix = np.full((evidence.n_factors, evidence.n_factors), np.nan)
+    for j, k in np.ndindex(matrix.shape):
+        if bases[j].size and bases[k].size:
+            matrix[j, k] = min(float(np.linalg.norm(bases[j].T @ bases[k], 2)), 1.0)
+    return matrix
+
+
+@memoised(on="codes")
+def _ranked_codes(evidence: Evidence) -> FloatArray:
+    return np.asfortranarray(np.column_stack([correlations.ranks(column) for column in evidence.codes.T]))
+
+
+@memoised(on="codes")
+def _code_norms(evidence: Evidence, ranked: bool) -> tuple[FloatArray, FloatArray]:
+    return correlations.column_norms(_ranked_codes(evidence) if ranked else evidence.codes)
+
+
+@memoised(on="both")
+def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
+    """How strongly every code follows every factor, 0 to 1; nan for constant factors, 0 for dead codes.
+
+    For numbers this is the absolute correlation. A circular factor is compared through its cosine and sine and a
+    categorical one through its levels (multiple correlation), for RDC by the largest canonical correlation.
+    """
+    bases = factor_bases(evidence, correlation)
+    if isinstance(correlation, RandomDependence):
+        matrix = np.zeros((evidence.n_codes, evidence.n_factors))
+        for i in range(evidence.n_codes):
+            code_basis = correlations.orthonormal_basis(code_features(evidence, i, correlation), correlation.tolerance)
+            for j in range(evidence.n_factors) if code_basis.size else ():
+                matrix[i, j] = min(float(np.linalg.norm(bases[j].T @ code_basis, 2)), 1.0) if bases[j].size else 0.0
+    else:
+        ranked = isinstance(correlation, Spearman)
+        codes = _ranked_codes(evidence) if ranked else evidence.codes
+        matrix = correlations.multiple_correlation_matrix(bases, codes, *_code_norms(evidence, ranked))
+    matrix[:, ~varying(evidence)] = np.nan
+    return matrix
+
+
+@memoised(on="factors", by_row=True)
+def factor_labels(evidence: Evidence, estimator: Information) -> tuple[Labels, ...]:
+    """Labels of every factor: its levels, or the estimator's bins where it is continuous or circular."""
+    discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
+    return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
+
+
+@memoised(on="codes")
+def code_labels(evidence: Evidence, estimator: Histogram) -> tuple[Labels, ...]:
+    """Labels of every code."""
+    return estimator.code_labels(evidence.codes)
+
+
+@memoised(on="factors")
+def factor_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
+    """Entropy of every factor's labels."""
+    return _label_entropies(factor_labels(evidence, estimator))
+
+
+@memoised(on="codes")
+def code_entropies(evidence: Evidence, estimator: Histogram) -> FloatArray:
+    """Entropy of every code's labels."""
+    return _label_entropies(code_labels(evidence, estimator))
+
+
+def _label_entropies(columns: tuple[Labels, ...]) -> FloatArray:
+    return np.array([float(entropy_of_counts(np.bincount(column))) for column in columns])
+
+
+@memoised(on="both")
+def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
+    """Mutual information of every code with every factor, in nats."""
+    labels = factor_labels(evidence, estimator)
+    if isinstance(estimator, Histogram):
+        return estimator.label_information(code_labels(evidence, estimator), labels)
+    return estimator.code_information(evidence.codes, labels)
+
+
+@dataclass(frozen=True)
+class Importance:
+    """What probes used (codes x factors) and how well they predict held-out rows, per factor.
+
+    ``skill`` is 1 for perfect prediction and 0 for always predicting the training mean or commonest label; ``accuracy``
+    is the share of right labels for categorical factors and the skill (R2) for the others.
+    """
+
+    matrix: FloatArray
+    skill: FloatArray
+    accuracy: FloatArray
+
+
+@memoised(on="both")
+def importance(evidence: Evidence, probe: Probe, test_share: float, seed: int) -> Importance:
+    """Importance of every code for every factor, from one probe per factor fitted on the training rows."""
+    if test_share:
+        train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
+    else:
+        train = test = np.arange(evidence.n_rows)
+    codes = evidence.codes
+    matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
+    skill, accuracy = np.full((2, evidence.n_factors), np.nan)
+    for j in np.flatnonzero(varying(evidence)).tolist():
+        columns = target_columns(evidence, j)
+        if evidence.kinds[j] is FactorKind.CATEGORICAL:
+            labels = columns.argmax(axis=1)
+            fitted = probe.classify(codes[train], labels[train], seed)
+            right = float((fitted.predict(codes[test]) == labels[test]).mean())
+            commonest = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+            accuracy[j] = right
+            skill[j] = (right - commonest) / (1 - commonest) if commonest < 1 else np.nan
+        else:
+            fitted = probe.regress(codes[train], columns[train], seed)
+            errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
+            skill[j] = accuracy[j] = 1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum()
+        matrix[:, j] = fitted.importance
+    return Importance(matrix, skill, accuracy)

@@ -1,0 +1,32 @@
+"""Assumptions that several metrics share: a sentence for when it fails, and a test on the evidence at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import Assumption
+from unweave.estimators.correlation import Spearman
+from unweave.evidence import Evidence
+from unweave.matrices import factor_correlation_matrix
+
+CORRELATED = 0.3
+CODES_PER_ROW = 0.05
+
+
+def _factors_not_correlated(evidence: Evidence) -> bool:
+    between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
+    return not (between > CORRELATED + 2 / np.sqrt(evidence.n_rows)).any()
+
+
+def _few_codes_per_row(evidence: Evidence) -> bool:
+    return evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
+
+
+FACTORS_NOT_CORRELATED = Assumption(
+    "Factors are correlated, so codes that mix them score as if they did less (003, property P1).",
+    _factors_not_correlated,
+)
+FEW_CODES_PER_ROW = Assumption(
+    "There are more than 5 codes per 100 rows, so chance alone finds good matches (003, property P4).",
+    _few_codes_per_row,
+)

@@ -1,0 +1,1 @@
+"""Metrics of mutual information between codes and factors."""

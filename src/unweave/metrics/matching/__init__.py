@@ -1,0 +1,1 @@
+"""Metrics that match one code to one factor."""

@@ -1,0 +1,1 @@
+"""Metrics that read factors from codes with a probe."""

@@ -1,0 +1,63 @@
+"""The importance matrix R that D and C read, with the two conventions that decide what they say.
+
+Normalisation decides what a factor that no code tells counts for. Boosting libraries scale each factor's importances to
+sum 1 ('factor'): the probe's fit to noise then weighs as much as a real one, and dropping factors lowers D. Unscaled
+importances ('none') depend on the factors' units. 'skill' scales each factor to what its probe predicts on held-out
+rows, so that a factor weighs as much as it is known.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from scipy.special import entr
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.probes import BoostedTrees, Probe
+from unweave.evidence import Evidence
+from unweave.matrices import importance, varying
+
+Normalise = Literal["factor", "skill", "none"]
+Weights = Literal["importance", "uniform"]
+DEFAULT_PROBE = BoostedTrees()
+REFERENCE = (
+    "Eastwood and Williams (2018), 'A framework for the quantitative evaluation of disentangled representations'"
+)
+NOTHING_USED = "The probe used no code for any factor, so there is nothing to share out."
+
+
+def relative_importance(
+    evidence: Evidence, probe: Probe, normalise: Normalise, test_share: float, seed: int
+) -> FloatArray:
+    """R (codes x varying factors)."""
+    found = importance(evidence, probe, test_share, seed)
+    matrix, skill = found.matrix[:, varying(evidence)], found.skill[varying(evidence)]
+    if normalise == "none":
+        return matrix
+    if normalise not in ("factor", "skill"):
+        raise ValueError(f"normalise={normalise!r} is not known: use 'factor', 'skill' or 'none'.")
+    totals = matrix.sum(axis=0)
+    shares = np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
+    return shares if normalise == "factor" else shares * np.clip(np.nan_to_num(skill), 0.0, 1.0)
+
+
+def concentration(rows: FloatArray) -> FloatArray:
+    """1 - H(row / sum) / log(length): 1 where a row has one entry, 0 where it is flat, nan where it is all zero.
+
+    >>> concentration(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+    [1.0, 0.0]
+    """
+    totals = rows.sum(axis=1, keepdims=True)
+    shares = np.divide(rows, totals, out=np.full_like(rows, np.nan), where=totals > 0)
+    return np.asarray(1 - entr(shares).sum(axis=1) / np.log(rows.shape[1]))
+
+
+def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> float:
+    """Mean over rows that have any importance, by importance or each alike; nan where there is none."""
+    if weights not in ("importance", "uniform"):
+        raise ValueError(f"weights={weights!r} is not known: use 'importance' or 'uniform'.")
+    used = totals > 0
+    if not used.any():
+        return float("nan")
+    return float(np.average(scores[used], weights=totals[used] if weights == "importance" else None))

@@ -1,0 +1,130 @@
+"""`Score`: one number, where it comes from, and what to keep in mind about it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from unweave.evidence.tables import FloatArray
+
+Scalar = float | int | str | bool | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a metric gives: a number within its bounds, its parts, and its caveats.
+
+    Attributes
+    ----------
+    raw : float
+        The number as computed. Nulls, intervals and rankings use it; nan where the metric is undefined.
+    metric, version : str, int
+        Which metric, and which version of it.
+    bounds : tuple of two floats
+        The range that `value` is clipped to.
+    per_factor, per_code : dict of name to float
+        The number for every factor and every code, where the metric has them.
+    parts : dict of name to array
+        Matrices (rows codes, columns factors) and whatever else explains the number.
+    caveats : tuple of str
+        One sentence each.
+    settings : dict
+        Every option in force, estimators spelled out.
+
+    Examples
+    --------
+    >>> score = Score(raw=1.02, metric="mcc", bounds=(0.0, 1.0))
+    >>> float(score), score.raw
+    (1.0, 1.02)
+    >>> Score.from_json(score.to_json()) == score
+    True
+    """
+
+    raw: float
+    metric: str = ""
+    version: int = 0
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    per_factor: dict[str, float] = field(default_factory=dict)
+    per_code: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, FloatArray] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        """The number within its bounds; nan where undefined."""
+        return self.raw if math.isnan(self.raw) else min(max(self.raw, self.bounds[0]), self.bounds[1])
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Score) and self.to_dict() == other.to_dict()
+
+    def __repr__(self) -> str:
+        note = f", {len(self.caveats)} caveat{'s' * (len(self.caveats) > 1)}" if self.caveats else ""
+        return f"Score({self.metric or 'unnamed'} = {self.value:.4g}{note})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null, infinities become text."""
+        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {"value": plain_data(self.value), **{name: plain_data(item) for name, item in data.items()}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Score from `to_dict`."""
+        return cls(
+            raw=_number(data["raw"]),
+            metric=data["metric"],
+            version=data["version"],
+            bounds=(_number(data["bounds"][0]), _number(data["bounds"][1])),
+            per_factor={name: _number(item) for name, item in data["per_factor"].items()},
+            per_code={name: _number(item) for name, item in data["per_code"].items()},
+            parts={name: _array(item) for name, item in data["parts"].items()},
+            caveats=tuple(data["caveats"]),
+            settings=data["settings"],
+        )
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Score from `to_json`."""
+        return cls.from_dict(json.loads(text))
+
+
+def plain_data(item: Any) -> Any:
+    """Item as strict JSON can hold it.
+
+    >>> plain_data({"a": float("nan"), "b": np.array([1.0, float("inf")])})
+    {'a': None, 'b': [1.0, 'inf']}
+    """
+    if isinstance(item, Mapping):
+        return {str(key): plain_data(entry) for key, entry in item.items()}
+    if isinstance(item, np.ndarray):
+        finite = item.dtype.kind != "f" or np.isfinite(item).all()
+        return item.tolist() if finite else [plain_data(entry) for entry in item.tolist()]
+    if isinstance(item, str):
+        return str(item)
+    if isinstance(item, Sequence):
+        return [plain_data(entry) for entry in item]
+    if isinstance(item, (float, np.floating)):
+        number = float(item)
+        return None if math.isnan(number) else number if math.isfinite(number) else str(number)
+    return int(item) if isinstance(item, np.integer) else item
+
+
+def _number(item: Any) -> float:
+    return math.nan if item is None else float(item)
+
+
+def _array(item: Any) -> FloatArray:
+    """Array of nested lists in which null stands for nan."""
+    return np.array(item, dtype=object).astype(np.float64) if item != [] else np.empty(0)

@@ -1,0 +1,1 @@
+"""Worlds and encoders whose distance from the truth is known by construction."""
