@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 
 from unweave.card import Card, Metric
+
+PAPERS = {
+    "000": "Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics'",
+    "001": "Do and Tran, 'Theory and Evaluation Metrics for Learning Disentangled Representations'",
+    "002": "Tokui and Sato, 'Disentanglement Analysis with Partial Information Decomposition'",
+    "003": "Joshi et al., 'Who Guards the Guardians?'",
+    "004": "'Rethinking Disentanglement under Dependent Factors of Variation'",
+}
 
 
 def explained(entry: Metric) -> str:
@@ -35,7 +44,9 @@ def explained(entry: Metric) -> str:
         lines += textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12)
     options = ", ".join(f"{name}={option.default}" for name, option in entry.options.items())
     lines += ["", *textwrap.wrap(f"{'Options:':<12}{options}", 100, subsequent_indent=" " * 12), "", formula]
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    named = [f"{number}: {paper}" for number, paper in PAPERS.items() if re.search(rf"\b{number}\b", text)]
+    return "\n".join([text, "", *named]) if named else text
 
 
 def chance_in_words(card: Card) -> str:

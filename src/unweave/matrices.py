@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +16,7 @@ from unweave.estimators.mutual_information import Histogram, NearestNeighbour
 from unweave.estimators.probes import Probe
 from unweave.estimators.random_dependence import RandomDependence
 from unweave.evidence import Evidence, FactorKind
+from unweave.evidence.splits import Rows
 from unweave.memo import memoised
 
 Correlation = Pearson | Spearman | RandomDependence
@@ -73,12 +75,7 @@ def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArr
 @memoised(on="factors")
 def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
     """Largest canonical correlation of every two factors (factors x factors)."""
-    bases = factor_bases(evidence, correlation)
-    matrix = np.full((evidence.n_factors, evidence.n_factors), np.nan)
-    for j, k in np.ndindex(matrix.shape):
-        if bases[j].size and bases[k].size:
-            matrix[j, k] = min(float(np.linalg.norm(bases[j].T @ bases[k], 2)), 1.0)
-    return matrix
+    return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 
 @memoised(on="codes")
@@ -171,21 +168,26 @@ def importance(evidence: Evidence, probe: Probe, test_share: float, seed: int) -
         train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
     else:
         train = test = np.arange(evidence.n_rows)
-    codes = evidence.codes
     matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
     skill, accuracy = np.full((2, evidence.n_factors), np.nan)
-    for j in np.flatnonzero(varying(evidence)).tolist():
-        columns = target_columns(evidence, j)
-        if evidence.kinds[j] is FactorKind.CATEGORICAL:
-            labels = columns.argmax(axis=1)
-            fitted = probe.classify(codes[train], labels[train], seed)
-            right = float((fitted.predict(codes[test]) == labels[test]).mean())
-            commonest = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
-            accuracy[j] = right
-            skill[j] = (right - commonest) / (1 - commonest) if commonest < 1 else np.nan
-        else:
-            fitted = probe.regress(codes[train], columns[train], seed)
-            errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
-            skill[j] = accuracy[j] = 1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum()
-        matrix[:, j] = fitted.importance
+    used = np.flatnonzero(varying(evidence)).tolist()
+    jobs = (joblib.delayed(_importance_for_factor)(evidence, j, probe, train, test, seed) for j in used)
+    for j, found in zip(used, joblib.Parallel(require="sharedmem")(jobs), strict=True):
+        matrix[:, j], skill[j], accuracy[j] = found
     return Importance(matrix, skill, accuracy)
+
+
+def _importance_for_factor(
+    evidence: Evidence, j: int, probe: Probe, train: Rows, test: Rows, seed: int
+) -> tuple[FloatArray, float, float]:
+    columns, codes = target_columns(evidence, j), evidence.codes
+    if evidence.kinds[j] is not FactorKind.CATEGORICAL:
+        fitted = probe.regress(codes[train], columns[train], seed)
+        errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
+        skill = float(1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum())
+        return fitted.importance, skill, skill
+    labels = columns.argmax(axis=1)
+    fitted = probe.classify(codes[train], labels[train], seed)
+    right = float((fitted.predict(codes[test]) == labels[test]).mean())
+    commonest = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
+    return fitted.importance, (right - commonest) / (1 - commonest) if commonest < 1 else np.nan, right

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from unweave.evidence.tables import FloatArray
+from unweave.estimators.binning import FloatArray
 
 Scalar = float | int | str | bool | None
 

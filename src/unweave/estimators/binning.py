@@ -48,6 +48,23 @@ def _equal_mass_edges(ascending: FloatArray, bins: int) -> FloatArray:
     return np.unique(np.r_[edges, ascending[after[after < ascending.size]]])
 
 
+def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
+    """Edges of about equal mass, each moved into the widest gap between values near it.
+
+    Codes of discrete factors come in clusters; an edge at the exact quantile would cut through one.
+
+    >>> edges_in_gaps(np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1]), 3).tolist()
+    [0.05, 2.65]
+    """
+    ascending = np.sort(column)
+    gaps = np.diff(ascending)
+    starts = np.unique((np.arange(bins - 1) * gaps.size) // (bins - 1))
+    windows = np.split(gaps, starts[1:])
+    widest = np.array([start + window.argmax() for start, window in zip(starts, windows, strict=True) if window.size])
+    widest = widest[gaps[widest] > 0] if gaps.size else np.empty(0, dtype=np.intp)
+    return np.asarray((ascending[widest] + ascending[widest + 1]) / 2)
+
+
 def levels(column: FloatArray) -> Labels:
     """Rank of every entry among the distinct values.
 
@@ -61,12 +78,12 @@ def levels(column: FloatArray) -> Labels:
 
 
 def _edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
-    """How many edges every entry reaches; a few passes over a block in cache beat a search per entry."""
+    """How many edges every entry reaches; comparing a block in cache with all edges beats a search per entry."""
     if edges.size > 64:
         return np.searchsorted(edges, column, side="right").astype(np.uint16)
-    passed = np.zeros(column.size, dtype=np.uint8)
+    passed = np.empty(column.size, dtype=np.uint8)
     for start in range(0, column.size, ROWS_IN_CACHE):
-        block, counts = column[start : start + ROWS_IN_CACHE], passed[start : start + ROWS_IN_CACHE]
-        for edge in edges:
-            counts += block >= edge
+        rows = slice(start, start + ROWS_IN_CACHE)
+        reached = column[rows] >= edges[:, None]
+        np.add.reduce(reached.view(np.uint8), axis=0, out=passed[rows])
     return passed.astype(np.uint16)

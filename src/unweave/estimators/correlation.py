@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-FloatArray = NDArray[np.float64]
+from unweave.estimators.binning import FloatArray
+
 FAR_FROM_ZERO = 1e4
+SMALLEST_SQUARES = 1e-280
+ROWS_IN_CACHE = 4_096
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def ranks(column: FloatArray) -> FloatArray:
     if (ascending[1:] == ascending[:-1]).any():
         return np.asarray(rankdata(column), dtype=np.float64)
     places = np.empty(column.size)
-    places[order] = np.arange(1, column.size + 1)
+    places[order] = np.arange(1.0, column.size + 1)
     return places
 
 
@@ -53,23 +56,33 @@ def orthonormal_basis(columns: FloatArray, tolerance: float) -> FloatArray:
     (3, 1)
     """
     centred = columns - columns.mean(axis=0)
+    noise = np.finfo(np.float64).eps * np.abs(columns).max(initial=0.0) * len(columns)
+    if columns.shape[1] == 1:  # the usual case needs no decomposition
+        norm = _norm(centred[:, 0])
+        return centred / norm if norm > noise else centred[:, :0]
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
     largest = spread[0] if spread.size else 0.0
-    noise = np.finfo(np.float64).eps * np.abs(columns).max(initial=0.0) * len(columns)
     return np.asarray(left[:, spread > max(tolerance * largest, noise)])
 
 
 def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean of every column and norm of what is left without it, a column at a time so that nothing is copied."""
-    means, norms = np.empty(codes.shape[1]), np.empty(codes.shape[1])
+    means, norms, centred = np.empty(codes.shape[1]), np.empty(codes.shape[1]), np.empty(codes.shape[0])
     for i in range(codes.shape[1]):
-        column = codes[:, i]
-        means[i] = column.mean()
-        centred = column - means[i]
-        largest = max(centred.max(), -centred.min())
-        # squares of huge codes overflow, so these are scaled first
-        norms[i] = np.sqrt(centred @ centred) if largest < 1e150 else largest * np.linalg.norm(centred / largest)
+        means[i] = codes[:, i].mean()
+        np.subtract(codes[:, i], means[i], out=centred)
+        norms[i] = _norm(centred)
     return means, norms
+
+
+def _norm(column: FloatArray) -> float:
+    """Euclidean norm; entries whose squares overflow or vanish are scaled first."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(column @ column)
+    if SMALLEST_SQUARES < squares < np.inf:
+        return math.sqrt(squares)
+    largest = float(np.abs(column).max(initial=0.0))
+    return largest * float(np.linalg.norm(column / largest)) if largest > 0 else 0.0
 
 
 def multiple_correlation_matrix(
@@ -79,11 +92,11 @@ def multiple_correlation_matrix(
 
     With one basis column this is the absolute correlation. Only the block between the two sides is formed.
     """
-    stacked = np.column_stack(bases)
-    projections = stacked.T @ codes  # bases are centred, so centring the codes would change nothing ...
+    # bases are centred, so centring the codes would change nothing ...
+    projections = sum(block @ codes[rows] for rows, block in _row_blocks(bases))
     far = np.flatnonzero(np.abs(means) * np.sqrt(codes.shape[0]) > FAR_FROM_ZERO * norms)
     if far.size:  # ... but rounding, when a code sits far from zero
-        projections[:, far] = stacked.T @ (codes[:, far] - means[far])
+        projections[:, far] = sum(block @ (codes[rows, far] - means[far]) for rows, block in _row_blocks(bases))
     projections = np.divide(projections, norms, out=np.zeros_like(projections), where=norms > 0)
     matrix = np.empty((codes.shape[1], len(bases)))
     start = 0
@@ -92,6 +105,25 @@ def multiple_correlation_matrix(
         matrix[:, j] = np.abs(rows[0]) if len(rows) == 1 else np.sqrt(np.square(rows).sum(axis=0))
         start += basis.shape[1]
     return np.minimum(matrix, 1.0)
+
+
+def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
+    """Largest canonical correlation of every two orthonormal, centred bases; nan where one has no columns."""
+    products = sum(block @ block.T for _, block in _row_blocks(bases))
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    matrix = np.full((len(bases), len(bases)), np.nan)
+    for j, k in np.ndindex(matrix.shape):
+        block = products[stops[j] : stops[j + 1], stops[k] : stops[k + 1]]
+        if block.size:
+            matrix[j, k] = min(float(np.linalg.norm(block, 2 if min(block.shape) > 1 else None)), 1.0)
+    return matrix
+
+
+def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield some rows and all bases' columns there, laid side by side as rows, in blocks that fit the cache."""
+    for start in range(0, len(bases[0]), ROWS_IN_CACHE):
+        rows = slice(start, start + ROWS_IN_CACHE)
+        yield rows, np.concatenate([basis[rows].T for basis in bases])
 
 
 def held_out_correlation(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.probes import LIBRARY, FloatArray
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.probes import LIBRARY
 
 PENALTIES = np.logspace(-9, 3, 37)
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-FloatArray = NDArray[np.float64]
+from unweave.estimators.binning import FloatArray
+
 CHANCE_DRAWS = 32
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +11,8 @@ import sklearn
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-FloatArray = NDArray[np.float64]
+from unweave.estimators.binning import FloatArray, edges_in_gaps
+
 LIBRARY = f"scikit-learn {sklearn.__version__}"
 
 
@@ -37,16 +39,16 @@ class Probe(Protocol):
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted scikit-learn models, one per target column, behind one face."""
+    """Fitted scikit-learn models, one per target column; ``seen`` is what they see of the codes."""
 
     models: tuple[Any, ...]
     importance: FloatArray
-    used: NDArray[np.intp]
+    seen: Callable[[FloatArray], FloatArray]
     classifier: bool = False
 
     def predict(self, codes: FloatArray) -> NDArray[Any]:
         """Predicted targets or labels."""
-        seen = codes[:, self.used]
+        seen = self.seen(codes)
         if self.classifier:
             return np.asarray(self.models[0].predict(seen))
         return np.column_stack([model.predict(seen) for model in self.models])
@@ -57,7 +59,8 @@ class BoostedTrees:
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
 
     Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
-    share the importance equally, so that neither the order of the codes nor a tie decides who gets it.
+    share the importance equally, so that neither the order of the codes nor a tie decides who gets it. Codes are cut
+    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole.
     """
 
     n_trees: int = 100
@@ -83,8 +86,9 @@ class BoostedTrees:
         return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
 
     def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:
-        group_of_code, used = monotone_groups(codes)
-        models, gains = [], np.zeros(used.size)
+        group_of_code, firsts = monotone_groups(codes)
+        seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
+        binned, models, gains = seen(codes), [], np.zeros(firsts.size)
         # one thread: gradient sums over several would be rounded in another order
         with threadpool_limits(1, user_api="openmp"):
             for target in targets:
@@ -96,12 +100,25 @@ class BoostedTrees:
                     min_samples_leaf=self.min_leaf,
                     early_stopping=False,
                     random_state=seed,
-                ).fit(codes[:, used], target)
-                gains += split_gains(model, used.size)
+                ).fit(binned, target)
+                gains += split_gains(model, firsts.size)
                 models.append(model)
         sharers = np.bincount(group_of_code)
         importance = (gains / sharers)[group_of_code]
-        return Fitted(tuple(models), importance, used, classifier="Classifier" in kind.__name__)
+        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__)
+
+
+@dataclass(frozen=True)
+class GapBins:
+    """Chosen codes as the numbers of their bins."""
+
+    chosen: NDArray[np.intp]
+    edges: tuple[FloatArray, ...]
+
+    def __call__(self, codes: FloatArray) -> FloatArray:
+        """Bin numbers (rows x chosen codes)."""
+        columns = [np.searchsorted(edges, codes[:, i]) for i, edges in zip(self.chosen, self.edges, strict=True)]
+        return np.column_stack(columns).astype(np.float64)
 
 
 def split_gains(model: Any, n_codes: int) -> FloatArray:
@@ -206,9 +223,13 @@ def _regressed(kind: Any, options: dict[str, Any], codes: FloatArray, targets: F
     models = tuple(kind(**options).fit(codes, target) for target in targets.T)
     # impurity importances are shares of one target's variance: weighted by it they add up over targets
     shares = np.stack([model.feature_importances_ for model in models])
-    return Fitted(models, targets.var(axis=0) @ shares, np.arange(codes.shape[1]))
+    return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
 
 
 def _classified(kind: Any, options: dict[str, Any], codes: FloatArray, labels: NDArray[np.intp]) -> Fitted:
     model = kind(**options).fit(codes, labels)
-    return Fitted((model,), model.feature_importances_, np.arange(codes.shape[1]), classifier=True)
+    return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+
+
+def _as_they_are(codes: FloatArray) -> FloatArray:
+    return codes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.estimators.correlation import FloatArray, orthonormal_basis, ranks
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.correlation import orthonormal_basis, ranks
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ def _few_codes_per_row(evidence: Evidence) -> bool:
 
 
 FACTORS_NOT_CORRELATED = Assumption(
-    "Factors are correlated, so codes that mix them score as if they did less (003, property P1).",
+    "Factors are correlated, so codes that mix them score as if they did less (Joshi et al., property P1).",
     _factors_not_correlated,
 )
 FEW_CODES_PER_ROW = Assumption(
-    "There are more than 5 codes per 100 rows, so chance alone finds good matches (003, property P4).",
+    "There are more than 5 codes per 100 rows, so chance alone finds good matches (Joshi et al., property P4).",
     _few_codes_per_row,
 )

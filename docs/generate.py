@@ -1,0 +1,60 @@
+"""Write the generated parts of the documents: the README's demo and metric table, and a page for every metric."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from unweave.card import Card
+from unweave.demonstration import circuit_encoders, introduction
+from unweave.evaluation import compare
+from unweave.explanation import explained
+from unweave.metrics import CATALOGUE
+
+ROOT = Path(__file__).parent.parent
+
+
+def metric_table() -> str:
+    """The README's table, one line a card."""
+    lines = ["| metric | measures | full marks up to | what it says |", "| --- | --- | --- | --- |"]
+    return "\n".join([*lines, *(_line(entry.card) for entry in CATALOGUE.values())])
+
+
+def _line(card: Card) -> str:
+    page = f"[`{card.name}`](docs/metrics/{card.name}.md)"
+    return f"| {page} | {card.measures} | {card.equivalence} | {card.summary} |"
+
+
+def demo_output() -> str:
+    """What `unweave demo` prints."""
+    return f"```\n{introduction()}\n{compare(*circuit_encoders(2000))}\n```"
+
+
+def with_part(text: str, name: str, part: str) -> str:
+    """Text with what stands between the two markers of this name replaced."""
+    pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+    return re.sub(pattern, lambda match: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)
+
+
+def documents(with_demo: bool) -> dict[Path, str]:
+    """Path and content of everything that is generated."""
+    readme = ROOT / "README.md"
+    text = with_part(readme.read_text(encoding="utf-8"), "metrics", metric_table())
+    pages = {
+        ROOT / "docs" / "metrics" / f"{name}.md": f"# {name}\n\n```\n{explained(entry)}\n```\n"
+        for name, entry in CATALOGUE.items()
+    }
+    return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
+
+
+def main() -> None:
+    """Write everything."""
+    for path, content in documents(with_demo=True).items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Imports point down: a room imports only rooms of lines before its own (ARCHITECTURE.md)."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unweave
+
+PACKAGE = Path(unweave.__file__).parent
+LINES = [
+    {"estimators"},
+    {"evidence", "score"},
+    {"memo", "card", "synthetic"},
+    {"matrices", "neural"},
+    {"metrics"},
+    {"trust", "conformance", "explanation"},
+    {"evaluation"},
+    {"sweeps", "datasets"},
+    {"audit"},
+    {"papers"},
+    {"report", "integrations", "demonstration"},
+    {"cli"},
+]
+LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
+ONLY_IN = {
+    "torch": {"neural", "integrations"},
+    "matplotlib": {"report"},
+    "jinja2": {"report"},
+    "pandas": {"report"},
+    "polars": {"report", "datasets"},
+    "pyarrow": {"report", "datasets"},
+    "narwhals": {"report", "datasets", "evidence", "evaluation"},
+    "click": {"cli"},
+}
+VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "base", "core", "tools"}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def room_of(path):
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported(path):
+    """Dotted names of everything a module imports, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the room"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    room = room_of(path)
+    assert room in LINE_OF, f"{room} has no line yet: give it one here and in ARCHITECTURE.md"
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "unweave" and len(parts) > 1 and parts[1] in LINE_OF and parts[1] != room:
+            assert LINE_OF[parts[1]] < LINE_OF[room], f"{room} may not look into {parts[1]}"
+        if parts[0] in ONLY_IN:
+            assert room in ONLY_IN[parts[0]], f"{parts[0]} does not belong in {room}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_names_say_something(path):
+    assert not set(path.relative_to(PACKAGE).with_suffix("").parts) & VAGUE
+
+
+def modules_after(statement):
+    script = f"{statement}\nimport sys; print(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    assert not {"numpy", "sklearn", "polars", "rich", "torch"} & modules_after("import unweave")
+
+
+def test_scoring_imports_no_optional_package():
+    loaded = modules_after(
+        "import unweave; z = [[float(i % 7), float(i % 5)] for i in range(60)]; unweave.evaluate(z, z)"
+    )
+    assert not {"torch", "matplotlib", "jinja2", "lightgbm"} & loaded  # scikit-learn itself imports pandas if there

@@ -1,0 +1,99 @@
+"""Every metric of the catalogue keeps its contract, and the contract can tell a metric that does not."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave.conformance import CHECKS, check_metric
+from unweave.metrics import CATALOGUE
+from unweave.score import Score
+
+CARD = {
+    "measures": "nothing",
+    "equivalence": "any",
+    "factor_kinds": frozenset(unweave.FactorKind),
+    "needs": ("factors", "codes"),
+    "min_rows": 10,
+    "bounds": (0.0, 1.0),
+    "best": 1.0,
+    "chance": 0.0,
+    "cost": "none",
+    "fails_when": "always",
+    "reference": "none",
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_contract(name, check):
+    check(CATALOGUE[name])
+
+
+@unweave.metric(**CARD)
+def always_one(evidence):
+    """Full marks for everybody."""
+    return Score(1.0)
+
+
+@unweave.metric(**CARD)
+def by_first_row(evidence):
+    """Depends on the order of rows."""
+    return Score(float(evidence.codes[0, 0]))
+
+
+_calls = iter(range(10_000))
+
+
+@unweave.metric(**CARD)
+def never_the_same(evidence):
+    """Counts its calls."""
+    return Score(next(_calls) / 10_000)
+
+
+@pytest.mark.parametrize(
+    ("metric", "broken"),
+    [
+        (always_one, "noise_is_chance"),
+        (by_first_row, "order_does_not_matter"),
+        (by_first_row, "identity_is_best"),
+        (never_the_same, "same_seed_same_number"),
+    ],
+)
+def test_a_broken_metric_is_caught(metric, broken):
+    with pytest.raises(AssertionError, match=broken):
+        check_metric(metric)
+
+
+def test_every_public_metric_is_in_the_catalogue():
+    declared = {name for name in unweave.metrics.__all__ if name != "CATALOGUE"}
+    assert declared == set(CATALOGUE)
+    for name, entry in CATALOGUE.items():
+        assert name == entry.card.name == entry.__name__
+
+
+def test_every_declared_metric_is_in_the_catalogue():
+    """A metric somebody wrote and forgot to list."""
+    import importlib
+    import pkgutil
+
+    for module in pkgutil.walk_packages(unweave.metrics.__path__, "unweave.metrics."):
+        for name, entry in vars(importlib.import_module(module.name)).items():
+            if hasattr(entry, "card") and hasattr(entry, "options"):
+                assert CATALOGUE[name] is entry
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_cards_are_complete(name):
+    card = CATALOGUE[name].card
+    for entry in dataclasses.fields(card):
+        assert getattr(card, entry.name) not in ("", None), entry.name
+    assert card.summary.endswith(".")
+    assert card.best in card.bounds
+
+
+def test_an_unknown_option_is_refused_with_the_known_ones():
+    z = np.zeros((20, 2))
+    with pytest.raises(TypeError, match="correlation"):
+        unweave.metrics.mcc(z, z, corelation="pearson")

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.estimators.linear_probes import Lasso
+from unweave.estimators.probes import RandomForest
+from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
+from unweave.metrics.prediction.dci.relative_importance import concentration, weighted_mean
+
+
+def independent(n_rows=2000, d=5, seed=0):
+    return np.random.default_rng(seed).normal(size=(n_rows, d))
+
+
+@pytest.mark.parametrize("kept", [2, 3, 4, 5])
+def test_closed_form_when_factors_are_dropped(kept):
+    """Each dropped factor's importance, fitted to noise, spreads over the kept codes: (m/d) log m / log d."""
+    z = independent()
+    expected = kept / 5 * np.log(kept) / np.log(5)
+    assert dci_disentanglement(z, z[:, :kept]).raw == pytest.approx(expected, abs=0.025)
+
+
+@pytest.mark.parametrize("d", [3, 5, 10])
+@pytest.mark.parametrize("copy", [lambda x: x**3, lambda x: -np.tanh(x)], ids=["increasing", "decreasing"])
+def test_closed_form_when_one_factor_copies_another(d, copy):
+    """Trees cannot tell monotone copies apart: 1 - (2/d) log 2 / log d although nothing is entangled."""
+    z = independent(d=d)
+    z[:, 1] = copy(z[:, 0])
+    score = dci_disentanglement(z, z)
+    assert score.raw == pytest.approx(1 - 2 / d * np.log(2) / np.log(d), abs=0.025)
+    assert score.per_code["code 0"] == pytest.approx(score.per_code["code 1"], abs=1e-12)
+
+
+def test_skill_normalisation_gives_dropped_factors_no_weight():
+    z = independent()
+    assert dci_disentanglement(z, z[:, :3], normalise="skill").raw > 0.95
+
+
+def test_completeness_of_copied_codes():
+    """Two codes share every factor: C = 1 - log 2 / log m."""
+    z = independent()
+    codes = np.hstack([z, -3 * z])
+    assert dci_completeness(z, codes).raw == pytest.approx(1 - np.log(2) / np.log(10), abs=0.01)
+    assert dci_disentanglement(z, codes).raw > 0.98
+
+
+def test_concentration_closed_forms():
+    rows = np.array([[1.0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
+    assert concentration(rows)[:3] == pytest.approx([1.0, 0.0, 0.5])
+    assert np.isnan(concentration(rows)[3])
+
+
+def test_weights_decide_the_mean():
+    scores, totals = np.array([1.0, 0.0, np.nan]), np.array([3.0, 1.0, 0.0])
+    assert weighted_mean(scores, totals, "importance") == pytest.approx(0.75)
+    assert weighted_mean(scores, totals, "uniform") == pytest.approx(0.5)
+    assert np.isnan(weighted_mean(scores, np.zeros(3), "importance"))
+
+
+def test_monotone_maps_of_the_codes_do_not_matter():
+    z = independent()
+    codes = z @ np.random.default_rng(1).normal(size=(5, 5))
+    for metric in (dci_disentanglement, dci_completeness):
+        assert metric(z, np.sinh(codes)).raw == pytest.approx(metric(z, codes).raw, abs=0.01)
+
+
+def test_informativeness_of_known_noise():
+    """Population R2 of z + e with Var e = 1/4 is .8; boosted trees come close from below."""
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=(10_000, 2))
+    assert dci_informativeness(z, z + 0.5 * rng.normal(size=z.shape)).raw == pytest.approx(0.8, abs=0.02)
+
+
+def test_informativeness_of_categories_is_skill_or_accuracy():
+    """Labels right with probability .8 and otherwise uniform among four: accuracy .85, chance .25, skill .8."""
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, 20_000)
+    seen = np.where(rng.random(20_000) < 0.8, labels, rng.integers(0, 4, 20_000))
+    options = {"kinds": "categorical"}
+    assert dci_informativeness(labels, seen, measure="accuracy", **options).raw == pytest.approx(0.85, abs=0.02)
+    assert dci_informativeness(labels, seen, **options).raw == pytest.approx(0.8, abs=0.025)
+
+
+def test_mixed_kinds_share_one_importance_matrix():
+    rng = np.random.default_rng(4)
+    factors = {
+        "size": rng.normal(size=1500),
+        "shape": rng.choice(["square", "heart", "ellipse"], 1500),
+        "angle": rng.uniform(0, 2 * np.pi, 1500),
+        "count": rng.integers(0, 6, 1500),
+    }
+    shape = np.unique(factors["shape"], return_inverse=True)[1]
+    angle = factors["angle"]
+    codes = np.column_stack([factors["size"], shape, np.cos(angle), np.sin(angle), factors["count"]])
+    evidence = Evidence(factors, codes, kinds={"angle": "circular"})
+    disentanglement, completeness = dci_disentanglement(evidence), dci_completeness(evidence)
+    assert disentanglement.raw > 0.97
+    assert completeness.per_factor["angle"] == pytest.approx(1 - np.log(2) / np.log(5), abs=0.05)
+    assert dci_informativeness(evidence).raw > 0.97
+
+
+def test_one_factor_and_one_code_are_undefined_with_a_reason():
+    z = independent(200)
+    one_factor, one_code = dci_disentanglement(z[:, 0], z), dci_completeness(z, z[:, 0])
+    assert np.isnan(one_factor.value)
+    assert "undefined" in one_factor.caveats[0]
+    assert np.isnan(one_code.value)
+    assert "undefined" in one_code.caveats[0]
+    assert dci_completeness(z[:, 0], z).raw > 0.9
+
+
+def test_a_probe_that_uses_nothing_gives_nan_and_says_so():
+    rng = np.random.default_rng(5)
+    score = dci_disentanglement(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), probe=Lasso(10.0))
+    assert np.isnan(score.value)
+    assert any("used no code" in caveat for caveat in score.caveats)
+
+
+@pytest.mark.parametrize("probe", [Lasso(), RandomForest(n_trees=30)])
+def test_other_probes_find_a_clean_code(probe):
+    z = independent(600, 3)
+    assert dci_disentanglement(z, z[:, ::-1], probe=probe).raw > 0.95
+
+
+def test_settings_name_the_boosting_library():
+    settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
+    assert settings["probe"]["name"] == "BoostedTrees"
+    assert settings["probe"]["library"].startswith("scikit-learn ")

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from unweave.estimators.probes import BoostedTrees
+from unweave.metrics import r2
+
+
+@pytest.mark.parametrize("kept", [1, 5, 9])
+def test_share_of_kept_factors(kept):
+    """003, claim 43: keeping m of d independent factors gives m / d."""
+    z = np.random.default_rng(0).normal(size=(2000, 10))
+    assert r2(z, z[:, :kept]).raw == pytest.approx(kept / 10, abs=0.01)
+
+
+def test_population_value_of_noisy_codes():
+    """Codes z + e with Var e = s^2 give R2 = 1 / (1 + s^2)."""
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(50_000, 3))
+    assert r2(z, z + 0.5 * rng.normal(size=z.shape)).raw == pytest.approx(1 / 1.25, abs=0.01)
+
+
+def test_one_heavy_tailed_code_changes_nothing_for_the_others():
+    z = np.random.default_rng(2).normal(size=(1000, 5))
+    clean, wild = r2(z, z), r2(z, np.column_stack([z, np.sinh(2 * z[:, 0] ** 3)]))
+    for name, value in clean.per_factor.items():
+        assert wild.per_factor[name] == pytest.approx(value, abs=0.02)
+
+
+def test_a_heavy_tailed_code_in_the_place_of_its_factor_spares_the_others():
+    z = np.random.default_rng(3).normal(size=(1000, 5))
+    wild = r2(z, np.column_stack([np.sinh(2 * z[:, 0] ** 3), z[:, 1:]]))
+    assert min(list(wild.per_factor.values())[1:]) > 0.98
+
+
+@pytest.mark.parametrize("shift", [5.0, -1e4])
+def test_shift_and_scale_of_either_side_do_not_matter(shift):
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(500, 3))
+    codes = z @ rng.normal(size=(3, 3)) + 0.3 * rng.normal(size=z.shape)
+    assert r2(z * 7 + shift, codes).raw == pytest.approx(r2(z, codes).raw, abs=1e-6)
+    assert r2(z, codes * 7 + shift).raw == pytest.approx(r2(z, codes).raw, abs=1e-6)
+
+
+def test_more_codes_than_rows():
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=(200, 3))
+    hidden = np.hstack([z, rng.normal(size=(200, 20))]) @ rng.normal(size=(23, 1000))
+    assert r2(z, hidden).raw > 0.8
+    assert -0.1 < r2(z, rng.normal(size=(200, 1000))).raw < 0.05
+
+
+def test_noise_is_a_little_below_zero_before_clipping():
+    rng = np.random.default_rng(6)
+    score = r2(rng.normal(size=(1000, 3)), rng.normal(size=(1000, 20)))
+    assert -0.05 < score.raw < 0.005
+    assert score.value == max(score.raw, 0.0)
+
+
+def test_a_flexible_probe_reads_what_a_linear_one_cannot():
+    z = np.random.default_rng(7).normal(size=(2000, 2))
+    assert r2(z**2, z).raw < 0.05
+    assert r2(z**2, z, probe=BoostedTrees()).raw > 0.9
+
+
+def test_circular_and_categorical_factors():
+    rng = np.random.default_rng(8)
+    angle, label = rng.uniform(0, 2 * np.pi, 1000), rng.integers(0, 4, 1000)
+    codes = np.column_stack([np.cos(angle), np.sin(angle), *(label == k for k in range(4))])
+    score = r2({"angle": angle, "label": label}, codes, kinds={"angle": "circular", "label": "categorical"})
+    assert score.raw == pytest.approx(1.0, abs=0.001)
+
+
+def test_rows_of_one_group_do_not_leak_into_the_test_part():
+    """A code that names the subject tells its factor only if the subject was in the training rows."""
+    rng = np.random.default_rng(9)
+    subject = np.repeat(np.arange(60), 20)
+    factor = rng.normal(size=60)[subject]
+    codes = (subject[:, None] == np.arange(60)).astype(float)
+    assert r2(factor, codes).raw > 0.95
+    assert r2(factor, codes, row_groups=subject).raw < 0.05
