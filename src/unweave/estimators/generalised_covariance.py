@@ -11,7 +11,7 @@ the terms U has mean q and variance 2 (q - sum_t a_t^2), a_t = e_t^2 x_t' V^-1 x
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,8 @@ NO_RESIDUAL = 1e-6
 SAME_DIRECTION = 1e-4
 FEWEST_ROWS_OVER = 10
 MOST_NARROWED = 0.3
-ENTRIES_IN_CACHE = 2**19
+LEAST_FREEDOM = 0.05
+ENTRIES_IN_CACHE = 2**18
 
 
 @dataclass(frozen=True)
@@ -44,49 +45,64 @@ def pair_tests(codes: FloatArray, regressors: Regressors, tested: Iterator[tuple
     n_rows, n_codes = codes.shape
     p_values, code_is_explained, factor_is_explained = [], [], []
     residuals = regressors.residuals(codes)
-    width = max(1, ENTRIES_IN_CACHE // n_rows)
+    rows = _row_blocks(n_rows, n_codes)
     for remaining, functions in tested:
         left, spread, _ = np.linalg.svd(functions, full_matrices=False)
         terms = left[:, spread > max(SAME_DIRECTION * spread[0], NO_RESIDUAL * np.sqrt(n_rows))]
-        p_per_code, explained = np.ones(n_codes), np.zeros(n_codes, dtype=bool)
-        for block in (slice(start, start + width) for start in range(0, n_codes, width)):
-            error = remaining.restored(residuals[:, block], codes[:, block])
-            explained[block] = np.linalg.norm(error, axis=0) <= NO_RESIDUAL * np.sqrt(n_rows)
-            if terms.shape[1]:
-                error[:, explained[block]] = 0.0
-                p_per_code[block] = covariance_p_values(error, terms, remaining.leverages, remaining.n_columns)
-        p_values.append(np.where(explained, 1.0, p_per_code))
+        loads = remaining.duals.T @ codes
+        errors = (residuals[block] + remaining.left_out[block] @ loads for block in rows)
+        per_code, power = covariance_p_values(errors, terms, remaining.leverages, remaining.n_columns)
+        explained = power <= NO_RESIDUAL**2
+        nothing = terms.shape[1] == 0
+        p_values.append(np.where(explained | nothing, 1.0, per_code))
         code_is_explained.append(explained)
-        factor_is_explained.append(terms.shape[1] == 0)
+        factor_is_explained.append(nothing)
     return PairTests(np.column_stack(p_values), np.column_stack(code_is_explained), np.array(factor_is_explained))
 
 
-def covariance_p_values(errors: FloatArray, terms: FloatArray, leverages: FloatArray, n_fitted: int) -> FloatArray:
-    """p-value of every column of residuals against the same orthonormal residuals ``terms``; 1 where it is all zero.
+def covariance_p_values(
+    errors: Iterable[FloatArray], terms: FloatArray, leverages: FloatArray, n_fitted: int
+) -> tuple[FloatArray, FloatArray]:
+    """p-value and mean square of every column of residuals, given in blocks of rows, against orthonormal ``terms``.
 
     nan where the columns fitted and tested leave fewer than ten rows over.
 
     >>> x = np.array([[1.0], [-1.0], [1.0], [-1.0]] * 5) / np.sqrt(20)
-    >>> covariance_p_values(np.column_stack([x, x[::-1] ** 2]), x, np.zeros(20), 0).tolist()
+    >>> covariance_p_values([np.column_stack([x, x**2])], x, np.zeros(20), 0)[0].tolist()
     [0.0, 1.0]
     """
     n_rows, n_terms = terms.shape
     n_free = n_rows - 1 - n_fitted
+    first, second = np.triu_indices(n_terms)
+    weights = 1 / np.clip(1 - leverages, LEAST_FREEDOM, 1.0)
+    covariance: FloatArray | float = 0.0
+    variances: FloatArray | float = 0.0
+    narrowing: FloatArray | float = 0.0
+    power: FloatArray | float = 0.0
+    start = 0
+    for error in errors:
+        rows = slice(start, start := start + len(error))
+        block, square = terms[rows], np.square(error)
+        covariance += error.T @ block
+        variances += square.T @ (block[:, first] * (weights[rows, None] * block)[:, second])
+        power += square.mean(axis=0) * len(error) / n_rows
+        narrowing += np.square(np.square(block).sum(axis=1)) @ np.square(square)
+    covariance, power = np.asarray(covariance), np.asarray(power)
     if n_free - n_terms < FEWEST_ROWS_OVER:
-        return np.full(errors.shape[1], np.nan)
-    squares = np.square(errors)
-    covariance = errors.T @ terms
-    variance = np.empty((errors.shape[1], n_terms, n_terms))
-    weighted = terms / np.clip(1 - leverages, 0.05, 1.0)[:, None]
-    for a in range(n_terms):
-        variance[:, a, a:] = variance[:, a:, a] = squares.T @ (weighted[:, [a]] * terms[:, a:])
-    power = squares.mean(axis=0)
-    empty = power == 0
-    variance[empty] = np.eye(n_terms)
-    # e and x at one row decide U between them, so heavy tails narrow its law; V is near its mean there
-    concentration = np.square(np.square(terms).sum(axis=1)) @ np.square(squares) / np.where(empty, 1.0, power) ** 2
-    concentration = np.clip(concentration, n_terms**2 / n_rows, MOST_NARROWED * n_terms)
+        return np.full(power.shape, np.nan), power
+    usable = power > NO_RESIDUAL**4
+    variance = np.empty((power.size, n_terms, n_terms))
+    variance[:, first, second] = variance[:, second, first] = variances
+    variance[~usable] = np.eye(n_terms)
     statistic = (covariance * np.linalg.solve(variance, covariance[..., None])[..., 0]).sum(axis=1)
+    # sum_t a_t^2 with V at its mean for errors of one scale: exact enough for a second-order term, and cheap
+    narrowing = np.divide(narrowing, np.square(power), out=np.zeros(power.size), where=usable)
+    narrowing = np.clip(narrowing, n_terms**2 / n_rows, MOST_NARROWED * n_terms)
     mean = n_terms / n_free
-    total = mean * (1 - mean) * n_free**2 / (2 * (n_terms - concentration)) - 1
-    return np.asarray(betainc((1 - mean) * total, mean * total, np.clip(1 - statistic / n_free, 0.0, 1.0)))
+    total = mean * (1 - mean) * n_free**2 / (2 * (n_terms - narrowing)) - 1
+    return betainc((1 - mean) * total, mean * total, np.clip(1 - statistic / n_free, 0.0, 1.0)), power
+
+
+def _row_blocks(n_rows: int, n_columns: int) -> list[slice]:
+    height = max(256, ENTRIES_IN_CACHE // n_columns)
+    return [slice(start, start + height) for start in range(0, n_rows, height)]

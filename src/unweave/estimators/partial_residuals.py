@@ -35,15 +35,18 @@ class Regressors:
     basis: FloatArray
     duals: FloatArray
     precision: FloatArray
+    leverages: FloatArray
 
     @classmethod
     def of(cls, columns: FloatArray) -> Regressors:
         """Factor the columns."""
-        n_rows, n_columns = columns.shape
-        penalty = np.sqrt(n_rows * RIDGE) * np.eye(n_columns)
-        basis, triangle = np.linalg.qr(np.vstack([standardised(columns), penalty]))
-        inverse = np.linalg.inv(triangle)
-        return cls(basis[:n_rows], basis[:n_rows] @ inverse.T, inverse @ inverse.T)
+        basis, inverse = standardised(columns), np.eye(columns.shape[1])
+        for _ in range(2):  # Cholesky twice is as orthogonal as Householder, at the speed of matrix products
+            gram = basis.T @ basis + len(columns) * RIDGE * (inverse.T @ inverse)
+            step = np.linalg.inv(np.linalg.cholesky(gram)).T
+            basis, inverse = basis @ step, inverse @ step
+        leverages = 1 / len(columns) + np.square(basis).sum(axis=1)
+        return cls(basis, basis @ inverse.T, inverse @ inverse.T, leverages)
 
     def residuals(self, values: FloatArray) -> FloatArray:
         """What all columns leave of the centred values."""
@@ -54,7 +57,7 @@ class Regressors:
         """The regression on all columns but the group's."""
         duals = self.duals[:, group]
         left_out = duals @ np.linalg.inv(self.precision[np.ix_(group, group)])
-        leverages = 1 / len(duals) + np.square(self.basis).sum(axis=1) - (duals * left_out).sum(axis=1)
+        leverages = self.leverages - (duals * left_out).sum(axis=1)
         return Remaining(self.residuals, duals, left_out, leverages, self.basis.shape[1] - len(group))
 
 
@@ -70,11 +73,7 @@ class Remaining:
 
     def residuals(self, values: FloatArray) -> FloatArray:
         """What the remaining columns leave of the centred values."""
-        return self.restored(self.all_residuals(values), values)
-
-    def restored(self, residuals: FloatArray, values: FloatArray) -> FloatArray:
-        """The same from residuals on all columns, at the cost of the group's width."""
-        return np.asarray(residuals + self.left_out @ (self.duals.T @ values))
+        return np.asarray(self.all_residuals(values) + self.left_out @ (self.duals.T @ values))
 
 
 def standardised(columns: FloatArray) -> FloatArray:
