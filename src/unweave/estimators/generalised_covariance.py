@@ -53,10 +53,9 @@ def pair_tests(codes: FloatArray, regressors: Regressors, tested: Iterator[tuple
         errors = (residuals[block] + remaining.left_out[block] @ loads for block in rows)
         per_code, power = covariance_p_values(errors, terms, remaining.leverages, remaining.n_columns)
         explained = power <= NO_RESIDUAL**2
-        nothing = terms.shape[1] == 0
-        p_values.append(np.where(explained | nothing, 1.0, per_code))
+        p_values.append(np.where(explained, 1.0, per_code))
         code_is_explained.append(explained)
-        factor_is_explained.append(nothing)
+        factor_is_explained.append(terms.shape[1] == 0)
     return PairTests(np.column_stack(p_values), np.column_stack(code_is_explained), np.array(factor_is_explained))
 
 
@@ -65,7 +64,7 @@ def covariance_p_values(
 ) -> tuple[FloatArray, FloatArray]:
     """p-value and mean square of every column of residuals, given in blocks of rows, against orthonormal ``terms``.
 
-    nan where the columns fitted and tested leave fewer than ten rows over.
+    nan where the columns fitted and tested leave fewer than ten rows over, 1 without a term.
 
     >>> x = np.array([[1.0], [-1.0], [1.0], [-1.0]] * 5) / np.sqrt(20)
     >>> covariance_p_values([np.column_stack([x, x**2])], x, np.zeros(20), 0)[0].tolist()
@@ -90,6 +89,8 @@ def covariance_p_values(
     covariance, power = np.asarray(covariance), np.asarray(power)
     if n_free - n_terms < FEWEST_ROWS_OVER:
         return np.full(power.shape, np.nan), power
+    if n_terms == 0:
+        return np.ones(power.shape), power
     usable = power > NO_RESIDUAL**4
     variance = np.empty((power.size, n_terms, n_terms))
     variance[:, first, second] = variance[:, second, first] = variances
