@@ -37,12 +37,8 @@ def rejection_rate(test, code, n_rows, rho, tested, n_worlds=N_WORLDS, seed=0):
 
 
 NULLS = {
-    "noise": lambda a, b, e: e,
     "one factor": lambda a, b, e: a + e,
-    "two factors": lambda a, b, e: a - b + e,
     "scale": lambda a, b, e: a + e * np.exp(a / 2),
-}
-NONLINEAR_NULLS = {
     "even": lambda a, b, e: a**2 + e,
     "product": lambda a, b, e: a * b + e,
     "heavy": lambda a, b, e: np.sinh(a**3 + e),
@@ -51,15 +47,19 @@ NONLINEAR_NULLS = {
 
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize("n_rows", [300, 1000])
-@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("null", ["one factor", "scale", "even", "product"])
 def test_linear_size(null, n_rows, rho):
     assert 0.035 <= rejection_rate(LINEAR, NULLS[null], n_rows, rho, tested=2) <= 0.065
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.7])
-@pytest.mark.parametrize("null", NULLS | NONLINEAR_NULLS)
+@pytest.mark.parametrize("null", NULLS)
 def test_nonlinear_size(null, rho):
-    assert 0.035 <= rejection_rate(NONLINEAR, (NULLS | NONLINEAR_NULLS)[null], 300, rho, tested=2) <= 0.065
+    assert 0.035 <= rejection_rate(NONLINEAR, NULLS[null], 300, rho, tested=2) <= 0.065
+
+
+def test_one_huge_entry_makes_the_linear_test_silent_not_wrong():
+    assert rejection_rate(LINEAR, NULLS["heavy"], 300, 0.0, tested=2) <= 0.065
 
 
 @pytest.mark.parametrize("test", [LINEAR, NONLINEAR])

@@ -110,7 +110,7 @@ class NonlinearCovariance:
         degree = self.degree
         while degree > 1 and sum(f.up_to(degree).shape[1] for f in factors) * ROWS_PER_COLUMN > len(codes):
             degree -= 1
-        mains = [FactorColumns(factor.up_to(degree), factor.n_leading) for factor in factors]
+        mains = [FactorColumns(factor.up_to(degree), factor.per_degree) for factor in factors]
         columns, groups = _with_products(mains, degree)
         weights = [main.weights(1) for main in mains]
         regressors = Regressors.of(columns)
@@ -120,7 +120,7 @@ class NonlinearCovariance:
                 remaining = regressors.without(groups[j])
                 functions = _functions_of_residual(remaining, main, degree)
                 others = np.column_stack([np.empty((len(codes), 0)), *weights[:j], *weights[j + 1 :]])
-                interactions = products(functions[:, : main.n_leading], others)
+                interactions = products(functions[:, : main.per_degree], others)
                 if (functions.shape[1] + interactions.shape[1]) * ROWS_PER_TESTED_COLUMN <= len(codes):
                     functions = np.column_stack([functions, interactions])
                 yield remaining, remaining.residuals(functions)
@@ -150,7 +150,7 @@ def _with_products(mains: Sequence[FactorColumns], degree: int) -> tuple[FloatAr
 def _functions_of_residual(remaining: Remaining, main: FactorColumns, degree: int) -> FloatArray:
     """Polynomials of a number's residual, or the residuals of an angle's or a category's columns; 0 for no residual."""
     left = remaining.residuals(standardised(main.values))
-    if main.n_leading != 1:
+    if main.per_degree != 1:
         return left
     if np.linalg.norm(left[:, 0]) <= NO_RESIDUAL * np.sqrt(len(left)):
         return np.zeros((len(left), 1))

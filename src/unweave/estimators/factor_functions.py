@@ -13,21 +13,26 @@ from unweave.estimators.correlation import FloatArray, ranks
 
 @dataclass(frozen=True)
 class FactorColumns:
-    """Functions of one factor, the first ``n_leading`` of which may be multiplied with other factors'."""
+    """Functions of one factor, ``per_degree`` of them for every degree: 1 for a number, 2 for an angle.
+
+    A category has 0: its indicators are of no degree, and are not multiplied with other factors.
+    """
 
     values: FloatArray
-    n_leading: int
-
-    def weights(self, degree: int) -> FloatArray:
-        """The columns that stand for the factor in products: bounded, and none of a category."""
-        columns = self.up_to(degree)[:, : self.n_leading * self.values.shape[1]]
-        return np.column_stack([bounded(columns[:, :1]), columns[:, 1:]]) if self.n_leading == 1 else columns
+    per_degree: int
 
     def up_to(self, degree: int) -> FloatArray:
-        """As many columns as the degree asks for, whole harmonics only; every indicator."""
-        return (
-            self.values[:, : max(self.n_leading, degree - degree % self.n_leading)] if self.n_leading else self.values
-        )
+        """The first ``degree`` columns, whole harmonics only and at least one; every indicator."""
+        if self.per_degree == 0:
+            return self.values
+        return self.values[:, : max(self.per_degree, degree - degree % self.per_degree)]
+
+    def weights(self, degree: int) -> FloatArray:
+        """The columns that stand for the factor in products, all bounded."""
+        if self.per_degree == 0:
+            return self.values[:, :0]
+        columns = self.up_to(degree)
+        return np.column_stack([bounded(columns[:, :1]), columns[:, 1:]]) if self.per_degree == 1 else columns
 
 
 def indicators(column: FloatArray) -> FactorColumns:

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.binning import FloatArray
 from unweave.estimators.conditional_independence import IndependenceTest, LinearCovariance, NonlinearCovariance
-from unweave.estimators.matching import best_matching
 from unweave.estimators.multiple_testing import Correction, corrected
 from unweave.evidence import Evidence
 from unweave.matrices import varying
+from unweave.metrics.intervention.hypothesis import as_given, one_code_each
 from unweave.metrics.intervention.independence import limits_of, pair_tests
 from unweave.score import Score
 
@@ -99,7 +99,7 @@ def t_mex(
     if np.isnan(p_values).any():
         return Score(float("nan"), caveats=(TOO_FEW_ROWS,))
     found = (corrected(p_values, correction) <= level).astype(np.float64)
-    expected = one_code_each(found, p_values) if adjacency is None else _given(adjacency, evidence)[:, free]
+    expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
     wrong = np.abs(found - expected)
     lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
     aligned = float((found * expected).sum() / expected.sum()) if expected.any() else float("nan")
@@ -115,27 +115,6 @@ def t_mex(
         },
         caveats=(*((BLIND,) if score == "alignment" else ()), *_caveats(int(lost.sum())), *limits_of(evidence, tests)),
     )
-
-
-def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
-    """The one-to-one adjacency with the fewest mismatches; among equals the one with the smaller p-values.
-
-    >>> one_code_each(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    expected = np.zeros_like(found)
-    expected[best_matching(found - p_values / (2 * len(found) * found.shape[1]))] = 1.0
-    return expected
-
-
-def _given(adjacency: ArrayLike, evidence: Evidence) -> FloatArray:
-    expected = np.asarray(adjacency, dtype=np.float64)
-    if expected.shape != (evidence.n_codes, evidence.n_factors) or not np.isin(expected, (0.0, 1.0)).all():
-        raise ValueError(
-            f"adjacency has shape {expected.shape}: pass 0 or 1 for each of {evidence.n_codes} codes (rows) "
-            f"and {evidence.n_factors} factors (columns)."
-        )
-    return expected
 
 
 def _over_all_factors(matrix: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
