@@ -2,6 +2,7 @@
 
 from unweave.card import Metric
 from unweave.metrics.information.information_gap import mig
+from unweave.metrics.intervention.t_mex import t_mex
 from unweave.metrics.matching.mean_correlation import mcc
 from unweave.metrics.prediction.dci.completeness import dci_completeness
 from unweave.metrics.prediction.dci.disentanglement import dci_disentanglement
@@ -17,6 +18,7 @@ CATALOGUE: dict[str, Metric] = {
         dci_completeness,
         dci_informativeness,
         mig,
+        t_mex,
     )
 }
 
@@ -28,4 +30,5 @@ __all__ = [
     "mcc",
     "mig",
     "r2",
+    "t_mex",
 ]

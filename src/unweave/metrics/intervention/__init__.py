@@ -1,0 +1,1 @@
+"""Metrics that ask what moves when a factor is moved or held."""
