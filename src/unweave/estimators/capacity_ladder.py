@@ -39,7 +39,7 @@ class LinearThenTrees:
     def losses(
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
     ) -> FloatArray:
-        """Sum of squared errors on the test rows (rungs x target columns); codes are clipped to their training range."""
+        """Squared errors summed over test rows (rungs x targets); test codes are clipped to their training range."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         unseen = np.clip(test, train.min(axis=0), train.max(axis=0))

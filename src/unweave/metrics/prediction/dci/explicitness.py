@@ -78,7 +78,7 @@ def dci_explicitness(
     (1.0, True)
     """
     losses = _losses(evidence, ladder, test_share, max_rows, seed_from(rng))
-    per_factor = np.array([area_above_curve(np.arange(len(loss)), loss, floor) for loss in losses.T])
+    per_factor = np.array([area_above_curve(np.arange(float(len(loss))), loss, floor) for loss in losses.T])
     caveats = [f"Computed on {max_rows} of {evidence.n_rows} rows, drawn at random."] * (evidence.n_rows > max_rows)
     unread = [evidence.factor_names[j] for j in np.flatnonzero(varying(evidence) & np.isnan(per_factor))]
     if unread:

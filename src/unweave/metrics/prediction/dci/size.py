@@ -7,7 +7,6 @@ with d the number of factors that vary and m the number of codes that vary (East
 
 from __future__ import annotations
 
-
 from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
 from unweave.matrices import varying

@@ -1,0 +1,1 @@
+"""Metrics that hold factors fixed and watch what the codes do."""
