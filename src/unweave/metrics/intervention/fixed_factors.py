@@ -15,8 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
-from unweave.evidence import Evidence, EvidenceError, FactorKind
-from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, live_codes, placed
+from unweave.evidence import Evidence, FactorKind
+from unweave.memo import memoised
+from unweave.metrics.intervention.comparable_codes import (
+    Scale,
+    comparable_codes,
+    drawn_codes,
+    intervenes,
+    placed,
+)
 
 Rows = NDArray[np.intp]
 FEWEST_ROWS = 4
@@ -63,6 +70,12 @@ def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool
     return levels(column) if evidence.kinds[j] in kept else binned(column, bins, binning)
 
 
+@memoised(on="both")
+def half_cells(evidence: Evidence, held: tuple[int, ...], half: int, bins: int, merge: bool, seed: int) -> list[Rows]:
+    """The cells of one half of the rows; groups of rows stay whole."""
+    return cells(evidence, held, evidence.folds(2, seed)[half][1], bins, merge)
+
+
 def batches(evidence: Evidence, held: tuple[int, ...], half: int, plan: Plan, seed: int) -> Iterator[FloatArray]:
     """Yield live codes (batches x rows x codes), an array for each value of the held factors, common ones more often.
 
@@ -74,16 +87,11 @@ def batches(evidence: Evidence, held: tuple[int, ...], half: int, plan: Plan, se
             yield codes.reshape(n_here, plan.batch_size, codes.shape[1])
         return
     codes = comparable_codes(evidence, plan.scale)
-    members = cells(evidence, held, evidence.folds(2, seed)[half][1], plan.bins, plan.merge)
+    members = half_cells(evidence, held, half, plan.bins, plan.merge, seed)
     for cell, n_here in zip(members, _shared_out(plan.n_batches, [cell.size for cell in members]), strict=True):
         if n_here:
             dealt = codes[_dealt(cell, n_here * plan.batch_size, plan.batch_size, rng)]
             yield dealt.reshape(n_here, plan.batch_size, codes.shape[1])
-
-
-def intervenes(evidence: Evidence) -> bool:
-    """Whether batches come from the sampler; permuted evidence uses its rows, for a sampler has no pairing to break."""
-    return evidence.sampler is not None and evidence.permuted_from is None
 
 
 def sampled(
@@ -93,7 +101,6 @@ def sampled(
 
     One factor is held at values spread evenly over its rows; several are held at the values of random rows.
     """
-    assert evidence.sampler is not None
     n_values = min(n_batches, MOST_VALUES)
     order = (
         np.argsort(evidence.factors[:, held[0]], kind="stable") if len(held) == 1 else rng.permutation(evidence.n_rows)
@@ -101,13 +108,7 @@ def sampled(
     for k, n_here in enumerate(_shared_out(n_batches, [1] * n_values)):
         row = order[int((k + 0.5) * evidence.n_rows / n_values)]
         fixed = {evidence.factor_names[j]: float(evidence.factors[row, j]) for j in held}
-        codes = np.asarray(evidence.sampler(fixed, n_here * batch_size, rng)[1], dtype=np.float64)
-        if codes.shape != (n_here * batch_size, evidence.n_codes):
-            raise EvidenceError(
-                f"The sampler gave codes of shape {codes.shape} for {n_here * batch_size} rows and {evidence.n_codes} "
-                "codes: let it return factors and codes of as many rows as it is asked for."
-            )
-        yield placed(evidence, codes[:, live_codes(evidence)], scale), n_here
+        yield placed(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
 
 
 def _shared_out(total: int, sizes: list[int]) -> list[int]:

@@ -20,8 +20,8 @@ from unweave.estimators.binning import Binning, FloatArray
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
-from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, live_codes
-from unweave.metrics.intervention.fixed_factors import FEW_ROWS, cells, intervenes, sampled
+from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, intervenes, live_codes
+from unweave.metrics.intervention.fixed_factors import FEW_ROWS, cells, sampled
 from unweave.metrics.intervention.votes import NO_CODES
 from unweave.metrics.intervention.what_is_held import one_held
 from unweave.score import Score

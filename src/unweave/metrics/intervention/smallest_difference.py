@@ -85,7 +85,7 @@ def beta_vae_score(
     seed, held_of = seed_from(rng), one_held(evidence)
     per_factor = max(n_batches // len(held_of), 1)
     plan = Plan(per_factor * batch_size, 2, bins, scale)
-    held_of, caveats = holdable(evidence, held_of, plan, seed)
+    held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_codes(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     right = []

@@ -28,7 +28,7 @@ def vote_score(
     seed: int,
 ) -> Score:
     """Accuracy of the majority vote of one half of the rows on the other half, both ways, over several halvings."""
-    held_of, caveats = holdable(evidence, held_of, plan, seed)
+    held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_codes(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])

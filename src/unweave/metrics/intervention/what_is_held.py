@@ -6,25 +6,29 @@ import numpy as np
 
 from unweave.evidence import Evidence
 from unweave.matrices import varying
-from unweave.metrics.intervention.fixed_factors import FEW_ROWS, Plan, cells, intervenes
+from unweave.metrics.intervention.comparable_codes import intervenes
+from unweave.metrics.intervention.fixed_factors import FEW_ROWS, Plan, half_cells
 
 Held = dict[int, tuple[int, ...]]
 
 
-def holdable(evidence: Evidence, held_of: Held, plan: Plan, seed: int) -> tuple[Held, tuple[str, ...]]:
+def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[str, ...]]:
     """The factors for which batches can be made, and caveats about the others and about thin cells."""
     if intervenes(evidence):
         return held_of, ()
-    halves = [test for _, test in evidence.folds(2, seed)]
     sizes = {
-        j: [[cell.size for cell in cells(evidence, held, rows, plan.bins, plan.merge)] for rows in halves]
+        j: [
+            [cell.size for cell in half_cells(evidence, held, half, plan.bins, plan.merge, seed)]
+            for seed in seeds
+            for half in (0, 1)
+        ]
         for j, held in held_of.items()
     }
     good = {j: held for j, held in held_of.items() if all(sizes[j])}
     caveats = []
     if len(good) < len(held_of):
         names = ", ".join(evidence.factor_names[j] for j in held_of if j not in good)
-        caveats.append(f"Too few rows share a value to hold other factors fixed for: {names}.")
+        caveats.append(f"Left out, because too few rows agree in what has to be held: {names}.")
     typical = [np.median(np.concatenate(sizes[j])) for j in good]
     if typical and min(typical) < FEW_ROWS:
         caveats.append(
