@@ -95,4 +95,6 @@ def _whitening(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
     scaled = (codes - centre) / unit
     variances, axes = np.linalg.eigh(scaled.T @ scaled / len(codes))
     kept = variances > RANK_TOLERANCE * max(variances[-1], np.finfo(np.float64).tiny)
+    if not spread.any():
+        return centre, np.zeros((codes.shape[1], 1))
     return centre, axes[:, kept] / np.sqrt(variances[kept]) / unit[:, None]

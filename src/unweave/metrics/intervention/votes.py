@@ -15,7 +15,7 @@ from unweave.metrics.intervention.what_is_held import Held, holdable
 from unweave.score import Score
 
 ONE_FACTOR = "With fewer than two factors to tell apart every vote is right: undefined."
-NO_CODES = "No code varies, so none can vote: undefined."
+NO_CODES = "No code varies, so there is nothing to watch: undefined."
 
 
 def vote_score(
