@@ -116,8 +116,10 @@ def _losses(evidence: Evidence, ladder: LinearThenTrees, test_share: float, max_
         rng, share = np.random.default_rng(seed), max_rows / evidence.n_rows
         train, test = (rng.choice(part, round(share * len(part)), replace=False) for part in (train, test))
     losses = np.full((len(ladder.n_trees), evidence.n_factors), np.nan)
-    for j in np.flatnonzero(varying(evidence)).tolist():
-        columns = target_columns(evidence, j)
-        wrong = ladder.losses(evidence.codes[train], columns[train], evidence.codes[test], columns[test], seed)
-        losses[:, j] = wrong.sum(axis=1) / np.square(columns[test] - columns[train].mean(axis=0)).sum()
+    used = np.flatnonzero(varying(evidence))
+    columns = [target_columns(evidence, j) for j in used.tolist()]
+    targets, starts = np.column_stack(columns), np.cumsum([0] + [block.shape[1] for block in columns[:-1]])
+    wrong = ladder.losses(evidence.codes[train], targets[train], evidence.codes[test], targets[test], seed)
+    without_codes = np.square(targets[test] - targets[train].mean(axis=0)).sum(axis=0)
+    losses[:, used] = np.add.reduceat(wrong, starts, axis=1) / np.add.reduceat(without_codes, starts)
     return losses
