@@ -16,16 +16,14 @@ from typing import Literal
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.binning import Binning, FloatArray
+from unweave.estimators.binning import Binning
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
-from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, intervenes, live_codes
-from unweave.metrics.intervention.fixed_factors import FEW_ROWS, cells, sampled
+from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, live_codes
+from unweave.metrics.intervention.distances import far, mean_distances
+from unweave.metrics.intervention.fixed_factors import FEW_ROWS
 from unweave.metrics.intervention.votes import NO_CODES
-from unweave.metrics.intervention.what_is_held import one_held
 from unweave.score import Score
-
-ROWS_PER_VALUE = 200
 
 
 @metric(
@@ -93,9 +91,9 @@ def irs(
     if overall not in ("quantile", "largest"):
         raise ValueError(f"overall={overall!r} is not known: use 'quantile' or 'largest'.")
     codes = comparable_codes(evidence, scale)
-    movement = _far(codes, quantile if overall == "quantile" else 1.0)
+    movement = far(codes, quantile if overall == "quantile" else 1.0)
     ceiling = movement if overall == "quantile" else np.full_like(movement, np.inf)
-    distances, smallest = _distances(evidence, ceiling, scale, bins, binning, quantile, values, seed_from(rng))
+    distances, smallest = mean_distances(evidence, ceiling, scale, bins, binning, quantile, values, seed_from(rng))
     matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
     matrix[live] = 1 - distances / movement[:, None]
     per_code = np.full(evidence.n_codes, np.nan)
@@ -107,40 +105,3 @@ def irs(
         parts={"robustness_matrix": matrix},
         caveats=(few,) if smallest < FEW_ROWS else (),
     )
-
-
-def _distances(
-    evidence: Evidence,
-    ceiling: FloatArray,
-    scale: Scale,
-    bins: int,
-    binning: Binning,
-    quantile: float,
-    values: str,
-    seed: int,
-) -> tuple[FloatArray, float]:
-    """Mean over values of the distances that count (live codes x factors), and the rows of a typical value."""
-    if values not in ("mass", "alike"):
-        raise ValueError(f"values={values!r} is not known: use 'mass' or 'alike'.")
-    codes, rows = comparable_codes(evidence, scale), np.arange(evidence.n_rows)
-    distances = np.full((codes.shape[1], evidence.n_factors), np.nan)
-    smallest = math.inf
-    for j, held in one_held(evidence).items():
-        if intervenes(evidence):
-            rng = np.random.default_rng((seed, j))
-            groups = [drawn for drawn, _ in sampled(evidence, held, bins, ROWS_PER_VALUE, scale, rng)]
-        else:
-            groups = [codes[cell] for cell in cells(evidence, held, rows, bins, binning=binning, fewest=1)]
-        sizes = [len(group) for group in groups]
-        smallest = min(smallest, float(np.median(sizes)))
-        far = [np.minimum(_far(group, quantile), ceiling) for group in groups]
-        distances[:, j] = np.average(far, axis=0, weights=sizes if values == "mass" else None)
-    return distances, smallest
-
-
-def _far(group: FloatArray, quantile: float) -> FloatArray:
-    """Quantile of every code's distances from its mean; sorting rows of a transposed copy beats np.quantile."""
-    distances = np.sort(np.abs(group - group.mean(axis=0)).T.copy(), axis=1)
-    below, share = divmod(quantile * (len(group) - 1), 1)
-    left, right = distances[:, int(below)], distances[:, min(int(below) + 1, len(group) - 1)]
-    return np.asarray(left + share * (right - left))
