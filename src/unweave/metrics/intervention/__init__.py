@@ -1,1 +1,1 @@
-"""Metrics that ask what moves when a factor is moved or held."""
+"""Metrics that ask what the codes do when a factor is moved or held."""
