@@ -27,13 +27,20 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_width").tolist()
     [0, 0, 0, 1]
     """
+    return edges_passed(column, bin_edges(column, bins, binning))
+
+
+def bin_edges(column: FloatArray, bins: int, binning: Binning) -> FloatArray:
+    """Inner edges of the bins of this column, ascending; other rows are labelled by them with `edges_passed`.
+
+    >>> bin_edges(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
+    [3.0]
+    """
     if binning == "equal_mass":
-        edges = _equal_mass_edges(np.sort(column), bins)
-    elif binning == "equal_width":
-        edges = np.linspace(column.min(), column.max(), bins + 1)[1:-1]
-    else:
-        raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
-    return _edges_passed(column, edges)
+        return _equal_mass_edges(np.sort(column), bins)
+    if binning == "equal_width":
+        return np.linspace(column.min(), column.max(), bins + 1)[1:-1]
+    raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
 
 
 def _equal_mass_edges(ascending: FloatArray, bins: int) -> FloatArray:
@@ -60,7 +67,7 @@ def levels(column: FloatArray) -> Labels:
     return labels.astype(np.uint16)
 
 
-def _edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
+def edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
     """How many edges every entry reaches; a few passes over a block in cache beat a search per entry."""
     if edges.size > 64:
         return np.searchsorted(edges, column, side="right").astype(np.uint16)

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
+from unweave.estimators.correlation import ranks
 from unweave.estimators.entropy import entropy_of_counts
+from unweave.estimators.neighbours import label_information
 
 JOINT_INDICES_IN_CACHE = 65_536
 MOST_PAIRED_CELLS = 40_000
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -114,9 +117,10 @@ def _counted(strided: list[tuple[Labels, int]], n_cells: int) -> NDArray[np.intp
 class NearestNeighbour:
     """Mutual information of a label and a continuous code by nearest neighbours (Ross 2014).
 
-    Codes are used as they are and only the factor is binned (``factor_bins`` of equal mass, or its own levels), so the
-    result stays below the factor's entropy. Ties in a code are counted as in Gao et al. 2017, so discrete codes are
-    handled too. In one dimension neighbours are found in sorted order, without a tree.
+    Only the factor is binned (``factor_bins``, or its own levels), so the result stays below the factor's entropy.
+    Codes are used as they are or, with ``ranked``, through their ranks, which a strictly increasing map leaves alone.
+    Ties in a code are counted as in Gao et al. 2017, so discrete codes are handled too. In one dimension neighbours are
+    found in sorted order, without a tree.
 
     >>> rng = np.random.default_rng(0)
     >>> code, labels = rng.normal(size=(500, 1)), rng.integers(0, 2, 500).astype(np.uint16)
@@ -126,10 +130,12 @@ class NearestNeighbour:
 
     k: int = 3
     factor_bins: int = 20
+    factor_binning: Binning = "equal_mass"
+    ranked: bool = False
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins of equal mass where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, "equal_mass")
+        """Labels of a factor: its own levels where it is discrete, bins where not."""
+        return levels(column) if discrete else binned(column, self.factor_bins, self.factor_binning)
 
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
         """Mutual information of every code (rows) with every factor (columns)."""
@@ -139,9 +145,17 @@ class NearestNeighbour:
             ascending = codes[order, i]
             if ascending[0] == ascending[-1]:
                 continue  # a constant carries no information
+            if self.ranked:
+                ascending = ranks(ascending)
             for j, labels in enumerate(factor_labels):
                 information[i, j] = self._one_pair(ascending, labels[order])
         return information
+
+    def joint_information(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
+        """Mutual information of the labels with all columns together, from all rows: nothing is fitted."""
+        rows = np.concatenate([train, test])
+        used = np.apply_along_axis(ranks, 0, columns[rows]) if self.ranked else columns[rows]
+        return label_information(used, labels[rows], self.k)
 
     def _one_pair(self, ascending: FloatArray, labels: Labels) -> float:
         n_rows = ascending.size

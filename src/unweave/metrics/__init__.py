@@ -1,7 +1,19 @@
 """The catalogue: every metric, listed by hand."""
 
 from unweave.card import Metric
+from unweave.metrics.information.infomec.compactness import infomec_compactness
+from unweave.metrics.information.infomec.explicitness import infomec_explicitness
+from unweave.metrics.information.infomec.modularity import infomec_modularity
 from unweave.metrics.information.information_gap import mig
+from unweave.metrics.information.information_gap_by_code import mig_sup
+from unweave.metrics.information.matched_information_gap import dcimig
+from unweave.metrics.information.minimal_sufficient.explicitness_ratio import explicitness_ratio
+from unweave.metrics.information.minimal_sufficient.factors_invariance import factors_invariance
+from unweave.metrics.information.minimal_sufficient.minimality import minimality
+from unweave.metrics.information.minimal_sufficient.nuisances_invariance import nuisances_invariance
+from unweave.metrics.information.minimal_sufficient.representations_invariance import representations_invariance
+from unweave.metrics.information.minimal_sufficient.sufficiency import sufficiency
+from unweave.metrics.information.modularity import modularity
 from unweave.metrics.matching.mean_correlation import mcc
 from unweave.metrics.prediction.dci.completeness import dci_completeness
 from unweave.metrics.prediction.dci.disentanglement import dci_disentanglement
@@ -17,6 +29,18 @@ CATALOGUE: dict[str, Metric] = {
         dci_completeness,
         dci_informativeness,
         mig,
+        mig_sup,
+        dcimig,
+        modularity,
+        infomec_modularity,
+        infomec_explicitness,
+        infomec_compactness,
+        minimality,
+        sufficiency,
+        factors_invariance,
+        nuisances_invariance,
+        representations_invariance,
+        explicitness_ratio,
     )
 }
 
@@ -25,7 +49,19 @@ __all__ = [
     "dci_completeness",
     "dci_disentanglement",
     "dci_informativeness",
+    "dcimig",
+    "explicitness_ratio",
+    "factors_invariance",
+    "infomec_compactness",
+    "infomec_explicitness",
+    "infomec_modularity",
     "mcc",
     "mig",
+    "mig_sup",
+    "minimality",
+    "modularity",
+    "nuisances_invariance",
     "r2",
+    "representations_invariance",
+    "sufficiency",
 ]
