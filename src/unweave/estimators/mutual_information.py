@@ -176,6 +176,8 @@ class NearestNeighbour:
             reach = np.maximum(code - code[np.where(inside, left, 0)], code[np.where(inside, right, 0)] - code)
             radius = np.where(inside, np.minimum(radius, reach), radius)
         tied = used & (radius == 0)
+        if not used.all():
+            ascending = np.sort(code[used])  # rows that are left out are no one's neighbours either
         # the neighbour on the rim is not counted; (1 - 1e-9) survives the rounding of code - radius, nextafter does not
         shrunk = np.where(tied | ~used, 0.0, radius * (1 - 1e-9))
         within = np.searchsorted(ascending, code + shrunk, "right") - np.searchsorted(ascending, code - shrunk, "left")

@@ -29,12 +29,13 @@ def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) 
     entropy = float(entropy_of_counts(sizes_by_label))
     if not columns.size or sizes_by_label.max() < 2:
         return 0.0
-    everywhere = cKDTree(columns)
     order = np.argsort(labels, kind="stable")
+    alone = np.repeat(sizes_by_label == 1, sizes_by_label)
+    everywhere = cKDTree(columns[order[~alone]])  # a class of one has no neighbour, and is no one's either
     terms = np.zeros((4, len(labels)))  # per row: used, and the digammas of neighbours, class size and rows within
     for rows in np.split(order, np.cumsum(sizes_by_label)[:-1]):
         if rows.size < 2:
-            continue  # a class of one has no neighbour
+            continue
         members, near = columns[rows], min(k, rows.size - 1)
         in_class = cKDTree(members)
         radius = in_class.query(members, [near + 1], p=np.inf)[0][:, 0]

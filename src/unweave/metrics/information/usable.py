@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray, Labels, bin_edges, edges_passed, levels
+from unweave.estimators.binning import Binning, FloatArray, Labels, bin_edges, edges_passed, levels
 from unweave.estimators.mutual_information import NearestNeighbour
 from unweave.estimators.usable_information import UsableInformation
 from unweave.evidence import Evidence, FactorKind
@@ -32,21 +32,21 @@ def split(evidence: Evidence, estimator: Joint, seed: int) -> tuple[Rows, Rows, 
 
 @memoised(on="both")
 def held_out_shares(
-    evidence: Evidence, estimator: UsableInformation, bins: int, seed: int
+    evidence: Evidence, estimator: UsableInformation, bins: int, binning: Binning, seed: int
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Share of every factor's cross-entropy that all codes together save; nan for factors that do not vary."""
     train, test, caveats = split(evidence, estimator, seed)
     shares = np.full(evidence.n_factors, np.nan)
     for j in np.flatnonzero(varying(evidence)).tolist():
-        labels = _labels_from_training(evidence, j, bins, train)
+        labels = labels_from_training(evidence, j, bins, binning, train)
         if np.unique(labels[train]).size > 1:
             shares[j] = estimator.share(evidence.codes, labels, train, test)
     return shares, caveats
 
 
-def _labels_from_training(evidence: Evidence, j: int, bins: int, train: Rows) -> Labels:
-    """Levels of a discrete factor; classes of equal mass, by edges of the training rows, of any other."""
+def labels_from_training(evidence: Evidence, j: int, bins: int, binning: Binning, train: Rows) -> Labels:
+    """Levels of a discrete factor; bins of any other, with edges from the training rows."""
     column = evidence.factors[:, j]
     if evidence.kinds[j] in DISCRETE:
         return levels(column)
-    return edges_passed(column, bin_edges(column[train], bins, "equal_mass"))
+    return edges_passed(column, bin_edges(column[train], bins, binning))

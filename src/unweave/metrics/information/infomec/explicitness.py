@@ -27,7 +27,7 @@ from unweave.score import Score
     bounds=(0.0, 1.0),
     best=1.0,
     chance=0.0,
-    cost="one logistic fit per factor, of (m + 1) x classes weights",
+    cost="one logistic fit per factor, shared with explicitness_ratio",
     fails_when="rows are few for the number of codes and classes",
     reference=REFERENCE,
     identity_tolerance=0.05,
@@ -50,7 +50,8 @@ def infomec_explicitness(
     Parameters
     ----------
     estimator : UsableInformation
-        The classifier and its split. The published score is of the rows the model was fitted on.
+        The classifier, its split, and how many rows it takes. With more than 400 weights (20 codes and 20 classes) its
+        logits are linear in ten combinations of the codes only. The published score is of the rows of the fit.
     bins : int
         Classes of a continuous or circular factor; others keep their levels.
     rng : int or Generator
@@ -63,7 +64,7 @@ def infomec_explicitness(
     >>> float(infomec_explicitness(factors, factors @ [[1.0, 2.0], [2.0, -1.0]])) > 0.95
     True
     """
-    shares, caveats = held_out_shares(evidence, estimator, bins, seed_from(rng))
+    shares, caveats = held_out_shares(evidence, estimator, bins, "equal_mass", seed_from(rng))
     return Score(
         raw=float(np.nanmean(shares)),
         per_factor=dict(zip(evidence.factor_names, shares.tolist(), strict=True)),

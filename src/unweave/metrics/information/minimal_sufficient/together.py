@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
+from unweave.estimators.binning import Binning, FloatArray, Labels
+from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.usable_information import UsableInformation
 from unweave.evidence import Evidence
+from unweave.evidence.splits import Rows
 from unweave.matrices import Information, factor_entropies, factor_labels, varying
 from unweave.memo import memoised
 from unweave.metrics.information.minimal_sufficient.units import unit_information_matrix, units
-from unweave.metrics.information.usable import Joint, split
+from unweave.metrics.information.usable import Joint, held_out_shares, labels_from_training, split
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,30 @@ def told_together(evidence: Evidence, estimator: Information, joint: Joint, seed
     """
     train, test, caveats = split(evidence, joint, seed)
     best = np.argmax(unit_information_matrix(evidence, estimator, joint, seed), axis=0)
-    labels = factor_labels(evidence, estimator)
-    alone, together = np.full((2, evidence.n_factors), np.nan)
-    for j in np.flatnonzero(varying(evidence)).tolist():
-        members = units(evidence)[best[j]][1]
-        alone[j] = joint.joint_information(evidence.codes[:, members], labels[j], train, test)
-        together[j] = max(joint.joint_information(evidence.codes, labels[j], train, test), alone[j])
     entropies = np.where(varying(evidence), factor_entropies(evidence, estimator), np.nan)
-    return Together(alone, together, entropies, caveats)
+    alone = np.full(evidence.n_factors, np.nan)
+    for j in np.flatnonzero(varying(evidence)).tolist():
+        codes, labels = evidence.codes[:, units(evidence)[best[j]][1]], _labels(evidence, j, estimator, joint, train)
+        alone[j] = joint.joint_information(codes, labels, train, test)
+    return Together(alone, np.maximum(_of_all_codes(evidence, estimator, joint, seed), alone), entropies, caveats)
+
+
+def _of_all_codes(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
+    if isinstance(joint, UsableInformation):
+        shares, _ = held_out_shares(evidence, joint, *_bins(estimator), seed)
+        return np.maximum(shares, 0.0) * factor_entropies(evidence, estimator)
+    train, test, _ = split(evidence, joint, seed)
+    labels = factor_labels(evidence, estimator)
+    return np.array([joint.joint_information(evidence.codes, column, train, test) for column in labels])
+
+
+def _labels(evidence: Evidence, j: int, estimator: Information, joint: Joint, train: Rows) -> Labels:
+    if isinstance(joint, UsableInformation):
+        return labels_from_training(evidence, j, *_bins(estimator), train)
+    return factor_labels(evidence, estimator)[j]
+
+
+def _bins(estimator: Information) -> tuple[int, Binning]:
+    if isinstance(estimator, Histogram):
+        return estimator.bins, estimator.binning
+    return estimator.factor_bins, estimator.factor_binning
