@@ -162,15 +162,15 @@ def _minimised(design: FloatArray, labels: NDArray[np.intp], weights: FloatArray
 
 
 def _newton_step(design: FloatArray, probabilities: FloatArray, slope: FloatArray, toll: FloatArray) -> FloatArray:
-    """Inverse Hessian times slope; block (k, l) is the mean of p_k (1[k = l] - p_l) x x'."""
+    """Inverse Hessian times slope; between labels k and l it is the mean of p_k (1[k = l] - p_l) x x'."""
     (n_rows, width), n_labels = design.shape, probabilities.shape[1]
-    weighted = (probabilities[:, :, None] * design[:, None, :]).reshape(n_rows, n_labels * width)
-    hessian = weighted.T @ weighted / -n_rows
-    own = design.T @ weighted / n_rows
-    for k in range(n_labels):
-        block = slice(k * width, (k + 1) * width)
-        hessian[block, block] += own[:, block]
-    diagonal = np.arange(n_labels * width)
-    hessian[diagonal, diagonal] += np.tile(toll[:, 0], n_labels) + 1e-14 * hessian[diagonal, diagonal].max()
+    weighted = design.T.copy()[:, None, :] * probabilities.T.copy()  # rows last: long inner loops
+    weighted = weighted.reshape(width * n_labels, n_rows)
+    hessian = weighted @ weighted.T / -n_rows
+    every = np.arange(n_labels)
+    own = (weighted @ design).reshape(width, n_labels, width) / n_rows
+    hessian.reshape(width, n_labels, width, n_labels)[:, every, :, every] += own.transpose(1, 0, 2)
+    diagonal = np.arange(width * n_labels)
+    hessian[diagonal, diagonal] += np.repeat(toll[:, 0], n_labels) + 1e-14 * hessian[diagonal, diagonal].max()
     factor = cho_factor(hessian, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, slope.T.ravel(), check_finite=False).reshape(n_labels, width).T
+    return cho_solve(factor, slope.ravel(), check_finite=False).reshape(width, n_labels)

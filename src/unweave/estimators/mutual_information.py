@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -51,13 +52,26 @@ class Histogram:
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
         """The same for codes that are labels already."""
         information = np.empty((len(code_labels), len(factor_labels)))
+        if code_labels and 2 * code_labels[0].size <= JOINT_INDICES_IN_CACHE:
+            for i, j, tables in _counts_side_by_side(code_labels, factor_labels):
+                if self.bias_correction is None:
+                    information[i : i + len(tables), j] = -entropy_of_counts(tables, axis=(1, 2))
+                else:
+                    information[i : i + len(tables), j] = self._information(tables)
+            if self.bias_correction is None:  # the entropies of columns are not counted again for every pair
+                information += np.array([float(entropy_of_counts(np.bincount(labels))) for labels in code_labels])[
+                    :, None
+                ]
+                information += [float(entropy_of_counts(np.bincount(labels))) for labels in factor_labels]
+                information = np.maximum(information, 0.0)
+            return information
         for j, labels in enumerate(factor_labels):
             for i, tables in _joint_counts(code_labels, labels):
                 information[i : i + len(tables), j] = self._information(tables)
         return information
 
     def _information(self, tables: NDArray[np.intp]) -> FloatArray:
-        of_codes, of_factor = tables.sum(axis=2), tables.sum(axis=1)
+        of_codes, of_factor = tables.sum(axis=1), tables.sum(axis=2)
         information = (
             entropy_of_counts(of_codes) + entropy_of_counts(of_factor) - entropy_of_counts(tables, axis=(1, 2))
         )
@@ -69,12 +83,28 @@ class Histogram:
         return information - occupied / (2 * tables[0].sum())
 
 
-def _joint_counts(code_labels: Sequence[Labels], factor: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield (first code, tables codes x code labels x factor labels), counting many codes in one pass.
+def _counts_side_by_side(
+    code_labels: Sequence[Labels], factor_labels: Sequence[Labels]
+) -> Iterator[tuple[int, int, NDArray[np.intp]]]:
+    """Yield (first code, factor, tables codes x factor labels x code labels): many codes in one count of few rows."""
+    n_rows = code_labels[0].size
+    many = JOINT_INDICES_IN_CACHE // n_rows
+    n_code = max(int(labels.max()) for labels in code_labels) + 1
+    strided = [labels.astype(np.intp) * n_code for labels in factor_labels]
+    n_factor = [int(labels.max()) + 1 for labels in factor_labels]
+    n_cells = max(n_factor) * n_code
+    joint = np.empty((many, n_rows), dtype=np.intp)
+    for i in range(0, len(code_labels), many):
+        block = np.stack(code_labels[i : i + many]).astype(np.intp)
+        block += np.arange(0, len(block) * n_cells, n_cells)[:, None]
+        for j, labels in enumerate(strided):
+            index = np.add(block, labels, out=joint[: len(block)])
+            counts = np.bincount(index.ravel(), minlength=len(block) * n_cells).reshape(len(block), -1, n_code)
+            yield i, j, counts[:, : n_factor[j]]
 
-    With few rows, many codes go into one count side by side. With many rows, two codes are counted jointly, which
-    halves the passes, and summed out afterwards.
-    """
+
+def _joint_counts(code_labels: Sequence[Labels], factor: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield (code, table factor labels x code labels): one code, or two that are summed out, in a count of many rows."""
     n_rows, n_factor = factor.size, int(factor.max()) + 1
     sizes = [int(labels.max()) + 1 for labels in code_labels]
     i = 0
@@ -84,21 +114,13 @@ def _joint_counts(code_labels: Sequence[Labels], factor: Labels) -> Iterator[tup
             a, b = sizes[i], sizes[i + 1]
             joint = _counted([(factor, a * b), (code_labels[i], b), (code_labels[i + 1], 1)], n_factor * a * b)
             cube = joint.reshape(n_factor, a, b)
-            yield i, cube.sum(axis=2).T[None]
-            yield i + 1, cube.sum(axis=1).T[None]
+            yield i, cube.sum(axis=2)[None]
+            yield i + 1, cube.sum(axis=1)[None]
             i += 2
             continue
-        many = max(1, JOINT_INDICES_IN_CACHE // n_rows)
-        block = code_labels[i : i + many]
-        n_code = max(sizes[i : i + many])
-        if len(block) == 1:
-            counts = _counted([(factor, n_code), (block[0], 1)], n_factor * n_code)
-        else:
-            offsets = np.arange(len(block), dtype=np.intp)[:, None] * (n_factor * n_code)
-            joint_index = np.stack(block) + (factor.astype(np.intp) * n_code)[None] + offsets
-            counts = np.bincount(joint_index.ravel(), minlength=len(block) * n_factor * n_code)
-        yield i, counts.reshape(len(block), n_factor, n_code).transpose(0, 2, 1)
-        i += len(block)
+        counts = _counted([(factor, sizes[i]), (code_labels[i], 1)], n_factor * sizes[i])
+        yield i, counts.reshape(1, n_factor, sizes[i])
+        i += 1
 
 
 def _counted(strided: list[tuple[Labels, int]], n_cells: int) -> NDArray[np.intp]:
@@ -163,18 +185,12 @@ class NearestNeighbour:
         code, label = ascending[by_class], labels[by_class]
         starts = np.flatnonzero(np.r_[True, label[1:] != label[:-1]])
         sizes = np.diff(np.r_[starts, n_rows])
-        size, start = np.repeat(sizes, sizes), np.repeat(starts, sizes)
+        size = np.repeat(sizes, sizes)
         used = size > 1  # a class of one has no neighbour
         if not used.any():
             return 0.0
         neighbours = np.minimum(self.k, size - 1)
-        position = np.arange(n_rows)
-        radius = np.full(n_rows, np.inf)
-        for below in range(self.k + 1):  # the k nearest lie `below` to the left and k - below to the right
-            left, right = position - below, position + neighbours - below
-            inside = (left >= start) & (right < start + size) & (below <= neighbours)
-            reach = np.maximum(code - code[np.where(inside, left, 0)], code[np.where(inside, right, 0)] - code)
-            radius = np.where(inside, np.minimum(radius, reach), radius)
+        radius = _distances_in_class(code, starts, sizes, self.k)
         tied = used & (radius == 0)
         if not used.all():
             ascending = np.sort(code[used])  # rows that are left out are no one's neighbours either
@@ -183,14 +199,45 @@ class NearestNeighbour:
         within = np.searchsorted(ascending, code + shrunk, "right") - np.searchsorted(ascending, code - shrunk, "left")
         if tied.any():
             neighbours = np.where(tied, _copies_in_class(code, label) - 1, neighbours)
+        of_count = _digammas(n_rows)
         information = (
-            digamma(used.sum())
-            + digamma(neighbours[used]).mean()
-            - digamma(size[used]).mean()
-            - digamma(within[used]).mean()
+            of_count[used.sum()]
+            + of_count[neighbours[used]].mean()
+            - of_count[size[used]].mean()
+            - of_count[within[used]].mean()
         )
         entropy = float(entropy_of_counts(sizes))
         return float(min(information, entropy))
+
+
+@functools.lru_cache(maxsize=8)
+def _digammas(n_rows: int) -> FloatArray:
+    """Digamma of 0 (never used) to n: looked up, because every pair of code and factor needs three for every row."""
+    return np.r_[np.nan, digamma(np.arange(1, n_rows + 1))]
+
+
+def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> FloatArray:
+    """Distance of every entry to its k-th nearest in its class (its farthest in a smaller one); 0 in a class of one.
+
+    Classes are contiguous and ascending, so that the k nearest lie b to the left and k - b to the right for some b.
+    """
+    n_rows = code.size
+    reaches = np.full((2, k + 1, n_rows), np.inf)  # to the b-th entry on the left, and on the right
+    reaches[:, 0] = 0.0
+    first, stop = starts, starts + sizes
+    for b in range(1, min(k, n_rows - 1) + 1):
+        apart = code[b:] - code[:-b]
+        reaches[0, b, b:], reaches[1, b, :-b] = apart, apart
+        for offset in range(b):  # the first b of a class have no b-th entry on the left, the last none on the right
+            reaches[0, b, np.minimum(first + offset, stop - 1)] = np.inf
+            reaches[1, b, np.maximum(stop - 1 - offset, first)] = np.inf
+    radius = np.maximum(reaches[0, 0], reaches[1, k])
+    for b in range(1, k + 1):
+        np.minimum(radius, np.maximum(reaches[0, b], reaches[1, k - b]), out=radius)
+    for i in np.flatnonzero(sizes <= k):
+        members = code[starts[i] : starts[i] + sizes[i]]
+        radius[starts[i] : starts[i] + sizes[i]] = np.maximum(members - members[0], members[-1] - members)
+    return radius
 
 
 def _copies_in_class(code: FloatArray, label: Labels) -> NDArray[np.intp]:
