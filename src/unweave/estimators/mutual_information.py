@@ -104,7 +104,7 @@ def _counts_side_by_side(
 
 
 def _joint_counts(code_labels: Sequence[Labels], factor: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield (code, table factor labels x code labels): one code, or two that are summed out, in a count of many rows."""
+    """Yield (code, table factor labels x code labels): a code, or two that are summed out, in a count of many rows."""
     n_rows, n_factor = factor.size, int(factor.max()) + 1
     sizes = [int(labels.max()) + 1 for labels in code_labels]
     i = 0

@@ -95,6 +95,12 @@ def test_a_class_that_only_the_test_rows_have_is_survived():
     assert 0.7 < infomec_explicitness(factor, factor, kinds="categorical").raw < 1
 
 
+def test_a_factor_that_hardly_varies_is_survived():
+    factor = np.zeros(200)
+    factor[7] = 1
+    assert np.isfinite(infomec_explicitness(factor, factor, kinds="ordinal").raw)
+
+
 def test_above_the_stated_rows_a_caveat_says_so():
     factors = drawn("gaussian", n_rows=12_000, n_factors=1)
     caveats = infomec_explicitness(np.sign(factors), factors).caveats

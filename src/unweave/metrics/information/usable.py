@@ -39,8 +39,7 @@ def held_out_shares(
     shares = np.full(evidence.n_factors, np.nan)
     for j in np.flatnonzero(varying(evidence)).tolist():
         labels = labels_from_training(evidence, j, bins, binning, train)
-        if np.unique(labels[train]).size > 1:
-            shares[j] = estimator.share(evidence.codes, labels, train, test)
+        shares[j] = estimator.share(evidence.codes, labels, train, test)
     return shares, caveats
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.estimators.binning import FloatArray
 from unweave.evidence import Evidence
 from unweave.matrices import Information, code_labels, target_columns
 from unweave.memo import memoised
 from unweave.metrics.information.minimal_sufficient.units import (
-    Beyond,
     Target,
     chained_information,
     factor_targets,
@@ -22,6 +23,16 @@ from unweave.metrics.information.minimal_sufficient.units import (
 )
 from unweave.metrics.information.usable import Joint, split
 from unweave.score import Score
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Per unit: the factor it tells most of, what it tells of other things once that is known, and what it holds."""
+
+    factor: NDArray[np.intp]
+    information: FloatArray
+    held: FloatArray
+    caveats: tuple[str, ...]
 
 
 @memoised(on="both")

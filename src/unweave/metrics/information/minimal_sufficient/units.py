@@ -8,10 +8,8 @@ multivariate estimator, and X is what the factors and nuisances say of it (secti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave.estimators.binning import FloatArray, Labels
 from unweave.estimators.usable_information import UsableInformation
@@ -113,13 +111,3 @@ def nuisance_targets(evidence: Evidence, estimator: Information) -> list[Target]
         features = (column[:, None] == values).astype(np.float64) if few else column[:, None]
         targets.append((estimator.factor_labels(column, discrete), features))
     return targets
-
-
-@dataclass(frozen=True)
-class Beyond:
-    """Per unit: the factor it tells most of, what it tells of other things once that is known, and what it holds."""
-
-    factor: NDArray[np.intp]
-    information: FloatArray
-    held: FloatArray
-    caveats: tuple[str, ...]
