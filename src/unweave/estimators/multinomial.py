@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from unweave.estimators.linear_probes import Linear
 
 FloatArray = NDArray[np.float64]
-PENALTIES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+PENALTIES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 VALIDATION_SHARE = 0.2
 GOOD_ENOUGH = 1e-3
 MOST_STEPS = 30
@@ -50,9 +50,10 @@ def fit_multinomial(columns: FloatArray, labels: NDArray[np.integer], n_labels: 
     order = np.random.default_rng(seed).permutation(len(labels))
     labels = np.asarray(labels, dtype=np.intp)[order]
     scaled = _design(columns[order], centre, scale, None)
-    directions = _leading_directions(scaled[:, 1:], labels) if scaled.shape[1] * n_labels > MOST_WEIGHTS else None
-    design = scaled if directions is None else np.column_stack([scaled[:, 0], scaled[:, 1:] @ directions])
     n_fit = len(labels) - int(VALIDATION_SHARE * len(labels))
+    wide = scaled.shape[1] * n_labels > MOST_WEIGHTS
+    directions = _leading_directions(scaled[:n_fit, 1:], labels[:n_fit]) if wide else None
+    design = scaled if directions is None else np.column_stack([scaled[:, 0], scaled[:, 1:] @ directions])
     weights = np.zeros((design.shape[1], n_labels))
     frequencies = (np.bincount(labels, minlength=n_labels) + 0.5) / (len(labels) + 0.5 * n_labels)
     weights[0] = np.log(frequencies)
