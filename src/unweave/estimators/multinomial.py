@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from unweave.estimators.linear_probes import Linear
 
 FloatArray = NDArray[np.float64]
-PENALTIES = (1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+PENALTIES = (1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 VALIDATION_SHARE = 0.2
 GOOD_ENOUGH = 1e-3
 MOST_STEPS = 30
