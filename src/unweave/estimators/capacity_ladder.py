@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from unweave.estimators.binning import FloatArray
 from unweave.estimators.linear_probes import Linear
-from unweave.estimators.probes import LIBRARY, FloatArray
+from unweave.estimators.probes import LIBRARY
 
 NOTHING_LEFT = 1e-9
 

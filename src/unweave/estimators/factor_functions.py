@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import eval_legendre, ndtr, ndtri
 
-from unweave.estimators.correlation import FloatArray, ranks
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.correlation import ranks
 
 
 @dataclass(frozen=True)

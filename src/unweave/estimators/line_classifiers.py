@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.probes import LIBRARY, FloatArray
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.probes import LIBRARY
 
 IntArray = NDArray[np.intp]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from scipy.stats import rankdata
 
-from unweave.estimators.probes import LIBRARY, FloatArray
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.probes import LIBRARY
 
 RANK_TOLERANCE = 1e-9
 

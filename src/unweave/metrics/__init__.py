@@ -1,7 +1,19 @@
 """The catalogue: every metric, listed by hand."""
 
 from unweave.card import Metric
+from unweave.metrics.information.infomec.compactness import infomec_compactness
+from unweave.metrics.information.infomec.explicitness import infomec_explicitness
+from unweave.metrics.information.infomec.modularity import infomec_modularity
 from unweave.metrics.information.information_gap import mig
+from unweave.metrics.information.information_gap_by_code import mig_sup
+from unweave.metrics.information.matched_information_gap import dcimig
+from unweave.metrics.information.minimal_sufficient.explicitness_ratio import explicitness_ratio
+from unweave.metrics.information.minimal_sufficient.factors_invariance import factors_invariance
+from unweave.metrics.information.minimal_sufficient.minimality import minimality
+from unweave.metrics.information.minimal_sufficient.nuisances_invariance import nuisances_invariance
+from unweave.metrics.information.minimal_sufficient.representations_invariance import representations_invariance
+from unweave.metrics.information.minimal_sufficient.sufficiency import sufficiency
+from unweave.metrics.information.modularity import modularity
 from unweave.metrics.intervention.least_moving_code import factor_vae_score
 from unweave.metrics.intervention.most_moving_code import relevance_factor_vae_score
 from unweave.metrics.intervention.robustness import irs
@@ -35,6 +47,18 @@ CATALOGUE: dict[str, Metric] = {
         factor_vae_score,
         relevance_factor_vae_score,
         irs,
+        mig_sup,
+        dcimig,
+        modularity,
+        infomec_modularity,
+        infomec_explicitness,
+        infomec_compactness,
+        minimality,
+        sufficiency,
+        factors_invariance,
+        nuisances_invariance,
+        representations_invariance,
+        explicitness_ratio,
     )
 }
 
@@ -46,13 +70,25 @@ __all__ = [
     "dci_explicitness",
     "dci_informativeness",
     "dci_size",
+    "dcimig",
     "explicitness",
+    "explicitness_ratio",
     "factor_vae_score",
+    "factors_invariance",
+    "infomec_compactness",
+    "infomec_explicitness",
+    "infomec_modularity",
     "irs",
     "mcc",
     "mig",
+    "mig_sup",
+    "minimality",
+    "modularity",
+    "nuisances_invariance",
     "r2",
     "relevance_factor_vae_score",
+    "representations_invariance",
     "sap",
+    "sufficiency",
     "t_mex",
 ]
