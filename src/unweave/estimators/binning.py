@@ -20,8 +20,7 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
 
     Equal mass takes order statistics as edges, so it depends on ranks alone and a strictly increasing map of the
     column changes nothing; a value that fills more than a bin gets one of its own, and a column with no more distinct
-    values than bins keeps them. Equal width splits the range from the smallest to the largest value. ``scratch`` is
-    memory of the column's size to sort in; with many columns it saves asking for fresh memory each time.
+    values than bins keeps them. Equal width splits the range from the smallest to the largest value.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
     [0, 0, 1, 1]

@@ -34,27 +34,28 @@ def _side_by_side(
     n_rows = code_labels[0].size
     n_together = JOINT_INDICES_IN_CACHE // n_rows
     n_code = _n_labels(*code_labels)
+    sizes = [_n_labels(labels) for labels in factor_labels]
+    n_cells = max(sizes) * n_code
     strided = [labels.astype(np.intp) * n_code for labels in factor_labels]
     joint = np.empty((n_together, n_rows), dtype=np.intp)
     for start in range(0, len(code_labels), n_together):
         block = np.stack(code_labels[start : start + n_together]).astype(np.intp)
+        block += np.arange(0, len(block) * n_cells, n_cells)[:, None]
         for j, factor in enumerate(strided):
-            n_cells = _n_labels(factor_labels[j]) * n_code
             index = np.add(block, factor, out=joint[: len(block)])
-            index += np.arange(0, len(block) * n_cells, n_cells)[:, None]
-            counts = np.bincount(index.ravel(), minlength=len(block) * n_cells)
-            yield slice(start, start + len(block)), j, counts.reshape(len(block), -1, n_code)
+            counts = np.bincount(index.ravel(), minlength=len(block) * n_cells).reshape(len(block), -1, n_code)
+            yield slice(start, start + len(block)), j, counts[:, : sizes[j]]
 
 
 def _two_by_two(code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> Iterator[tuple[slice, int, Tables]]:
     """Two codes in one count of many rows, summed out afterwards, which halves the passes; one where cells are many."""
+    n_per_factor = [_n_labels(labels) for labels in factor_labels]
     for start in range(0, len(code_labels), 2):
         block = code_labels[start : start + 2]
         n_code = _n_labels(*block)
         pairable = len(block) == 2 and n_code**2 <= MOST_PAIRED_CELLS
         pair = block[0] * np.uint16(n_code) + block[1] if pairable else block[0]
-        for j, factor in enumerate(factor_labels):
-            n_factor = _n_labels(factor)
+        for j, (factor, n_factor) in enumerate(zip(factor_labels, n_per_factor, strict=True)):
             n_cells = n_factor * n_code**2
             if pairable and n_cells <= min(MOST_PAIRED_CELLS, factor.size // ROWS_PER_PAIRED_CELL):
                 cube = _counted(factor, pair, n_code**2, n_cells).reshape(n_factor, n_code, n_code)

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.special import digamma, xlogy
 
 from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
 from unweave.estimators.correlation import ranks
@@ -53,9 +53,11 @@ class Histogram:
         if self.bias_correction not in (None, "miller_madow"):
             raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
         shape = (len(code_labels), len(factor_labels))
+        n_rows = code_labels[0].size
+        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, there are few rows or cells
         joint_entropies, occupied = np.empty(shape), np.zeros(shape)
         for codes, j, tables in joint_tables(code_labels, factor_labels):
-            joint_entropies[codes, j] = entropy_of_counts(tables, axis=(1, 2))
+            joint_entropies[codes, j] = np.log(n_rows) - count_log_count[tables].sum(axis=(1, 2)) / n_rows
             if self.bias_correction:
                 occupied[codes, j] = (tables > 0).sum(axis=(1, 2))
         of_codes, of_factors = ([np.bincount(column) for column in side] for side in (code_labels, factor_labels))
@@ -64,7 +66,7 @@ class Histogram:
         if self.bias_correction is None:
             return np.maximum(information, 0.0)  # rounding only: the plug-in cannot be negative
         filled = [np.array([np.count_nonzero(counts) for counts in side]) for side in (of_codes, of_factors)]
-        return information - (occupied - filled[0][:, None] - filled[1] + 1) / (2 * code_labels[0].size)
+        return information - (occupied - filled[0][:, None] - filled[1] + 1) / (2 * n_rows)
 
 
 @dataclass(frozen=True)
