@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.posterior import Posterior
+from unweave.evidence.probabilities import split_off_tables
 from unweave.evidence.splits import Rows, fold_of_each_row, shuffled_rows
 from unweave.evidence.tables import EvidenceError, FloatArray, Table, plain, read_table
 
@@ -21,7 +22,8 @@ class Evidence:
     Parameters
     ----------
     factors : table, n x d
-        The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists.
+        The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
+        factor may be a table of probabilities p(y | x), n x k, of its k values.
     codes : table, n x m, or `Posterior`
         What was learned. For a posterior, metrics of points use its means.
     kinds : str, sequence or mapping, optional
@@ -66,6 +68,7 @@ class Evidence:
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
+        factors, factor_tables = split_off_tables(factors)
         tables = {
             "factor": None if factors is None else read_table(factors, "factor", factor_names),
             "code": _code_table(codes, code_names),
@@ -85,8 +88,13 @@ class Evidence:
         self.factor_names: tuple[str, ...] = factor_table.names if factor_table else ()
         self.factor_levels = factor_table.levels if factor_table else ()
         self.declared_kinds: tuple[DeclaredKind, ...] = (
-            resolved_kinds(factor_table.values, factor_table.names, factor_table.is_text, kinds) if factor_table else ()
+            resolved_kinds(factor_table.values, factor_table.names, factor_table.is_text, kinds, factor_tables)
+            if factor_table
+            else ()
         )
+        self.factor_tables: dict[str, FloatArray] = {
+            name: table if kept is None else table[kept] for name, table in factor_tables.items()
+        }
         self.codes: FloatArray = _values(code_table, self.n_rows)
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
@@ -129,7 +137,7 @@ class Evidence:
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry nothing."""
-        return _constant_names(self.codes, self.code_names)
+        return _constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property
     def fingerprint(self) -> str:
@@ -138,8 +146,8 @@ class Evidence:
         for array in (self.factors, self.codes, self.nuisances):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array.T).data)
-        if self.posterior is not None:
-            digest.update(np.ascontiguousarray(self.posterior.std.T).data)
+        for array in (() if self.posterior is None else self.posterior.spreads) + tuple(self.factor_tables.values()):
+            digest.update(np.ascontiguousarray(array.T).data)
         if self.row_groups is not None:
             digest.update(self.row_groups.tobytes())
         digest.update(repr((self.declared_kinds, self.factor_names, self.code_names, self.code_groups)).encode())
@@ -163,7 +171,8 @@ class Evidence:
         [1.0, 2.0, 3.0]
         """
         order = shuffled_rows(self.n_rows, self.row_groups, np.random.default_rng(rng))
-        return self._with(factors=self.factors[order], _permuted_from=(self, order))
+        tables = {name: table[order] for name, table in self.factor_tables.items()}
+        return self._with(factors=self.factors[order], factor_tables=tables, _permuted_from=(self, order))
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone.
@@ -174,6 +183,7 @@ class Evidence:
         return self._with(
             n_rows=int(index.size),
             factors=self.factors[index],
+            factor_tables={name: table[index] for name, table in self.factor_tables.items()},
             codes=self.codes[index],
             nuisances=self.nuisances[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
