@@ -132,7 +132,9 @@ class Evidence:
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of factors that never vary; nothing can be said about them."""
-        return _constant_names(self.factors, self.factor_names)
+        constant = set(_constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
+        return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:

@@ -3,6 +3,15 @@
 from unweave.card import Metric
 from unweave.metrics.information.information_gap import mig
 from unweave.metrics.matching.mean_correlation import mcc
+from unweave.metrics.posterior.independence_at_k import indin_at_k
+from unweave.metrics.posterior.informativeness import informativeness
+from unweave.metrics.posterior.joint_entropy_difference import misjed
+from unweave.metrics.posterior.joint_entropy_gap import jemmig
+from unweave.metrics.posterior.robust_information_gap import rmig
+from unweave.metrics.posterior.separability import separability
+from unweave.metrics.posterior.separability_at_k import sepin_at_k
+from unweave.metrics.posterior.weighted_independence import windin
+from unweave.metrics.posterior.weighted_separability import wsepin
 from unweave.metrics.prediction.dci.completeness import dci_completeness
 from unweave.metrics.prediction.dci.disentanglement import dci_disentanglement
 from unweave.metrics.prediction.dci.informativeness import dci_informativeness
@@ -17,6 +26,15 @@ CATALOGUE: dict[str, Metric] = {
         dci_completeness,
         dci_informativeness,
         mig,
+        rmig,
+        jemmig,
+        informativeness,
+        separability,
+        misjed,
+        sepin_at_k,
+        wsepin,
+        indin_at_k,
+        windin,
     )
 }
 
@@ -25,7 +43,16 @@ __all__ = [
     "dci_completeness",
     "dci_disentanglement",
     "dci_informativeness",
+    "indin_at_k",
+    "informativeness",
+    "jemmig",
     "mcc",
     "mig",
+    "misjed",
     "r2",
+    "rmig",
+    "separability",
+    "sepin_at_k",
+    "windin",
+    "wsepin",
 ]
