@@ -182,6 +182,9 @@ def log_ratios(
             ratios[members] = -found
         return ratios
     for k, group in enumerate(groups):
+        if not group:  # what is left beside a lone code tells nothing
+            ratios[:, k] = 0.0
+            continue
         parameters, statistics = _shifted(*components.family(draws, group), rows)
         jobs = [joblib.delayed(_log_mean_exp)(parameters, statistics[members], inside) for members, inside in blocks]
         for (members, _), found in zip(blocks, parallel(jobs), strict=True):

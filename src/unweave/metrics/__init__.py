@@ -1,6 +1,12 @@
 """The catalogue: every metric, listed by hand."""
 
 from unweave.card import Metric
+from unweave.metrics.decomposition.redundancy_lower_bound import redundancy_lower_bound
+from unweave.metrics.decomposition.redundancy_upper_bound import redundancy_upper_bound
+from unweave.metrics.decomposition.synergy_lower_bound import synergy_lower_bound
+from unweave.metrics.decomposition.synergy_upper_bound import synergy_upper_bound
+from unweave.metrics.decomposition.unique_lower_bound import unibound
+from unweave.metrics.decomposition.unique_upper_bound import unique_upper_bound
 from unweave.metrics.information.information_gap import mig
 from unweave.metrics.matching.mean_correlation import mcc
 from unweave.metrics.posterior.independence_at_k import indin_at_k
@@ -35,6 +41,12 @@ CATALOGUE: dict[str, Metric] = {
         wsepin,
         indin_at_k,
         windin,
+        unibound,
+        unique_upper_bound,
+        redundancy_lower_bound,
+        redundancy_upper_bound,
+        synergy_lower_bound,
+        synergy_upper_bound,
     )
 }
 
@@ -50,9 +62,15 @@ __all__ = [
     "mig",
     "misjed",
     "r2",
+    "redundancy_lower_bound",
+    "redundancy_upper_bound",
     "rmig",
     "separability",
     "sepin_at_k",
+    "synergy_lower_bound",
+    "synergy_upper_bound",
+    "unibound",
+    "unique_upper_bound",
     "windin",
     "wsepin",
 ]

@@ -44,7 +44,7 @@ from unweave.score import Score
     cost="n m bins masses, or samples x n densities a code",
     fails_when="a code's posterior is far narrower than a bin, or its range is not that of the grid",
     reference=REFERENCE,
-    identity_tolerance=0.9,
+    identity_tolerance=0.75,
     order_tolerance=1e-6,
 )
 def informativeness(

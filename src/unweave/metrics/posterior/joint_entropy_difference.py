@@ -35,7 +35,7 @@ from unweave.score import Score
     cost="n m bins masses and n m^2 counts",
     fails_when="rows are few for the bins squared (the joint entropy stays below log n), or spare codes are noise",
     reference=REFERENCE,
-    identity_tolerance=0.2,
+    identity_tolerance=0.3,
     order_tolerance=1e-6,
 )
 def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalise: bool = True) -> Score:

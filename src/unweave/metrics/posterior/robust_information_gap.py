@@ -33,7 +33,7 @@ from unweave.score import Score
     fails_when="factors are correlated, codes come in copies, or posteriors are far narrower than a bin",
     reference=REFERENCE,
     assumes=(FACTORS_NOT_CORRELATED,),
-    identity_tolerance=0.25,
+    identity_tolerance=0.02,
     order_tolerance=1e-6,
     takes_factor_tables=True,
 )

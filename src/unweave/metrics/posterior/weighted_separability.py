@@ -29,8 +29,8 @@ from unweave.score import Score
     cost=COST,
     fails_when=FAILS,
     reference=REFERENCE,
-    identity_tolerance=0.9,
-    order_tolerance=0.02,
+    identity_tolerance=0.5,
+    order_tolerance=0.01,
 )
 def wsepin(
     evidence: Evidence,
