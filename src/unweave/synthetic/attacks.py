@@ -45,7 +45,7 @@ class Redundancy:
 
     def attack(self, posterior: Posterior) -> Posterior:
         """The attacked posterior, Gaussian with covariances."""
-        n = posterior.n_gaussian
+        n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), np.zeros((n, n))], [scaled, np.eye(n)]])
         return _transformed(posterior, transform)
@@ -70,7 +70,7 @@ class Synergy:
 
     def attack(self, posterior: Posterior) -> Posterior:
         """The attacked posterior, Gaussian with covariances."""
-        n = posterior.n_gaussian
+        n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), scaled], [np.zeros((n, n)), np.eye(n)]])
         return _transformed(posterior, transform)
@@ -93,10 +93,14 @@ def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) 
     return matrix
 
 
-def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
-    """Posterior of transform (z, noise), with as much standard normal noise as there are codes."""
+def _gaussian_codes(posterior: Posterior) -> int:
     if posterior.categories:
         raise EvidenceError("Attacks are linear, and this posterior has categorical codes: attack its Gaussian codes.")
+    return posterior.n_gaussian
+
+
+def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
+    """Posterior of transform (z, noise), with as much standard normal noise as there are codes."""
     n_rows, n = posterior.mean.shape
     mean = np.column_stack([posterior.mean, np.zeros((n_rows, n))]) @ transform.T
     covariance = np.zeros((n_rows, 2 * n, 2 * n))
@@ -105,6 +109,6 @@ def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
         covariance[:, range(n), range(n)] = np.square(posterior.std)
     else:
         covariance[:, :n, :n] = posterior.covariance
-    names = [*posterior.names, *(f"added {i}" for i in range(n))]
+    names = [*posterior.names, *(f"added {i}" for i in range(n, 2 * n))]
     covariance = transform @ covariance @ transform.T
     return Posterior(mean, covariance=(covariance + covariance.transpose(0, 2, 1)) / 2, names=names)
