@@ -22,6 +22,7 @@ Chance = float | Literal["by permutation"] | Callable[[int, int, int], float]
 ANY_KIND = frozenset(FactorKind)
 UNBOUNDED = (-math.inf, math.inf)
 EVIDENCE_OPTIONS = frozenset(inspect.signature(Evidence.__init__).parameters) - {"self", "factors", "codes"}
+EXTRA_NEEDS = frozenset(("posterior", "decoder", "sampler", "nuisances"))
 HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
     "codes": "pass the codes",
@@ -83,7 +84,7 @@ class Card:
     def refusal(self, evidence: Evidence) -> str | None:
         """One sentence when the evidence lacks what this metric needs, else None."""
         for need in self.needs:
-            if not _has(evidence, need):
+            if not has(evidence, need):
                 return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
@@ -184,7 +185,8 @@ def _evidence_of(factors: object, codes: object, given: dict[str, Any]) -> Evide
     return factors
 
 
-def _has(evidence: Evidence, need: Need) -> bool:
+def has(evidence: Evidence, need: Need) -> bool:
+    """Whether the evidence has what a card asks for."""
     if need in ("factors", "codes", "nuisances"):
         return bool(getattr(evidence, need).shape[1])
     return getattr(evidence, need) is not None

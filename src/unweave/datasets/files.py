@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unweave.evidence import EvidenceError
+from unweave.evidence import EvidenceError, Posterior
 
+STD = "codes_std"
 FORMATS = ".npz, .npy, .csv or .parquet"
 
 
@@ -30,6 +31,7 @@ def read_files(
     *,
     factors: Sequence[str] = (),
     codes: Sequence[str] = (),
+    codes_std: str | None = None,
     row_groups: str | None = None,
 ) -> Files:
     """Factors and codes from one file that holds both, or from one file each.
@@ -43,9 +45,29 @@ def read_files(
     factors, codes : names, optional
         Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
         with 'factor' and 'code'; when only the factors are named, all others are codes).
+    codes_std : name, optional
+        Array of an .npz with the standard deviations of a posterior whose means are the codes; 'codes_std' by default,
+        where there is one.
     row_groups : name, optional
         Array or column with the subject or video of each row.
     """
+    files = _points(path, codes_path, factors, codes, row_groups)
+    std_path = _existing(path if codes_path is None else codes_path)
+    if codes_std is None and not (std_path.suffix == ".npz" and STD in _names(std_path)):
+        return files
+    if std_path.suffix != ".npz":
+        raise EvidenceError(f"{std_path} holds no array {codes_std!r}: standard deviations are read from an .npz.")
+    return replace(files, codes=Posterior(files.codes, _array(std_path, codes_std or STD)))
+
+
+def _points(
+    path: str | Path,
+    codes_path: str | Path | None,
+    factors: Sequence[str],
+    codes: Sequence[str],
+    row_groups: str | None,
+) -> Files:
+    """Factors and codes without a spread."""
     path = _existing(path)
     if codes_path is not None:
         codes_path = _existing(codes_path)
@@ -87,7 +109,7 @@ def _whole(path: Path, role: str, names: Sequence[str]) -> Any:
     if path.suffix == ".npy":
         return _loaded(path)
     if path.suffix == ".npz":
-        available = _names(path)
+        available = [name for name in _names(path) if name != STD]
         only = available[0] if len(available) == 1 else role
         return _array(path, *(names if set(names) < set(available) else (only,)))
     return _columns(path, list(names) or _names(path))

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import joblib
 
-from unweave.card import Metric, MetricUndefined
+from unweave.card import EXTRA_NEEDS, Metric, MetricUndefined, has
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
@@ -36,7 +36,9 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : sequence of names, metrics or ``functools.partial`` of metrics, optional
-        The whole catalogue by default. A name may carry options: ``"mcc:correlation=spearman"``.
+        By default every metric of the catalogue for which there is what it needs beside factors and codes: metrics of
+        posteriors appear with ``codes=Posterior(mean, std)``. A name may carry options:
+        ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int
@@ -102,7 +104,7 @@ def _run(
     n_jobs: int,
     progress: bool,
 ) -> Evaluation:
-    chosen = dict(map(_labelled, CATALOGUE.values() if metrics is None else metrics))
+    chosen = dict(map(_labelled, _offered(evidences.values()) if metrics is None else metrics))
     seed_list = [seeds] if isinstance(seeds, int) else list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
@@ -116,6 +118,16 @@ def _run(
             step(f"{label} of {name}" if len(evidences) > 1 else label)
             rows.append(_row(name, evidence, label, entry, seed))
     return Evaluation(tuple(rows), described_data(evidences))
+
+
+def _offered(evidences: Iterable[Evidence]) -> list[Metric]:
+    """Metrics that some representation has all the evidence for; the others would only fill rows with refusals."""
+    given = list(evidences)
+    return [
+        entry
+        for entry in CATALOGUE.values()
+        if any(all(has(evidence, need) for need in entry.card.needs if need in EXTRA_NEEDS) for evidence in given)
+    ]
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
