@@ -1,103 +1,69 @@
+"""A posterior stands in for the codes: its means are the codes, its spread is checked with them."""
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.metrics import mcc, rmig
 
-MEAN = np.random.default_rng(0).normal(size=(60, 2))
-STD = np.full_like(MEAN, 0.3)
-TABLE = np.random.default_rng(1).dirichlet(np.ones(3), size=60)
+MEAN = np.arange(6.0).reshape(3, 2)
+STD = np.full((3, 2), 0.5)
 
 
-def test_std_log_variance_and_covariance_say_the_same():
-    by_std, by_log = Posterior(MEAN, STD), Posterior(MEAN, log_variance=2 * np.log(STD))
-    by_covariance = Posterior(MEAN, covariance=0.09 * np.eye(2))
-    np.testing.assert_allclose(by_std.std, by_log.std)
-    np.testing.assert_allclose(by_std.std, by_covariance.std)
-    assert by_covariance.covariance.shape == (60, 2, 2)
+def test_means_are_the_codes():
+    evidence = Evidence([1, 2, 3], Posterior(MEAN, STD))
+    assert evidence.codes.tolist() == evidence.posterior.mean.tolist() == MEAN.tolist()
+    assert evidence.posterior.std.tolist() == STD.tolist()
 
 
-def test_categorical_codes_follow_the_gaussian_ones():
-    posterior = Posterior(MEAN, STD, categories={"shape": TABLE})
-    assert posterior.names == ("code 0", "code 1", "shape")
-    evidence = Evidence(MEAN, posterior)
-    assert evidence.code_names == posterior.names
-    np.testing.assert_array_equal(evidence.codes[:, 2], TABLE.argmax(axis=1))
-    assert Evidence(MEAN, Posterior(categories={"shape": TABLE})).n_codes == 1
+def test_spread_may_be_a_log_variance():
+    np.testing.assert_allclose(Posterior(MEAN, log_variance=np.log(STD**2)).std, STD)
 
 
-def test_metrics_of_points_use_the_means():
-    assert mcc(MEAN, Posterior(MEAN, STD)).raw == mcc(MEAN, MEAN).raw
+def test_names_come_from_the_mean_or_from_the_evidence():
+    posterior = Posterior(pd.DataFrame(MEAN, columns=["u", "v"]), STD)
+    assert Evidence(None, posterior).code_names == ("u", "v")
+    renamed = Evidence(None, posterior, code_names=["a", "b"])
+    assert renamed.code_names == renamed.posterior.table.names == ("a", "b")
 
 
-def test_rows_keep_all_parts():
-    posterior = Posterior(MEAN, covariance=np.broadcast_to(np.eye(2), (60, 2, 2)), categories={"shape": TABLE})
-    kept = Evidence(MEAN, posterior).rows(np.arange(7)).posterior
-    assert (kept.mean.shape, kept.covariance.shape, kept.categories["shape"].shape) == ((7, 2), (7, 2, 2), (7, 3))
+def test_rows_of_evidence_are_rows_of_the_posterior():
+    some = Evidence([1, 2, 3], Posterior(MEAN, STD + MEAN)).rows([2, 0])
+    assert some.posterior.mean.tolist() == some.codes.tolist() == MEAN[[2, 0]].tolist()
+    assert some.posterior.std.tolist() == (STD + MEAN)[[2, 0]].tolist()
 
 
-@pytest.mark.parametrize("as_function", [True, False])
-@pytest.mark.parametrize("on_disk", [True, False])
-def test_batches_give_the_same_posterior(as_function, on_disk):
-    def batches():
-        return ((MEAN[k : k + 7], STD[k : k + 7]) for k in range(0, 60, 7))
-
-    streamed = Posterior.from_batches(batches if as_function else batches(), on_disk=on_disk)
-    whole = Posterior(MEAN, STD)
-    np.testing.assert_array_equal(streamed.mean, whole.mean)
-    np.testing.assert_array_equal(streamed.std, whole.std)
-    assert isinstance(streamed.mean, np.memmap) == on_disk
-    factors = np.arange(60) % 3
-    assert rmig(factors, streamed).raw == rmig(factors, whole).raw
-    assert Evidence(factors, streamed).fingerprint == Evidence(factors, whole).fingerprint
-
-
-def test_codes_are_dead_when_nothing_of_the_posterior_varies():
-    still = np.zeros((60, 1))
-    std = np.column_stack([np.ones(60), np.linspace(0.1, 1, 60)])
-    evidence = Evidence(MEAN, Posterior(np.hstack([still, still]), std))
-    assert evidence.dead_codes == ("code 0",)  # the std of the other tells something
+def test_a_posterior_cannot_be_changed():
+    posterior = Posterior(MEAN, STD)
+    for array in (posterior.mean, posterior.std):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "sentence"),
+    ("arguments", "message"),
     [
-        ((MEAN, -STD), {}, "zero or negative"),
-        ((MEAN, 0 * STD), {}, "zero or negative"),
-        ((None, STD), {}, "without a mean"),
-        ((MEAN,), {}, "spread once"),
-        ((MEAN, STD), {"log_variance": STD}, "spread once"),
-        ((MEAN, STD[:5]), {}, "one spread for each mean"),
-        ((MEAN, STD[:, :1]), {}, "one spread for each mean"),
-        ((MEAN, np.where(MEAN > 2, np.nan, STD)), {}, "missing or infinite"),
-        ((MEAN,), {"covariance": np.eye(3)}, "covariance has shape"),
-        ((MEAN,), {"covariance": -np.eye(2)}, "positive definite"),
-        ((MEAN,), {"covariance": np.array([[1.0, 0.5], [0.0, 1.0]])}, "positive definite"),
-        ((MEAN, STD), {"categories": {"shape": TABLE * 1.1}}, "does not sum to one"),
-        ((MEAN, STD), {"categories": {"shape": TABLE - 0.5}}, "negative or missing"),
-        ((MEAN, STD), {"categories": {"shape": TABLE[:9]}}, "9 rows"),
-        ((MEAN, STD), {"categories": {"shape": TABLE[:, 0]}}, "one column per"),
-        ((MEAN, STD), {"categories": {"code 1": TABLE}}, "Two codes"),
-        ((), {}, "empty"),
+        ({}, "needs its spread once: pass either std or log_variance"),
+        ({"std": STD, "log_variance": STD}, "needs its spread once"),
+        ({"std": STD[:, :1]}, r"mean has shape \(3, 2\) but its spread \(3, 1\): pass one spread for each mean"),
+        ({"std": STD[:2]}, r"mean has shape \(3, 2\) but its spread \(2, 2\)"),
+        ({"std": STD * [1, 0]}, "std of code 'code 1' is zero or negative in 3 rows: pass logarithms.*or plain codes"),
+        ({"std": [["a", "b"]] * 3}, "Std 'std 0' holds text"),
     ],
+    ids=str,
 )
-def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, sentence):
-    with pytest.raises(EvidenceError, match=sentence) as caught:
-        Posterior(*arguments, **options)
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
+def test_posteriors_that_cannot_be(arguments, message):
+    with pytest.raises(EvidenceError, match=message):
+        Posterior(MEAN, **arguments)
 
 
-@pytest.mark.parametrize(
-    ("batches", "sentence"),
-    [
-        ([], "no batches"),
-        ([MEAN], "not a pair"),
-        ([(MEAN, STD[:3])], "alike"),
-        ([(MEAN, STD), (MEAN[:, :1], STD[:, :1])], "one encoder"),
-        ([(MEAN, 0 * STD)], "zero or negative"),
-    ],
-)
-def test_bad_batches_are_refused_with_one_sentence(batches, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
-        Posterior.from_batches(batches)
+def test_mean_and_spread_pair_up():
+    with pytest.raises(EvidenceError, match="posterior's mean and the posterior's spread have different row indexes"):
+        Posterior(pd.DataFrame(MEAN), pd.DataFrame(STD, index=[2, 1, 0]))
+
+
+def test_missing_and_infinite_spread_is_named():
+    with pytest.raises(EvidenceError, match=r"missing in 1 of 3 rows: std 'code 1' \(1\)"):
+        Evidence(None, Posterior(MEAN, np.where(MEAN == 3, np.nan, STD)))
+    with pytest.raises(EvidenceError, match="Std 'code 0' is infinite in 1 rows"):
+        Evidence(None, Posterior(MEAN, log_variance=np.where(MEAN == 2, 1e4, 0.0)))

@@ -1,8 +1,8 @@
 """Evidence, Posterior, FactorKind: the one gate through which data enter."""
 
+from unweave.evidence.columns import EvidenceError
 from unweave.evidence.gate import Evidence
 from unweave.evidence.kinds import FactorKind
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.tables import EvidenceError
 
 __all__ = ["Evidence", "EvidenceError", "FactorKind", "Posterior"]

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from unweave.evidence.tables import EvidenceError, FloatArray, plain
+from unweave.evidence.columns import EvidenceError, FloatArray, plain
 
 ROWS_AT_A_TIME = 65_536
 

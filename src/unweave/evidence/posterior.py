@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from unweave.evidence.batches import gathered
+from unweave.evidence.columns import EvidenceError, FloatArray
 from unweave.evidence.probabilities import probability_table
-from unweave.evidence.tables import EvidenceError, FloatArray, Table, read_table
+from unweave.evidence.tables import Table, common_index, read_numbers
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
@@ -59,24 +61,27 @@ class Posterior:
             raise EvidenceError("The posterior is empty: pass mean and std, or categories.")
         if mean is not None and len(spreads) != 1:
             raise EvidenceError(
-                "A posterior needs its spread once: pass either std, log_variance or covariance beside the mean."
+                "A posterior needs its spread once: pass either std or log_variance or covariance beside the mean."
             )
         self.categories: dict[str, FloatArray] = {
             str(name): probability_table(table, f"Categorical code {str(name)!r}")
             for name, table in (categories or {}).items()
         }
-        gaussian = None if mean is None else read_table(mean, "code", names)
+        gaussian = None if mean is None else read_numbers(mean, "code", names)
         n_rows = next(iter(self.categories.values())).shape[0] if gaussian is None else gaussian.values.shape[0]
         self.mean: FloatArray = np.empty((n_rows, 0)) if gaussian is None else gaussian.values
         self.covariance: FloatArray | None = None
-        self.std: FloatArray = np.empty((n_rows, 0))
+        self.spread: Table | None = None
         if gaussian is not None and covariance is not None:
             self.covariance = _checked_covariance(covariance, self.mean.shape)
-            self.std = np.asfortranarray(np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2)))
-        elif gaussian is not None:
-            self.std = _checked_std(std, log_variance, gaussian)
+            std = np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
+        if gaussian is not None:
+            self.spread = _checked_spread(std, log_variance, gaussian)
         self.table: Table = _point_table(gaussian, self.categories)
-        for array in (self.mean, self.std):
+        self._seal()
+
+    def _seal(self) -> None:
+        for array in (self.mean, self.std, self.table.values):
             array.flags.writeable = False
 
     @classmethod
@@ -100,14 +105,33 @@ class Posterior:
         [0.0, 1.0, 2.0]
         """
         mean, std = gathered(batches, on_disk)
-        posterior = cls.__new__(cls)
         stated = tuple(f"code {i}" for i in range(mean.shape[1])) if names is None else tuple(map(str, names))
         if len(stated) != mean.shape[1]:
             raise EvidenceError(f"There are {len(stated)} code names for {mean.shape[1]} codes: give one for each.")
-        posterior.table = Table(mean, stated, (None,) * len(stated))
-        posterior.mean, posterior.covariance, posterior.categories = mean, None, {}
-        posterior.std = _positive(std, stated)
+        return cls._of(mean, _positive(Table("std", std, stated, (None,) * len(stated))), None, {}, stated)
+
+    @classmethod
+    def _of(
+        cls,
+        mean: FloatArray,
+        spread: Table | None,
+        covariance: FloatArray | None,
+        categories: dict[str, FloatArray],
+        names: Sequence[str],
+    ) -> Self:
+        """Posterior of parts that were checked before."""
+        posterior = cls.__new__(cls)
+        posterior.mean, posterior.spread, posterior.covariance = mean, spread, covariance
+        posterior.categories = categories
+        gaussian = Table("code", mean, tuple(names[: mean.shape[1]]), (None,) * mean.shape[1]) if mean.size else None
+        posterior.table = _point_table(gaussian, categories)
+        posterior._seal()
         return posterior
+
+    @property
+    def std(self) -> FloatArray:
+        """Standard deviation of every row and Gaussian code."""
+        return np.empty_like(self.mean) if self.spread is None else self.spread.values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,14 +158,21 @@ class Posterior:
 
     def rows(self, index: np.ndarray) -> Self:
         """The posterior of these rows."""
-        gaussian = self.mean.shape[1] > 0
-        return type(self)(
-            self.mean[index] if gaussian else None,
-            self.std[index] if gaussian and self.covariance is None else None,
-            covariance=None if self.covariance is None else self.covariance[index],
-            categories={name: table[index] for name, table in self.categories.items()},
-            names=self.names[: self.mean.shape[1]] if gaussian else None,
+        return self._of(
+            np.asfortranarray(self.mean[index]),
+            None if self.spread is None else self.spread.rows(index),
+            None if self.covariance is None else self.covariance[index],
+            {name: table[index] for name, table in self.categories.items()},
+            self.names,
         )
+
+    def renamed(self, names: Sequence[str]) -> Self:
+        """The same posterior with these names for its codes."""
+        if len(names) != len(self.names):
+            raise EvidenceError(f"There are {len(names)} code names for {len(self.names)} codes: give one for each.")
+        spread = None if self.spread is None else replace(self.spread, names=tuple(names[: self.n_gaussian]))
+        categories = dict(zip(names[self.n_gaussian :], self.categories.values(), strict=True))
+        return self._of(self.mean, spread, self.covariance, categories, names)
 
 
 def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -> Table:
@@ -162,31 +193,31 @@ def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -
             )
     points = [table.argmax(axis=1).astype(np.float64) for table in categories.values()]
     values = np.asfortranarray(np.column_stack([*(gaussian.values.T if gaussian else ()), *points]))
-    return Table(values, tuple(names), (None,) * len(names), gaussian.index if gaussian else None)
+    return Table("code", values, tuple(names), (None,) * len(names), gaussian.index if gaussian else None)
 
 
-def _checked_std(std: object, log_variance: object, mean: Table) -> FloatArray:
-    spread = read_table(log_variance if std is None else std, "code")
+def _checked_spread(std: object, log_variance: object, mean: Table) -> Table:
+    spread = read_numbers(log_variance if std is None else std, "std")
     if mean.values.shape != spread.values.shape:
         raise EvidenceError(
             f"The posterior's mean has shape {mean.values.shape} but its spread {spread.values.shape}: "
             "pass one spread for each mean."
         )
-    with np.errstate(over="ignore"):
-        return _positive(np.exp(spread.values / 2) if std is None else spread.values, mean.names)
+    common_index({"posterior's mean": mean.index, "posterior's spread": spread.index})
+    with np.errstate(over="ignore"):  # an infinity is refused by name when the evidence is built
+        values = np.exp(spread.values / 2) if std is None else spread.values
+    return _positive(replace(spread, values=values, names=mean.names))
 
 
-def _positive(std: FloatArray, names: Sequence[str]) -> FloatArray:
-    if not np.isfinite(std.sum()):
-        raise EvidenceError("The posterior's std is missing or infinite in some rows: leave these rows out.")
-    below = np.flatnonzero(std.min(axis=0) <= 0)
+def _positive(spread: Table) -> Table:
+    below = np.flatnonzero((spread.values <= 0).any(axis=0))
     if below.size:
         raise EvidenceError(
-            f"The posterior's std of code {names[below[0]]!r} is zero or negative in "
-            f"{int((std[:, below[0]] <= 0).sum())} rows: pass logarithms of variances as log_variance, "
+            f"The posterior's std of code {spread.names[below[0]]!r} is zero or negative in "
+            f"{int((spread.values[:, below[0]] <= 0).sum())} rows: pass logarithms of variances as log_variance, "
             "or plain codes where the encoder is deterministic."
         )
-    return std
+    return spread
 
 
 def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:

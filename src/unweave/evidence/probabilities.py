@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from unweave.evidence.tables import EvidenceError, FloatArray, plain
+from unweave.evidence.columns import EvidenceError, FloatArray, plain
 
 SUM_TOLERANCE = 1e-3
 
@@ -51,15 +50,13 @@ def split_off_tables(factors: object) -> tuple[object, dict[str, FloatArray]]:
     """
     if not isinstance(factors, Mapping):
         return factors, {}
-    columns: dict[str, Any] = {}
-    tables: dict[str, FloatArray] = {}
-    for name, column in factors.items():
-        if _is_table(column):
-            tables[str(name)] = probability_table(column, f"Factor {str(name)!r}")
-            columns[str(name)] = tables[str(name)].argmax(axis=1)
-        else:
-            columns[str(name)] = column
-    return columns, tables
+    tables = {
+        name: probability_table(column, f"Factor {str(name)!r}")
+        for name, column in factors.items()
+        if _is_table(column)
+    }
+    columns = {name: tables[name].argmax(axis=1) if name in tables else column for name, column in factors.items()}
+    return columns, {str(name): table for name, table in tables.items()}
 
 
 def _is_table(column: object) -> bool:

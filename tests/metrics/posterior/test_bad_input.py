@@ -55,8 +55,10 @@ def test_points_are_refused():
 
 
 def test_k_beyond_the_codes():
-    with pytest.raises(MetricUndefined, match="k=3 and there are 2 codes"):
-        sepin_at_k(None, POSTERIOR)
+    assert any("the best 3 are all of them" in caveat for caveat in sepin_at_k(None, POSTERIOR).caveats)
+    assert sepin_at_k(None, POSTERIOR).raw == sepin_at_k(None, POSTERIOR, k=2).raw
+    with pytest.raises(MetricUndefined, match="k=0 leaves no code"):
+        sepin_at_k(None, POSTERIOR, k=0)
 
 
 def test_an_unknown_choice_of_codes():

@@ -48,7 +48,7 @@ def indin_at_k(
     Parameters
     ----------
     k : int
-        How many codes count.
+        How many codes count; all where there are fewer.
     estimator : MixtureSampling
         How many draws, and their seed.
     normalise : bool

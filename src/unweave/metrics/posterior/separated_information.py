@@ -33,8 +33,9 @@ def best_k(
     evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
     """Mean over the k codes that have most of this part."""
-    if not 1 <= k <= evidence.n_codes:
-        raise MetricUndefined(f"k={k} and there are {evidence.n_codes} codes: choose k from 1 to that number.")
+    if k < 1:
+        raise MetricUndefined(f"k={k} leaves no code to average: choose 1 or more.")
+    few = (f"There are {evidence.n_codes} codes, so the best {k} are all of them.",) if k > evidence.n_codes else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last
     return Score(
@@ -44,7 +45,7 @@ def best_k(
             "standard_error": sampled.standard_error(at_draws[:, best].mean(axis=1)),
             "standard_error_per_code": sampled.standard_error(at_draws),
         },
-        caveats=_caveats(evidence, sampled, normalise, grid),
+        caveats=(*_caveats(evidence, sampled, normalise, grid), *few),
     )
 
 
