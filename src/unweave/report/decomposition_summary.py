@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.estimators.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
 from unweave.matrices import factor_entropies, varying
 from unweave.metrics import (
@@ -50,8 +51,9 @@ def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPL
     """The band of every factor that varies, for the code that tells most of it."""
     found = partial_information(evidence, estimator)
     single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    discrete = hasattr(estimator, "factor_labels")
-    entropies = factor_entropies(evidence, estimator) if discrete else np.full(evidence.n_factors, np.nan)
+    entropies = np.full(evidence.n_factors, np.nan)  # a continuous factor of the closed forms has none
+    if isinstance(estimator, MixtureSampling):
+        entropies = factor_entropies(evidence, estimator)
     bands = []
     for j in np.flatnonzero(varying(evidence)):
         i = int(single[:, j].argmax())
