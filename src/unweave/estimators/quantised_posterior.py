@@ -166,52 +166,66 @@ class QuantisedPosterior:
         n_bins = [self.bins] * mean.shape[1] + [table.shape[1] for table in categories]
         sums = [np.zeros((bins, 1 + sum(sizes))) for bins in n_bins]
         entropy, outside = np.zeros((2, len(n_bins)))
+        space = _space(self.bins, ROWS_IN_CACHE)
         for start in range(rows.start, min(rows.stop, mean.shape[0]), ROWS_IN_CACHE):
             block = slice(start, min(start + ROWS_IN_CACHE, mean.shape[0]))
             weights = _weights([factor[block] for factor in factors], sizes, block.stop - block.start)
             for i in range(mean.shape[1]):
-                masses, beyond = self._masses(mean[block, i], std[block, i], *limits)
+                masses, beyond = self._masses(mean[block, i], std[block, i], *limits, space[:, :, : len(weights)])
                 sums[i] += masses @ weights
-                entropy[i] += _entropy(masses)
+                entropy[i] += _entropy(masses, space[2, : self.bins, : len(weights)])
                 outside[i] += beyond
             for i, table in enumerate(categories, mean.shape[1]):
                 sums[i] += table[block].T @ weights
                 entropy[i] += entr(table[block]).sum()
         return sums, entropy, outside
 
-    def _masses(self, mean: FloatArray, std: FloatArray, low: float, high: float) -> tuple[Single, float]:
-        """Masses (bins x rows) and the mass beyond the limits, summed over the rows."""
+    def masses(self, mean: FloatArray, std: FloatArray) -> Single:
+        """Mass of every bin (bins x rows) for the means and standard deviations of one code."""
+        low, high = self.range_of(mean, std)
+        return self._masses(mean, std, low, high, _space(self.bins, mean.size))[0]
+
+    def _masses(
+        self, mean: FloatArray, std: FloatArray, low: float, high: float, space: Single
+    ) -> tuple[Single, float]:
+        """Masses (bins x rows) in the second layer of the space, and the mass beyond the limits, summed over rows."""
         width = (high - low) / self.bins
         if self.rule == "centre":
             beyond = float((ndtr((low - mean) / std) + ndtr((mean - high) / std)).sum())
-            return _centre_masses(mean, std, low, width, self.bins), beyond
-        below = _half_centred_cdf(_standard_edges(mean, std, low, width, self.bins + 1))
+            return _centre_masses(mean, std, low, width, space[1, :-1]), beyond
+        below = _half_centred_cdf(_standard_edges(mean, std, low, width, space[0]), space[1], space[2])
         beyond = below.shape[1] - float(below[-1].sum(dtype=np.float64) - below[0].sum(dtype=np.float64))
         below[0], below[-1] = -0.5, 0.5
-        return below[1:] - below[:-1], beyond
+        return np.subtract(below[1:], below[:-1], out=space[1, :-1]), beyond
 
 
-def _standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, n_edges: int) -> Single:
+def _space(bins: int, n_rows: int) -> Single:
+    """Arrays of edges x rows to work in: fresh ones for every block would cost as much as the arithmetic."""
+    return np.empty((3, bins + 1, n_rows), dtype=np.float32)
+
+
+def _standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, edges: Single) -> Single:
     """(edge - mean) / std, edges x rows; counted from the edge next to the mean, so single precision loses nothing."""
     nearest = np.clip(np.rint((mean - low) / width), -FARTHEST_BIN, FARTHEST_BIN)
     std = np.maximum(std, width / STEEPEST)
     step = (width / std).astype(np.float32)
     offset = ((low + nearest * width - mean) / std).clip(-STEEPEST, STEEPEST).astype(np.float32)
-    edges = np.arange(n_edges, dtype=np.float32)[:, None] - nearest.astype(np.float32)
+    np.subtract(np.arange(len(edges), dtype=np.float32)[:, None], nearest.astype(np.float32), out=edges)
     edges *= step
     edges += offset
     return edges
 
 
-def _half_centred_cdf(x: Single) -> Single:
-    """Phi(x) - 1/2, in place.
+def _half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
+    """Phi(x) - 1/2, in the place of x; the other two arrays are to work in.
 
-    >>> [round(float(p), 4) for p in _half_centred_cdf(np.array([0.0, 1.96], dtype=np.float32))]
+    >>> x = np.array([0.0, 1.96], dtype=np.float32)
+    >>> [round(float(p), 4) for p in _half_centred_cdf(x, x.copy(), x.copy())]
     [0.0, 0.475]
     """
     np.clip(x, -FARTHEST, FARTHEST, out=x)
-    square = x * x
-    polynomial = square * np.float32(TANH_POLYNOMIAL[-1])
+    np.multiply(x, x, out=square)
+    np.multiply(square, np.float32(TANH_POLYNOMIAL[-1]), out=polynomial)
     for coefficient in TANH_POLYNOMIAL[-2:0:-1]:
         polynomial += np.float32(coefficient)
         polynomial *= square
@@ -222,8 +236,9 @@ def _half_centred_cdf(x: Single) -> Single:
     return x
 
 
-def _centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, bins: int) -> Single:
-    density = _standard_edges(mean, std, low + width / 2, width, bins)
+def _centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, density: Single) -> Single:
+    bins = len(density)
+    _standard_edges(mean, std, low + width / 2, width, density)
     np.square(density, out=density)
     density *= np.float32(-0.5)
     np.exp(np.maximum(density, np.float32(-80.0), out=density), out=density)
@@ -236,9 +251,9 @@ def _centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, 
     return density
 
 
-def _entropy(masses: Single) -> float:
-    """Sum of -Q log Q."""
-    logarithms = np.log(np.maximum(masses, np.float32(1e-30)))
+def _entropy(masses: Single, logarithms: Single) -> float:
+    """Sum of -Q log Q; the second array is to work in."""
+    np.log(np.maximum(masses, np.float32(1e-30), out=logarithms), out=logarithms)
     return -float(np.vdot(masses, logarithms))
 
 

@@ -154,7 +154,7 @@ def test_information_of_all_codes_does_not_fall_as_noisy_codes_are_added():
 
 
 def test_a_floor_under_densities_makes_it_fall():
-    """Claim 150, the cause: max(density, 1e-8), as in the published code, on posteriors with 0, 5 and 10 noisy codes."""
+    """Claim 150, the cause: max(density, 1e-8) as in the published code, with 0, 5 and 10 noisy codes."""
     rng = np.random.default_rng(4)
     told = []
     for n_noise in (0, 5, 10):
