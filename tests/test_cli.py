@@ -225,6 +225,7 @@ class TestOtherCommands:
         assert (result.exit_code, result.stderr) == (0, "")
         for word in ("circuit", "rescaled", "mixed", "noise", *METRICS):
             assert word in result.stdout
+        assert "failed" not in result.stdout  # metrics of posteriors are not offered for points
 
     def test_version(self, run):
         assert "unweave, version" in run("--version").stdout
@@ -320,3 +321,47 @@ class TestProcess:
         assert "Score several representations" in done.stdout
         loaded = set(done.stderr.split())
         assert not {"numpy", "scipy", "sklearn", "polars", "narwhals", "rich", "joblib"} & loaded
+
+
+class TestPosteriors:
+    """An .npz with 'codes_std' beside 'codes', or with a name given, is scored as a posterior."""
+
+    @pytest.fixture
+    def posteriors(self, tmp_path):
+        factors = np.random.default_rng(0).integers(0, 3, size=(150, 2))
+        spread = np.full((150, 2), 0.3)
+        np.savez(tmp_path / "posterior.npz", factors=factors, codes=factors - 1.0, codes_std=spread)
+        np.savez(tmp_path / "named.npz", factors=factors, codes=factors - 1.0, sigma=spread, bad=-spread)
+        np.savez(tmp_path / "codes.npz", codes=factors - 1.0, codes_std=spread)
+        np.save(tmp_path / "factors.npy", factors)
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("posterior.npz",), ("named.npz", "--codes-std", "sigma"), ("factors.npy", "codes.npz")],
+        ids=" ".join,
+    )
+    def test_the_metrics_of_posteriors_appear(self, run, posteriors, arguments):
+        files = [posteriors / text if text.endswith(("z", "y")) else text for text in arguments]
+        result = run("score", *files, "--json")
+        assert result.exit_code == 0
+        evaluation = Evaluation.from_json(result.stdout)
+        assert {"rmig", "jemmig", "wsepin", "unibound"} <= set(evaluation.labels)
+        assert 0.5 < evaluation["rmig"].value < 1
+
+    def test_without_a_name_they_do_not(self, run, posteriors):
+        result = run("score", posteriors / "named.npz", "--json")
+        assert "rmig" not in Evaluation.from_json(result.stdout).labels
+
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            (("named.npz", "--codes-std", "bad"), "zero or negative"),
+            (("named.npz", "--codes-std", "none"), "no array 'none'"),
+        ],
+        ids=str,
+    )
+    def test_bad_spreads_end_with_a_sentence(self, run, posteriors, arguments, sentence):
+        result = run("score", posteriors / arguments[0], *arguments[1:])
+        assert result.exit_code == 2
+        assert sentence in result.stderr

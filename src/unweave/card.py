@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -19,6 +20,7 @@ Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijecti
 Chance = float | Literal["by permutation"] | Callable[[int, int, int], float]
 
 ANY_KIND = frozenset(FactorKind)
+UNBOUNDED = (-math.inf, math.inf)
 EVIDENCE_OPTIONS = frozenset(inspect.signature(Evidence.__init__).parameters) - {"self", "factors", "codes"}
 HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
@@ -49,7 +51,9 @@ class Card:
     ``equivalence`` is the largest class of maps that must still get full marks. ``chance`` is what noise gets: a
     value, a function of n, m and d, or 'by permutation' where it has to be measured. ``identity_tolerance`` is how far
     below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes may
-    move the score (0 for metrics without a split or trees).
+    move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
+    table of probabilities p(y | x); others need labels. ``bounds`` do not hold for ``normalise=False``, which gives
+    nats.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Card:
     assumes: tuple[Assumption, ...] = ()
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0
+    takes_factor_tables: bool = False
     version: int = 1
 
     @property
@@ -92,6 +97,12 @@ class Card:
                 return (
                     f"{self.name} takes {taken} factors, and {name!r} is {kind.value}: leave it out or state its kind."
                 )
+        if "factors" in self.needs and evidence.factor_tables and not self.takes_factor_tables:
+            first = next(iter(evidence.factor_tables))
+            return (
+                f"{self.name} needs a label for every sample, and factor {first!r} is a table of probabilities: "
+                "pass its most probable values, or use rmig or jemmig."
+            )
         if "factors" in self.needs and len(evidence.constant_factors) == evidence.n_factors:
             return f"{self.name} needs a factor that varies, and all are constant: pass samples in which they vary."
         return None
@@ -138,7 +149,7 @@ def metric(**fields: Any) -> Callable[[Callable[..., Score]], Metric]:
                 score,
                 metric=card.name,
                 version=card.version,
-                bounds=card.bounds,
+                bounds=UNBOUNDED if in_force.get("normalise") is False else card.bounds,
                 settings={name: _described(option) for name, option in in_force.items()},
                 caveats=(*score.caveats, *_shared_caveats(card, evidence)),
             )
@@ -178,6 +189,7 @@ def _evidence_of(factors: object, codes: object, given: dict[str, Any]) -> Evide
 
 
 def _has(evidence: Evidence, need: Need) -> bool:
+    """Whether the evidence has what a card asks for."""
     if need in ("factors", "codes", "nuisances"):
         return bool(getattr(evidence, need).shape[1])
     return getattr(evidence, need) is not None

@@ -21,6 +21,9 @@ SCORE_OPTIONS = [
     ),
     click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors."),
     click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes."),
+    click.option(
+        "--codes-std", metavar="NAME", help="Array of an .npz with the codes' posterior std (default: codes_std)."
+    ),
     click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
     click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
@@ -51,7 +54,7 @@ def main() -> None:
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Score the codes in FILE against its factors (or factors in FILE, codes in CODES_FILE).
 
-    Reads .npz (arrays 'factors' and 'codes'), pairs of .npy, .csv and .parquet.
+    Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
     """
     with _one_sentence_errors():
         from unweave.datasets.files import read_files
@@ -62,6 +65,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes_file,
             factors=_names(options["factors"]),
             codes=_names(options["codes"]),
+            codes_std=options["codes_std"],
             row_groups=options["row_groups"],
         )
         settings = _settings(options, row_groups=files.row_groups)
@@ -84,6 +88,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
                 None if factors_from is None else path,
                 factors=_names(options["factors"]),
                 codes=_names(options["codes"]),
+                codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
             )
             for path in files

@@ -8,19 +8,23 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.card import MetricUndefined
 from unweave.estimators import correlation as correlations
 from unweave.estimators.binning import FloatArray, Labels
 from unweave.estimators.correlation import Pearson, Spearman
 from unweave.estimators.entropy import entropy_of_counts
+from unweave.estimators.mixture_sampling import MixtureSampling
 from unweave.estimators.mutual_information import Histogram, NearestNeighbour
 from unweave.estimators.probes import Probe
+from unweave.estimators.quantised_posterior import Quantised, QuantisedPosterior
 from unweave.estimators.random_dependence import RandomDependence
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.evidence.splits import Rows
 from unweave.memo import memoised
 
 Correlation = Pearson | Spearman | RandomDependence
-Information = Histogram | NearestNeighbour
+Information = Histogram | NearestNeighbour | QuantisedPosterior
+Labelling = Information | MixtureSampling
 NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 BASIS_TOLERANCE = 1e-10
 
@@ -111,7 +115,7 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 
 
 @memoised(on="factors", by_row=True)
-def factor_labels(evidence: Evidence, estimator: Information) -> tuple[Labels, ...]:
+def factor_labels(evidence: Evidence, estimator: Labelling) -> tuple[Labels, ...]:
     """Labels of every factor: its levels, or the estimator's bins where it is continuous or circular."""
     discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
     return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
@@ -124,9 +128,35 @@ def code_labels(evidence: Evidence, estimator: Histogram) -> tuple[Labels, ...]:
 
 
 @memoised(on="factors")
-def factor_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
+def factor_entropies(evidence: Evidence, estimator: Labelling) -> FloatArray:
     """Entropy of every factor's labels."""
     return _label_entropies(factor_labels(evidence, estimator))
+
+
+@memoised(on="both")
+def quantised_joint(evidence: Evidence, estimator: QuantisedPosterior) -> Quantised:
+    """The posterior on a grid, with every factor's labels or table p(y | x), from one pass over the rows."""
+    posterior = posterior_of(evidence, estimator)
+    labels = factor_labels(evidence, estimator) if evidence.n_factors else ()
+    factors = [
+        evidence.factor_tables.get(name, column) for name, column in zip(evidence.factor_names, labels, strict=True)
+    ]
+    return estimator.quantised(posterior.mean, posterior.std, factors, tuple(posterior.categories.values()))
+
+
+@memoised(on="codes")
+def quantised_codes(evidence: Evidence, estimator: QuantisedPosterior) -> Quantised:
+    """The same for metrics of the codes alone: permutations share it, and metrics with factors have it already."""
+    return quantised_joint(evidence, estimator)
+
+
+def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
+    """The posterior of the evidence, which this estimator cannot do without."""
+    if evidence.posterior is None:
+        raise MetricUndefined(
+            f"{type(estimator).__name__} needs a posterior and the codes are points: pass codes=Posterior(mean, std)."
+        )
+    return evidence.posterior
 
 
 @memoised(on="codes")
@@ -142,6 +172,8 @@ def _label_entropies(columns: tuple[Labels, ...]) -> FloatArray:
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
     """Mutual information of every code with every factor, in nats."""
+    if isinstance(estimator, QuantisedPosterior):
+        return quantised_joint(evidence, estimator).factor_information
     labels = factor_labels(evidence, estimator)
     if isinstance(estimator, Histogram):
         return estimator.label_information(code_labels(evidence, estimator), labels)

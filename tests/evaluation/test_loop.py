@@ -225,3 +225,33 @@ def test_chance_is_told_for_the_plain_metric_only():
 def test_no_progress_bar_off_the_terminal(capsys):
     evaluate(FACTORS, CODES, metrics="mcc", progress=True)
     assert capsys.readouterr() == ("", "")
+
+
+class TestPosteriors:
+    """Pass mean and std and the metrics of posteriors appear; without, they are not offered."""
+
+    FACTORS = np.random.default_rng(0).integers(0, 3, size=(300, 2))
+    POSTERIOR = Posterior(FACTORS - 1.0, np.full((300, 2), 0.2))
+
+    def test_metrics_of_posteriors_appear(self):
+        evaluation = evaluate(self.FACTORS, self.POSTERIOR, metrics=None)
+        given = {"factors", "codes", "posterior"}
+        enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= given]
+        assert evaluation.labels == tuple(enough)
+        assert "rmig" in evaluation.labels
+        assert [row.problem for row in evaluation.rows if row.problem] == []
+
+    def test_by_name_they_say_what_is_missing(self):
+        evaluation = evaluate(self.FACTORS, self.POSTERIOR.mean, metrics=["rmig", "mcc"])
+        assert evaluation.labels == ("rmig", "mcc")
+        assert "pass codes=Posterior(mean, std)" in evaluation.rows[0].problem
+
+    def test_only_the_representation_with_a_posterior_gets_them(self):
+        both = compare(self.FACTORS, {"points": self.POSTERIOR.mean, "posterior": self.POSTERIOR})
+        assert [row.representation for row in both.rows if row.metric == "rmig"] == ["posterior"]
+        assert "failed" not in str(both)
+
+    def test_threads_do_not_change_the_numbers(self):
+        names = ["rmig", "wsepin", "unibound"]
+        one, two = (evaluate(self.FACTORS, self.POSTERIOR, metrics=names, n_jobs=n) for n in (1, 2))
+        assert [row.score for row in one.rows] == [row.score for row in two.rows]

@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.datasets.formats import Opened, opened, shown
-from unweave.evidence import EvidenceError
+from unweave.evidence import EvidenceError, Posterior
 from unweave.evidence.tables import read_table
 
+STD = "codes_std"
 Role = Literal["factors", "codes"]
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
@@ -32,6 +33,7 @@ def read_files(
     *,
     factors: Sequence[str] = (),
     codes: Sequence[str] = (),
+    codes_std: str | None = None,
     row_groups: str | None = None,
 ) -> Files:
     """Factors and codes from one file that holds both, or from one file each.
@@ -48,6 +50,9 @@ def read_files(
         Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
         with 'factor' and 'code'; when only the factors are named, all others are codes). A file for one side may hold
         one array of any name, or columns of any names.
+    codes_std : name, optional
+        Array of an .npz with the standard deviations of a posterior whose means are the codes; 'codes_std' by default,
+        where there is one beside 'codes'.
     row_groups : name, optional
         Array or column with the subject or video of each row, in either file.
     """
@@ -57,11 +62,13 @@ def read_files(
     first = opened(path)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
-        return Files(first.table(factor_names), first.table(code_names), _groups(row_groups, first))
+        factor_table = first.table(factor_names)
+        code_table = _with_std(first, first.table(code_names), codes, codes_std)
+        return Files(factor_table, code_table, _groups(row_groups, first))
     second = opened(codes_path)
     return Files(
         _one_side(first, "factors", list(factors), row_groups),
-        _one_side(second, "codes", list(codes), row_groups),
+        _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
         _groups(row_groups, first, second),
     )
 
@@ -105,12 +112,22 @@ def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | Non
         return file.table(stated)
     if file.is_one_array:
         return file.content
-    names = [name for name in file.names if name != row_groups]
+    names = [name for name in file.names if name not in (row_groups, STD)]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
     # columns of the other side in this file are not of this side
     other = PREFIX["codes" if role == "factors" else "factors"]
     return file.table(_beginning_with(PREFIX[role], names) if _beginning_with(other, names) else names)
+
+
+def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str | None) -> Any:
+    """The codes, or a posterior where the file holds their standard deviations."""
+    name = STD if stated is None and not code_names and file.is_archive and STD in file.names else stated
+    if name is None:
+        return codes
+    if not file.is_archive:
+        raise EvidenceError(f"{file.path} is no .npz, and standard deviations are read from there only: save one.")
+    return Posterior(codes, file.column(name))
 
 
 def _groups(name: str | None, *files: Opened) -> Any:

@@ -37,8 +37,8 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
-        By default all of the catalogue that can be computed from what was given. A name may carry options:
-        ``"mcc:correlation=spearman"``.
+        By default all of the catalogue that can be computed from what was given: metrics of posteriors appear with
+        ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int

@@ -98,6 +98,8 @@ def _heading(evaluation: Evaluation) -> str:
 
 
 def _cell(evaluation: Evaluation, label: str, representation: str) -> str:
+    if not any(row.label == label and row.representation == representation for row in evaluation.rows):
+        return ""  # not asked for, and this representation lacks what it needs
     values = evaluation.values(label, representation)
     mean, spread = evaluation.mean_and_spread(label, representation)
     if math.isnan(mean):

@@ -9,10 +9,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
+from unweave.evidence.probabilities import split_off_tables
 from unweave.evidence.splits import Rows, fold_of_each_row, group_table, renumbered, shuffled_rows, train_and_test_rows
 from unweave.evidence.tables import Table, common_index, read_numbers, read_table
 
@@ -25,7 +27,8 @@ class Evidence:
     Parameters
     ----------
     factors : table, n x d
-        The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists.
+        The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
+        factor may be a table of probabilities p(y | x), n x k, of its k values.
     codes : table, n x m, or `Posterior`
         What was learned. For a posterior, metrics of points use its means.
     kinds : str, sequence or mapping, optional
@@ -72,6 +75,7 @@ class Evidence:
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
+        factors, factor_tables = split_off_tables(factors)
         if posterior is not None and code_names is not None:
             posterior = posterior.renamed(code_names)
         given = {
@@ -99,14 +103,17 @@ class Evidence:
         self.factor_names: tuple[str, ...] = factor_table.names if factor_table else ()
         self.factor_levels: tuple[Levels | None, ...] = factor_table.levels if factor_table else ()
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
-        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds)
+        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds, factor_tables)
+        self.factor_tables: dict[str, FloatArray] = {
+            name: table if kept is None else table[kept] for name, table in factor_tables.items()
+        }
         self.codes: FloatArray = _values(code_table, self.n_rows)
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
         self.nuisances: FloatArray = _values(nuisance_table, self.n_rows)
         self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
         self.row_groups: Rows | None = renumbered(group_numbers.values[:, 0]) if group_numbers else None
-        self.code_groups = _checked_groups(code_groups, self.code_names)
+        self.code_groups = checked_groups(code_groups, self.code_names)
         self.decoder = decoder
         self.sampler = sampler
         self._permuted_from: tuple[Evidence, Rows] | None = None
@@ -147,12 +154,14 @@ class Evidence:
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of factors that never vary; nothing can be said about them."""
-        return _constant_names(self.factors, self.factor_names)
+        constant = set(_constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
+        return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry nothing."""
-        return _constant_names(self.codes, self.code_names)
+        return _constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property
     def fingerprint(self) -> str:
@@ -161,9 +170,9 @@ class Evidence:
         for array in (self.factors, self.codes, self.nuisances):
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array.T).data)
-        if self.posterior is not None:
-            digest.update(b"std")
-            digest.update(np.ascontiguousarray(self.posterior.std.T).data)
+        for array in (() if self.posterior is None else self.posterior.spreads) + tuple(self.factor_tables.values()):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array.T).data)
         if self.row_groups is not None:
             digest.update(b"row groups")
             digest.update(self.row_groups.data)
@@ -193,7 +202,8 @@ class Evidence:
         [1.0, 2.0, 3.0]
         """
         order = shuffled_rows(self.n_rows, self.row_groups, np.random.default_rng(rng))
-        return self._with(factors=self.factors[order], _permuted_from=(self, order))
+        tables = {name: table[order] for name, table in self.factor_tables.items()}
+        return self._with(factors=self.factors[order], factor_tables=tables, _permuted_from=(self, order))
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone.
@@ -206,6 +216,7 @@ class Evidence:
             n_rows=index.size,
             kept_rows=self.kept_rows[index],
             factors=self.factors[index],
+            factor_tables={name: table[index] for name, table in self.factor_tables.items()},
             codes=self.codes[index],
             nuisances=self.nuisances[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
@@ -268,29 +279,14 @@ def _refuse_extremes(factors: Table | None) -> None:
             )
 
 
-def _declared_kinds(factors: Table | None, given: KindsGiven) -> tuple[DeclaredKind, ...]:
-    return () if factors is None else resolved_kinds(factors.values, factors.names, factors.is_text, given)
+def _declared_kinds(
+    factors: Table | None, given: KindsGiven, tables: Mapping[str, FloatArray]
+) -> tuple[DeclaredKind, ...]:
+    return resolved_kinds(factors.values, factors.names, factors.is_text, given, tables) if factors else ()
 
 
 def _values(table: Table | None, n_rows: int) -> FloatArray:
     return np.empty((n_rows, 0), order="F") if table is None else table.values
-
-
-def _checked_groups(
-    code_groups: Mapping[str, Sequence[str]] | None, names: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
-    groups = {
-        str(group): (members,) if isinstance(members, str) else tuple(map(str, members))
-        for group, members in (code_groups or {}).items()
-    }
-    members = [member for group in groups.values() for member in group]
-    strange = [member for member in members if member not in names]
-    if strange:
-        raise EvidenceError(f"code_groups names {strange[0]!r}, which is not a code: use the codes' names.")
-    if len(set(members)) < len(members):
-        twice = next(member for member in members if members.count(member) > 1)
-        raise EvidenceError(f"Code {twice!r} is in two code groups: put every code in one.")
-    return groups
 
 
 def _constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,12 +58,22 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
 
 
 def resolved_kinds(
-    values: FloatArray, names: tuple[str, ...], is_text: tuple[bool, ...], given: KindsGiven
+    values: FloatArray,
+    names: tuple[str, ...],
+    is_text: tuple[bool, ...],
+    given: KindsGiven,
+    tables: Container[str] = (),
 ) -> tuple[DeclaredKind, ...]:
-    """One kind per factor: what the user gave, else what the rule infers; missing values do not count."""
+    """One kind per factor: what the user gave, else what the rule infers; missing values do not count.
+
+    Tables of probabilities are categorical.
+    """
     stated = _given_by_name(names, given)
     kinds = []
     for j, name in enumerate(names):
+        if name in tables:
+            kinds.append(DeclaredKind(FactorKind.CATEGORICAL))
+            continue
         column = values[~np.isnan(values[:, j]), j]
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:

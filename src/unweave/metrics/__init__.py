@@ -1,6 +1,12 @@
 """The catalogue: every metric, listed by hand."""
 
 from unweave.card import Metric
+from unweave.metrics.decomposition.redundancy_lower_bound import redundancy_lower_bound
+from unweave.metrics.decomposition.redundancy_upper_bound import redundancy_upper_bound
+from unweave.metrics.decomposition.synergy_lower_bound import synergy_lower_bound
+from unweave.metrics.decomposition.synergy_upper_bound import synergy_upper_bound
+from unweave.metrics.decomposition.unique_lower_bound import unibound
+from unweave.metrics.decomposition.unique_upper_bound import unique_upper_bound
 from unweave.metrics.information.infomec.compactness import infomec_compactness
 from unweave.metrics.information.infomec.explicitness import infomec_explicitness
 from unweave.metrics.information.infomec.modularity import infomec_modularity
@@ -20,6 +26,15 @@ from unweave.metrics.intervention.robustness import irs
 from unweave.metrics.intervention.smallest_difference import beta_vae_score
 from unweave.metrics.intervention.t_mex import t_mex
 from unweave.metrics.matching.mean_correlation import mcc
+from unweave.metrics.posterior.independence_at_k import indin_at_k
+from unweave.metrics.posterior.informativeness import informativeness
+from unweave.metrics.posterior.joint_entropy_difference import misjed
+from unweave.metrics.posterior.joint_entropy_gap import jemmig
+from unweave.metrics.posterior.robust_information_gap import rmig
+from unweave.metrics.posterior.separability import separability
+from unweave.metrics.posterior.separability_at_k import sepin_at_k
+from unweave.metrics.posterior.weighted_independence import windin
+from unweave.metrics.posterior.weighted_separability import wsepin
 from unweave.metrics.prediction.attribute_predictability import sap
 from unweave.metrics.prediction.class_separation import explicitness
 from unweave.metrics.prediction.dci.completeness import dci_completeness
@@ -59,6 +74,21 @@ CATALOGUE: dict[str, Metric] = {
         nuisances_invariance,
         representations_invariance,
         explicitness_ratio,
+        rmig,
+        jemmig,
+        informativeness,
+        separability,
+        misjed,
+        sepin_at_k,
+        wsepin,
+        indin_at_k,
+        windin,
+        unibound,
+        unique_upper_bound,
+        redundancy_lower_bound,
+        redundancy_upper_bound,
+        synergy_lower_bound,
+        synergy_upper_bound,
     )
 }
 
@@ -75,20 +105,35 @@ __all__ = [
     "explicitness_ratio",
     "factor_vae_score",
     "factors_invariance",
+    "indin_at_k",
     "infomec_compactness",
     "infomec_explicitness",
     "infomec_modularity",
+    "informativeness",
     "irs",
+    "jemmig",
     "mcc",
     "mig",
     "mig_sup",
     "minimality",
+    "misjed",
     "modularity",
     "nuisances_invariance",
     "r2",
+    "redundancy_lower_bound",
+    "redundancy_upper_bound",
     "relevance_factor_vae_score",
     "representations_invariance",
+    "rmig",
     "sap",
+    "separability",
+    "sepin_at_k",
     "sufficiency",
+    "synergy_lower_bound",
+    "synergy_upper_bound",
     "t_mex",
+    "unibound",
+    "unique_upper_bound",
+    "windin",
+    "wsepin",
 ]

@@ -62,4 +62,4 @@ def _labels(evidence: Evidence, j: int, estimator: Information, joint: Joint, tr
 def _bins(estimator: Information) -> tuple[int, Binning]:
     if isinstance(estimator, Histogram):
         return estimator.bins, estimator.binning
-    return estimator.factor_bins, estimator.factor_binning
+    return estimator.factor_bins, getattr(estimator, "factor_binning", "equal_mass")

@@ -1,0 +1,1 @@
+"""Bounds on unique, redundant and synergistic information (002)."""

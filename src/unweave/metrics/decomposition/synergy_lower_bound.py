@@ -1,0 +1,71 @@
+"""Lower bound on the synergy of a code with all others.
+
+    [-i]+ <= C(y; z_l, z_rest)
+
+with a = I(y; z_l), b = I(y; z_rest), c = I(y; z) and i = a + b - c (002, Eq 7). Largest over codes, divided by
+H(y), averaged over factors.
+"""
+
+from __future__ import annotations
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.binning import FloatArray
+from unweave.evidence import Evidence
+from unweave.metrics.decomposition.partial_information import (
+    COST,
+    FAILS,
+    REFERENCE,
+    SAMPLING,
+    DecompositionInformation,
+    positive,
+    summarised,
+)
+from unweave.score import Score
+
+
+@metric(
+    measures="compactness",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "posterior"),
+    min_rows=100,
+    bounds=(0.0, 1.0),
+    best=0.0,
+    chance="by permutation",
+    cost=COST,
+    fails_when=FAILS,
+    reference=REFERENCE,
+    identity_tolerance=0.06,
+    order_tolerance=0.02,
+)
+def synergy_lower_bound(
+    evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
+) -> Score:
+    """Information of a factor that only a code and the others together hold, at least, as a share of its entropy.
+
+    0 means that no factor need be read from several codes at once. Lower is better; noise gets what its
+    chance pairings with all codes together seem to tell, .1 with few rows.
+
+    Parameters
+    ----------
+    estimator : MixtureSampling or GaussianInformation
+        Draws per factor, stratified by its values (continuous factors in 20 bins of equal mass), or closed forms for
+        factors and codes that are jointly Gaussian.
+    normalise : bool
+        Divide by the entropy of each factor; otherwise nats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import Posterior
+    >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
+    >>> codes = factors
+    >>> float(synergy_lower_bound(factors, Posterior(codes, 0.05 + 0 * codes))) < 0.1
+    True
+    """
+    return summarised(evidence, synergistic_at_least, estimator, normalise)
+
+
+def synergistic_at_least(single: FloatArray, rest: FloatArray, whole: FloatArray) -> FloatArray:
+    """[c - a - b]+."""
+    return positive(whole - single - rest)

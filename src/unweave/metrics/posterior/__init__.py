@@ -1,0 +1,1 @@
+"""Metrics of stochastic encoders (001)."""

@@ -1,0 +1,115 @@
+"""Informativeness: how much do codes tell of the samples?
+
+    I(x, z_i) = H(z_i) - H(z_i | x) = E log q(z_i | x) / q(z_i)
+
+with q(z_i) = 1/N sum_n q(z_i | x_n) (001, Eq 1). On a grid it is divided by log #bins; I(x, z) of all codes together is
+divided by log N, which no estimate from N samples can exceed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.evidence import Evidence
+from unweave.matrices import quantised_codes
+from unweave.metrics.posterior.on_grid import (
+    GRID,
+    NOTHING_TOLD,
+    REFERENCE,
+    SAMPLING,
+    PosteriorInformation,
+    alive,
+    log_sizes,
+    named,
+    outside_caveat,
+)
+from unweave.metrics.sampled_information import limit_caveat, sample_ratios
+from unweave.score import Score
+
+
+@metric(
+    measures="informativeness",
+    equivalence="permutation and scale",
+    factor_kinds=ANY_KIND,
+    needs=("posterior",),
+    min_rows=20,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost="n m bins masses, or samples x n densities a code",
+    fails_when="a code's posterior is far narrower than a bin, or its range is not that of the grid",
+    reference=REFERENCE,
+    identity_tolerance=0.75,
+    order_tolerance=1e-6,
+)
+def informativeness(
+    evidence: Evidence,
+    *,
+    of: Literal["codes", "all"] = "codes",
+    estimator: PosteriorInformation = GRID,
+    normalise: bool = True,
+    sampling: MixtureSampling = SAMPLING,
+) -> Score:
+    """Information that a code carries of the samples, as a share of the grid's largest entropy, averaged over codes.
+
+    1 means that every sample has a bin of its own in every code. A code whose posterior is the same for every sample
+    gets 0 and, if it is exactly the same, is left out. It looks at no factor: codes that mix everything are informative
+    too.
+
+    Parameters
+    ----------
+    of : {'codes', 'all'}
+        The mean of I(x, z_i) over codes, or I(x, z) of all codes together, which only sampling can give.
+    estimator : QuantisedPosterior or MixtureSampling
+        100 bins from -4 to 4 by default.
+    normalise : bool
+        Divide by log #bins, or by log N for all codes together; otherwise nats.
+    sampling : MixtureSampling
+        How ``of='all'`` draws.
+
+    Examples
+    --------
+    >>> from unweave import Posterior
+    >>> mean = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> score = informativeness(None, Posterior(mean, 0.5 + 0 * mean), normalise=False)
+    >>> round(float(score), 1), round(0.5 * math.log(5), 1)  # the closed form of Gaussians
+    (0.8, 0.8)
+    """
+    if of == "all":
+        return _of_all_codes(evidence, sampling, normalise)
+    if of != "codes":
+        raise ValueError(f"of={of!r} is not known: use 'codes' or 'all'.")
+    used, parts = alive(evidence), {}
+    divisors = log_sizes(evidence, GRID if isinstance(estimator, MixtureSampling) else estimator)
+    if not normalise:
+        divisors = np.ones_like(divisors)
+    if isinstance(estimator, MixtureSampling):
+        sampled = sample_ratios(evidence, estimator, alone=True)
+        ratios = sampled.ratios / divisors
+        shares = sampled.mean(ratios)
+        parts["standard_error"] = sampled.standard_error(ratios[:, used].sum(axis=1)) / max(used.sum(), 1)
+        parts["standard_error_per_code"] = sampled.standard_error(ratios)
+    else:
+        shares = quantised_codes(evidence, estimator).sample_information / divisors
+    return Score(
+        raw=float(shares[used].mean()) if used.any() else math.nan,
+        per_code=named(evidence.code_names, shares),
+        parts=parts,
+        caveats=(*outside_caveat(evidence, estimator), *(() if used.any() else (NOTHING_TOLD,))),
+    )
+
+
+def _of_all_codes(evidence: Evidence, sampling: MixtureSampling, normalise: bool) -> Score:
+    sampled = sample_ratios(evidence, sampling)
+    information = float(sampled.mean(sampled.ratios[:, -1]))
+    divisor = math.log(evidence.n_rows) if normalise else 1.0
+    return Score(
+        raw=information / divisor,
+        parts={"standard_error": sampled.standard_error(sampled.ratios[:, -1]) / divisor},
+        caveats=limit_caveat(information, evidence.n_rows),
+    )

@@ -1,0 +1,93 @@
+"""Separability: how much does a code share with all others?
+
+    I(z_i, z_not_i) = I(x, z_i) + I(x, z_not_i) - I(x, z) + I(z_i, z_not_i | x)
+
+The last term is zero for encoders whose codes are independent given the sample, and exact for Gaussian covariances
+(001, section 2 and Eq 8).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.matrices import posterior_of
+from unweave.metrics.posterior.on_grid import (
+    GRID,
+    NOTHING_TOLD,
+    REFERENCE,
+    SAMPLING,
+    alive,
+    grid_entropies,
+    named,
+    outside_caveat,
+)
+from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
+from unweave.score import Score
+
+
+@metric(
+    measures="independence",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("posterior",),
+    min_rows=100,
+    bounds=(0.0, 1.0),
+    best=0.0,
+    chance=0.0,
+    cost="samples x n densities for each of 2m + 1 groups of codes",
+    fails_when="samples are few: narrow posteriors tell every sample apart, so each code seems to tell all the others",
+    reference=REFERENCE,
+    identity_tolerance=0.05,
+    order_tolerance=0.02,
+)
+def separability(
+    evidence: Evidence,
+    *,
+    estimator: MixtureSampling = SAMPLING,
+    normalise: bool = True,
+    grid: QuantisedPosterior = GRID,
+) -> Score:
+    """Information that a code shares with all other codes, as a share of its entropy on a grid, averaged over codes.
+
+    0 means that every code is independent of all others, which noise is too: read it beside `informativeness`, or use
+    `wsepin`, which weighs both. Lower is better.
+
+    Parameters
+    ----------
+    estimator : MixtureSampling
+        How many draws, and their seed.
+    normalise : bool
+        Divide by the entropy of each code on ``grid``; otherwise nats.
+    grid : QuantisedPosterior
+        The grid of these entropies.
+
+    Examples
+    --------
+    >>> from unweave import Posterior
+    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> float(separability(None, Posterior(mean, 0.5 + 0 * mean))) < 0.02
+    True
+    """
+    m, used = evidence.n_codes, alive(evidence)
+    sampled = sample_ratios(evidence, estimator)
+    alone, others, whole = sampled.ratios[:, :m], sampled.ratios[:, m : 2 * m], sampled.ratios[:, [-1]]
+    shared = alone + others - whole
+    divisors = grid_entropies(evidence, grid) if normalise else np.ones(m)
+    per_code = (sampled.mean(shared) + shared_given_sample(posterior_of(evidence, estimator))) / divisors
+    error = sampled.standard_error((shared / divisors)[:, used].mean(axis=1)) if used.any() else math.nan
+    return Score(
+        raw=float(per_code[used].mean()) if used.any() else math.nan,
+        per_code=named(evidence.code_names, per_code),
+        parts={"standard_error": np.array(error), "standard_error_per_code": sampled.standard_error(shared / divisors)},
+        caveats=(
+            *limit_caveat(float(sampled.mean(whole[:, 0])), evidence.n_rows),
+            *(outside_caveat(evidence, grid) if normalise else ()),
+            *(() if used.any() else (NOTHING_TOLD,)),
+        ),
+    )

@@ -1,0 +1,95 @@
+"""What a code tells of the samples and no other code tells: shared by SEPIN, INDIN and their weighted means.
+
+    I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i)                                             (001, Eq 8)
+    I(x, z_i) - I(z_i, z_not_i) = I(x, z_i | z_not_i) - I(z_i, z_not_i | x)                   (001, Eq 9)
+
+The two differ only for encoders whose codes are correlated given the sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from unweave.card import MetricUndefined
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.mixture_sampling import MixtureSampling, Sampled
+from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.matrices import posterior_of
+from unweave.metrics.posterior.on_grid import NOTHING_TOLD, grid_entropies, named, outside_caveat
+from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
+from unweave.score import Score
+
+Part = Literal["separated", "independent"]
+SMALLEST_WEIGHT = 1e-9
+COST = "samples x n densities for each of 2m + 1 groups of codes"
+FAILS = "samples are few: I(x, z) cannot exceed log N, so narrow posteriors make every code look shared"
+
+
+def best_k(
+    evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
+) -> Score:
+    """Mean over the k codes that have most of this part."""
+    if k < 1:
+        raise MetricUndefined(f"k={k} leaves no code to average: choose 1 or more.")
+    few = (f"There are {evidence.n_codes} codes, so the best {k} are all of them.",) if k > evidence.n_codes else ()
+    sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
+    best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last
+    return Score(
+        raw=float(per_code[best].mean()),
+        per_code=named(evidence.code_names, per_code),
+        parts={
+            "standard_error": sampled.standard_error(at_draws[:, best].mean(axis=1)),
+            "standard_error_per_code": sampled.standard_error(at_draws),
+        },
+        caveats=(*_caveats(evidence, sampled, normalise, grid), *few),
+    )
+
+
+def weighted(
+    evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
+) -> Score:
+    """Mean over codes, each weighted by I(x, z_i); noisy codes do not count."""
+    sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
+    told = sampled.ratios[:, : evidence.n_codes]
+    information = np.maximum(sampled.mean(told), 0.0)
+    total = float(information.sum())
+    if total <= 0:
+        return Score(math.nan, per_code=named(evidence.code_names, per_code), caveats=(NOTHING_TOLD,))
+    weights = information / total
+    used = weights > SMALLEST_WEIGHT
+    raw = float(weights[used] @ per_code[used])
+    # delta method: the weights are estimated at the same draws
+    influence = ((told - information)[:, used] * (per_code[used] - raw)).sum(axis=1) / total
+    return Score(
+        raw=raw,
+        per_code=named(evidence.code_names, per_code),
+        parts={
+            "weights": weights,
+            "standard_error": sampled.standard_error(at_draws[:, used] @ weights[used] + influence),
+            "standard_error_per_code": sampled.standard_error(at_draws),
+        },
+        caveats=_caveats(evidence, sampled, normalise, grid),
+    )
+
+
+def _caveats(evidence: Evidence, sampled: Sampled, normalise: bool, grid: QuantisedPosterior) -> tuple[str, ...]:
+    told = float(sampled.mean(sampled.ratios[:, -1]))
+    return (*limit_caveat(told, evidence.n_rows), *(outside_caveat(evidence, grid) if normalise else ()))
+
+
+def _parts(
+    evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
+) -> tuple[Sampled, FloatArray, FloatArray]:
+    """The draws, this part of every code at the draws (draws x codes), and its mean per code."""
+    m = evidence.n_codes
+    sampled = sample_ratios(evidence, estimator)
+    at_draws = sampled.ratios[:, [-1]] - sampled.ratios[:, m : 2 * m]  # 001, Eq 8
+    if part == "independent":
+        at_draws = at_draws - shared_given_sample(posterior_of(evidence, estimator))  # 001, Eq 9
+    if normalise:
+        at_draws = at_draws / grid_entropies(evidence, grid)
+    return sampled, at_draws, sampled.mean(at_draws)

@@ -1,0 +1,114 @@
+"""Attacks: entangle a posterior by a known amount, exactly, leaving all that it tells in place (002, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.evidence import EvidenceError, Posterior
+
+FloatArray = NDArray[np.float64]
+Mixing = Literal["reflection", "identity"]
+ORTHONORMAL = 1e-8
+
+
+def reflection(n_codes: int) -> FloatArray:
+    """I - 2/L 11', an orthonormal matrix that mixes every code with all others (002, section 4.1).
+
+    >>> matrix = reflection(3)
+    >>> bool(np.allclose(matrix @ matrix.T, np.eye(3)))
+    True
+    """
+    return np.eye(n_codes) - 2 / n_codes
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """Repeats the codes in as many new ones: (z, alpha U z + noise) (002, Eq 9).
+
+    Every code stays as it is, so metrics that look at codes one by one or two by two see little; the new codes
+    together tell all that the old ones do when alpha is large.
+
+    >>> attacked = Redundancy(alpha=2.0).attack(Posterior([[1.0, 0.0]], [[0.1, 0.1]]))
+    >>> attacked.mean.tolist()
+    [[1.0, 0.0, 0.0, -2.0]]
+    """
+
+    alpha: float = 1.0
+    mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
+
+    equivalence = "none"
+    adds = "redundancy"
+
+    def attack(self, posterior: Posterior) -> Posterior:
+        """The attacked posterior, Gaussian with covariances."""
+        n = _gaussian_codes(posterior)
+        scaled = self.alpha * mixing_matrix(self.mixing, n)
+        transform = np.block([[np.eye(n), np.zeros((n, n))], [scaled, np.eye(n)]])
+        return _transformed(posterior, transform)
+
+
+@dataclass(frozen=True)
+class Synergy:
+    """Hides the codes in noise that other codes reveal: (z + alpha U noise, noise) (002, Eq 10).
+
+    No code tells much alone when alpha is large; all together tell what they did.
+
+    >>> attacked = Synergy(alpha=2.0).attack(Posterior([[1.0, 0.0]], [[0.1, 0.1]]))
+    >>> attacked.mean.tolist()
+    [[1.0, 0.0, 0.0, 0.0]]
+    """
+
+    alpha: float = 1.0
+    mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
+
+    equivalence = "none"
+    adds = "synergy"
+
+    def attack(self, posterior: Posterior) -> Posterior:
+        """The attacked posterior, Gaussian with covariances."""
+        n = _gaussian_codes(posterior)
+        scaled = self.alpha * mixing_matrix(self.mixing, n)
+        transform = np.block([[np.eye(n), scaled], [np.zeros((n, n)), np.eye(n)]])
+        return _transformed(posterior, transform)
+
+
+def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) -> FloatArray:
+    """The orthonormal matrix U of an attack, by name or as rows of numbers.
+
+    >>> mixing_matrix("identity", 2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if mixing == "reflection":
+        return reflection(n_codes)
+    matrix = np.eye(n_codes) if mixing == "identity" else np.array(mixing, dtype=np.float64)
+    if matrix.shape != (n_codes, n_codes) or np.abs(matrix @ matrix.T - np.eye(n_codes)).max() > ORTHONORMAL:
+        raise EvidenceError(
+            f"The mixing of an attack on {n_codes} codes has to be an orthonormal {n_codes} x {n_codes} matrix: "
+            "pass such rows, 'reflection' or 'identity'."
+        )
+    return matrix
+
+
+def _gaussian_codes(posterior: Posterior) -> int:
+    if posterior.categories:
+        raise EvidenceError("Attacks are linear, and this posterior has categorical codes: attack its Gaussian codes.")
+    return posterior.n_gaussian
+
+
+def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
+    """Posterior of transform (z, noise), with as much standard normal noise as there are codes."""
+    n_rows, n = posterior.mean.shape
+    mean = np.column_stack([posterior.mean, np.zeros((n_rows, n))]) @ transform.T
+    covariance = np.zeros((n_rows, 2 * n, 2 * n))
+    covariance[:, range(n, 2 * n), range(n, 2 * n)] = 1.0
+    if posterior.covariance is None:
+        covariance[:, range(n), range(n)] = np.square(posterior.std)
+    else:
+        covariance[:, :n, :n] = posterior.covariance
+    names = [*posterior.names, *(f"added {i}" for i in range(n, 2 * n))]
+    covariance = transform @ covariance @ transform.T
+    return Posterior(mean, covariance=(covariance + covariance.transpose(0, 2, 1)) / 2, names=names)

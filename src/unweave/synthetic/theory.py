@@ -1,0 +1,110 @@
+"""Closed forms of worlds whose information is known exactly, in nats.
+
+The toy model of 002, section 5.1: K factors y ~ N(0, I), codes z | y ~ N(y, s^2 I), attacked with the reflection
+U = I - 2/K 11'. Where the paper's Table 1 and appendix B are wrong, the right form stands here:
+
+- MIG under redundancy takes the larger of (1 - 2/K)^2 and 4/K^2, not always the first (wrong for K = 2 and 3);
+- the upper bound under synergy is that of Eq 7, 1/2 log(1 + 1/(a^2 + s^2)); Table 1 prints I(y; z) - I(y; z_rest);
+- I(y_k; z without added l) for k != l under synergy (Eq 14) has 4/K^2 where (1 - 2/K)^2 is printed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from unweave.evidence import Posterior
+from unweave.synthetic.attacks import FloatArray
+
+Attack = Literal["none", "redundancy", "synergy"]
+
+
+@dataclass(frozen=True)
+class ToyModel:
+    """The toy model with one attack: informations of factor k, one of K alike, and what metrics make of them.
+
+    >>> model = ToyModel(n_factors=5, sigma=0.1, attack="redundancy", alpha=10.0)
+    >>> round(model.unibound, 4), round(model.mig_numerator, 4)
+    (0.3416, 2.0899)
+    """
+
+    n_factors: int
+    sigma: float
+    attack: Attack = "none"
+    alpha: float = 0.0
+
+    @property
+    def whole(self) -> float:
+        """I(y_k; z), which no attack changes."""
+        return 0.5 * math.log(1 + 1 / self.sigma**2)
+
+    @property
+    def single(self) -> float:
+        """I(y_k; z_k) of the code that belongs to the factor."""
+        noise = self.sigma**2 + (self.alpha**2 if self.attack == "synergy" else 0.0)
+        return 0.5 * math.log(1 + 1 / noise)
+
+    @property
+    def rest(self) -> float:
+        """I(y_k; all codes but z_k)."""
+        if self.attack != "redundancy":
+            return 0.0
+        a, s = self.alpha**2, self.sigma**2
+        return 0.5 * math.log((1 + a * (1 + s)) / (1 + a * s))
+
+    @property
+    def second(self) -> float:
+        """Largest I(y_k; z_l) of any code but z_k."""
+        if self.attack != "redundancy":
+            return 0.0
+        a, s, k = self.alpha**2, self.sigma**2, self.n_factors
+        share = max((1 - 2 / k) ** 2, 4 / k**2)
+        return 0.5 * math.log((1 + a * (1 + s)) / (1 + a * (1 + s - share)))
+
+    def rest_without_added(self, own: bool) -> float:
+        """I(y_k; all codes but the added one of the same place, or of another)."""
+        if self.attack != "synergy":
+            return self.whole
+        a, s, k = self.alpha**2, self.sigma**2, self.n_factors
+        share = (1 - 2 / k) ** 2 if own else 4 / k**2
+        return 0.5 * math.log((1 + s) * (1 + s + a) / (s * (1 + s + a) + a * share))
+
+    @property
+    def mig_numerator(self) -> float:
+        """I(y_k; z_k) less that of the second best code."""
+        return abs(self.single - self.second)
+
+    @property
+    def unibound(self) -> float:
+        """[I(y_k; z_k) - I(y_k; z_rest)]+."""
+        return max(self.single - self.rest, 0.0)
+
+    @property
+    def interaction(self) -> float:
+        """I(y_k; z_k) + I(y_k; z_rest) - I(y_k; z)."""
+        return self.single + self.rest - self.whole
+
+    @property
+    def unique_upper_bound(self) -> float:
+        """I(y_k; z_k) - [interaction]+ (Eq 7)."""
+        return self.single - max(self.interaction, 0.0)
+
+    @property
+    def redundancy(self) -> float:
+        """R(y_k; z_k, z_rest), which both bounds meet (appendix B)."""
+        return max(self.interaction, 0.0)
+
+    @property
+    def synergy(self) -> float:
+        """C(y_k; z_k, z_rest), which both bounds meet (appendix B)."""
+        return max(-self.interaction, 0.0)
+
+    def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> tuple[FloatArray, Posterior]:
+        """Factors whose sample covariance is the identity exactly, and the posterior before any attack."""
+        factors = np.random.default_rng(rng).normal(size=(n_rows, self.n_factors))
+        factors -= factors.mean(axis=0)
+        factors = factors @ np.linalg.inv(np.linalg.cholesky(np.cov(factors, rowvar=False, bias=True))).T
+        return factors, Posterior(factors, np.full(factors.shape, self.sigma))

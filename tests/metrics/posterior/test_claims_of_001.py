@@ -1,0 +1,220 @@
+"""What paper 001 says of its metrics, and claims 137 to 151, on posteriors with known answers."""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, Posterior
+from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.metrics import (
+    indin_at_k,
+    informativeness,
+    jemmig,
+    misjed,
+    rmig,
+    separability,
+    sepin_at_k,
+    windin,
+    wsepin,
+)
+
+RNG = np.random.default_rng(0)
+N = 1500
+FACTORS = RNG.integers(0, [3, 6], size=(N, 2))
+INFORMATIVE = np.column_stack([FACTORS[:, 0] - 1.0, FACTORS[:, 1] / 3 - 1 + 0.3 * FACTORS[:, 0], RNG.normal(size=N)])
+MEAN, STD = INFORMATIVE, np.full((N, 3), 0.2)
+
+
+def evidence(mean=MEAN, std=STD, factors=FACTORS):
+    return Evidence(factors, Posterior(mean, std), kinds="categorical")
+
+
+def with_noise(n_noise):
+    """Codes whose posterior is the prior for every sample, put before, between and after the others."""
+    mean = np.insert(MEAN, [0, 2, 3][:n_noise], 0.0, axis=1)
+    return mean, np.insert(STD, [0, 2, 3][:n_noise], 1.0, axis=1)
+
+
+def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
+    """A.10, 200 bins, posterior stds of two bin widths and more; standard errors below .003."""
+    grid, sampling = QuantisedPosterior(200), MixtureSampling(70_000)
+    std = np.broadcast_to([0.08, 0.3, 1.0], MEAN.shape)
+    case = evidence(MEAN, std)
+    by_grid = np.array(list(informativeness(case, estimator=grid, normalise=False).per_code.values()))
+    sampled = informativeness(case, estimator=sampling, normalise=False)
+    errors = sampled.parts["standard_error_per_code"]
+    assert errors.max() < 0.003
+    assert (np.abs(np.array(list(sampled.per_code.values())) - by_grid) < 3 * errors).all()
+    gap = rmig(case, estimator=sampling)
+    assert gap.parts["standard_error"] < 0.003
+    assert gap.raw == pytest.approx(rmig(case, estimator=grid).raw, abs=3 * gap.parts["standard_error"])
+    joint = jemmig(case, estimator=sampling, grid=grid)
+    rounding = (
+        0.04 / 0.08
+    ) ** 2 / 24  # an entropy on a grid exceeds A.10's by width^2 / 24 std^2, in informations it cancels
+    allowed = 3 * joint.parts["standard_error"] + rounding / np.log(200)
+    assert joint.raw == pytest.approx(jemmig(case, estimator=grid).raw, abs=allowed)
+
+
+def test_sampled_joint_entropy_is_that_of_the_grid_plus_the_bin_width():
+    """A.10 and claim 143, for JEMMIG in nats."""
+    grid, sampling = QuantisedPosterior(200), MixtureSampling(20_000)
+    differential, on_grid = (jemmig(evidence(), estimator=e, normalise=False) for e in (sampling, grid))
+    error = differential.parts["standard_error"]
+    assert on_grid.raw == pytest.approx(differential.raw - np.log(8 / 200), abs=3 * error)
+
+
+def test_gaussian_codes_have_their_closed_forms():
+    """I(x, z_i) = 1/2 log(1 + 1/s^2), and independent codes add up, where N is large for them."""
+    mean = np.random.default_rng(1).normal(size=(6000, 2))
+    case = Evidence(None, Posterior(mean, np.full_like(mean, 0.5)))
+    expected = 0.5 * np.log(1 + 4)
+    for estimator in (QuantisedPosterior(200), MixtureSampling(10_000)):
+        score = informativeness(case, estimator=estimator, normalise=False)
+        assert score.raw == pytest.approx(expected, abs=0.03)
+    whole = informativeness(case, of="all", normalise=False)
+    assert whole.raw == pytest.approx(2 * expected, abs=0.06)
+    assert separability(case, normalise=False).raw == pytest.approx(0.0, abs=0.02)
+    assert wsepin(case, normalise=False).raw == pytest.approx(expected, abs=0.04)
+
+
+def test_misjed_orders_informative_and_noisy_pairs():
+    """Claim 137: .003 < 3.25 < 6.50 with 50 bins and unit Gaussians."""
+    n = 100_000
+    mean = np.random.default_rng(2).normal(size=(n, 4))
+    mean[:, 2:] = 0.04  # one bin
+    std = np.where(np.arange(4) < 2, 1e-3, 1.0) * np.ones((n, 1))
+    std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # noise, and not a dead code
+    matrix = misjed(None, Posterior(mean, std), estimator=QuantisedPosterior(50), normalise=False).parts[
+        "misjed_matrix"
+    ]
+    informative, mixed, noisy = matrix[0, 1], matrix[0, 2], matrix[2, 3]
+    assert informative < 0.02
+    assert mixed == pytest.approx(3.25, abs=0.02)
+    assert noisy == pytest.approx(6.50, abs=0.02)
+
+
+def test_misjed_can_fall_below_zero_and_stays_below_its_upper_bound():
+    """Claims 138 and 139: means spread evenly over the grid have more entropy than codes whose ends are folded in."""
+    grid = QuantisedPosterior(10)
+    axis = np.linspace(-4, 4, 11)[:-1] + 0.4
+    mean = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    score = misjed(None, Posterior(mean, np.full_like(mean, 0.4)), estimator=grid, normalise=False)
+    assert -0.02 < score.raw <= 2 * np.log(10)
+    pushed = misjed(None, Posterior(mean, np.full_like(mean, 1.5)), estimator=grid, normalise=False)
+    assert pushed.raw < 0
+    assert misjed(None, Posterior(mean, np.full_like(mean, 1.5)), estimator=grid).value == 0  # value is within bounds
+
+
+def test_wsepin_is_weighted_informativeness_less_separability():
+    """Claim 151, for encoders whose codes are independent given the sample."""
+    case = evidence()
+    weights = wsepin(case, normalise=False).parts["weights"]
+    told = informativeness(case, estimator=MixtureSampling(), normalise=False).per_code
+    shared = separability(case, normalise=False).per_code
+    expected = weights @ (np.array(list(told.values())) - np.array(list(shared.values())))
+    assert wsepin(case, normalise=False).raw == pytest.approx(expected, abs=1e-9)
+
+
+def test_independence_and_separation_differ_only_within_the_posterior():
+    correlated = np.array([[0.09, 0.08, 0.0], [0.08, 0.09, 0.0], [0.0, 0.0, 0.09]])
+    case = Evidence(FACTORS, Posterior(MEAN, covariance=correlated), kinds="categorical")
+    shared = -0.5 * np.log(1 - (0.08 / 0.09) ** 2)  # I(z_0, z_1 | x)
+    separated, independent = (metric(case, normalise=False).per_code for metric in (wsepin, windin))
+    gaps = [separated[name] - independent[name] for name in separated]
+    np.testing.assert_allclose(gaps, [shared, shared, 0.0], atol=1e-9)
+    assert windin(evidence(), normalise=False).raw == wsepin(evidence(), normalise=False).raw
+
+
+@pytest.mark.parametrize("n_noise", [1, 3])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_codes_that_are_the_prior_change_nothing(n_noise, normalise):
+    noisy = evidence(*with_noise(n_noise))
+    for metric in (rmig, jemmig):
+        assert metric(noisy, normalise=normalise).raw == pytest.approx(
+            metric(evidence(), normalise=normalise).raw, abs=1e-9
+        )
+    for metric in (wsepin, windin, sepin_at_k, indin_at_k):
+        found, expected = metric(noisy, normalise=normalise).raw, metric(evidence(), normalise=normalise).raw
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_information_of_all_codes_does_not_fall_as_noisy_codes_are_added():
+    """Claim 150: the published code floors densities at 1e-8 and so loses information as codes are added."""
+    rng = np.random.default_rng(3)
+    mean, std = MEAN, STD
+    told = [informativeness(evidence(mean, std), of="all", normalise=False).raw]
+    for _ in range(3):
+        mean = np.column_stack([mean, 0.02 * rng.normal(size=(N, 2))])
+        std = np.column_stack([std, np.ones((N, 2))])
+        told.append(informativeness(evidence(mean, std), of="all", normalise=False).raw)
+    assert (np.diff(told) > -1e-3).all()
+    added = informativeness(evidence(*with_noise(3)), of="all", normalise=False).raw
+    assert added == pytest.approx(told[0], abs=1e-9)
+
+
+def test_a_floor_under_densities_makes_it_fall():
+    """Claim 150, the cause: max(density, 1e-8) as in the published code, with 0, 5 and 10 noisy codes."""
+    rng = np.random.default_rng(4)
+    told = []
+    for n_noise in (0, 5, 10):
+        mean = np.column_stack([MEAN[:300], np.zeros((300, n_noise))])
+        std = np.column_stack([STD[:300], np.ones((300, n_noise))])
+        draws = mean + std * rng.normal(size=mean.shape)
+        log_density = (-0.5 * ((draws[:, None] - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)).sum(axis=2)
+        floored = np.maximum(np.exp(log_density), 1e-8)
+        told.append(float(np.mean(np.log(np.diag(floored)) - np.log(floored.mean(axis=1)))))
+    assert told[0] > told[1] + 0.005
+    assert told[1] > told[2] + 0.5
+
+
+def test_rmig_is_low_with_few_bins_and_stable_above_200():
+    """Claim 141, A.4."""
+    case = evidence(std=np.full((N, 3), 0.1))
+    values = [rmig(case, estimator=QuantisedPosterior(bins)).raw for bins in (3, 100, 200, 400)]
+    assert values[0] < values[1] - 0.1
+    assert values[2] == pytest.approx(values[3], abs=0.01)
+
+
+def test_jemmig_grows_with_the_bins_only_once_these_are_fine():
+    """Claim 142: it falls at coarse bins, then rises by the logarithm of their number; normalised it stays below 1."""
+    case = evidence(std=np.full((N, 3), 0.1))
+    raw = [jemmig(case, estimator=QuantisedPosterior(bins), normalise=False).raw for bins in (3, 20, 100, 200)]
+    assert raw[0] > raw[1] < raw[2] < raw[3]
+    assert raw[3] - raw[2] == pytest.approx(np.log(2), abs=0.05)
+    normalised = [jemmig(case, estimator=QuantisedPosterior(bins)).raw for bins in (100, 200, 800)]
+    assert 0 <= normalised[0] < normalised[1] < normalised[2] <= 1  # claims 140 and 145
+
+
+def test_one_code_and_one_factor():
+    lone = Evidence(FACTORS[:, 0], Posterior(MEAN[:, :1], STD[:, :1]), kinds="categorical")
+    score = rmig(lone)
+    assert score.raw > 0.9
+    assert any("one code" in caveat for caveat in score.caveats)
+    assert np.isnan(misjed(lone).raw)
+    assert wsepin(lone, normalise=False).raw == pytest.approx(
+        informativeness(lone, estimator=MixtureSampling(), normalise=False).raw, abs=1e-9
+    )
+
+
+def test_a_posterior_that_is_the_same_for_every_sample_is_undefined_not_zero():
+    collapsed = Evidence(FACTORS, Posterior(np.zeros((N, 2)), np.ones((N, 2))))
+    for metric in (informativeness, separability, misjed):
+        score = metric(collapsed)
+        assert np.isnan(score.raw)
+        assert any("undefined" in caveat for caveat in score.caveats)
+
+
+def test_joint_vae_mixes_a_categorical_code_with_gaussian_ones():
+    table = 0.94 * np.eye(3)[FACTORS[:, 0]] + 0.02
+    case = Evidence(FACTORS, Posterior(MEAN[:, 1:], STD[:, 1:], categories={"shape": table}), kinds="categorical")
+    joint = np.eye(3) * 0.94 + 0.02
+    counts = np.bincount(FACTORS[:, 0]) / N
+    expected = (counts[:, None] * joint * np.log(joint / (counts @ joint))).sum()
+    exact = informativeness(case, normalise=False).per_code["shape"]
+    assert exact == pytest.approx(expected, abs=1e-6)
+    sampled = informativeness(case, estimator=MixtureSampling(), normalise=False)
+    assert sampled.per_code["shape"] == pytest.approx(expected, abs=3 * sampled.parts["standard_error_per_code"][2])
+    for metric in (rmig, jemmig, misjed, wsepin, windin, separability, sepin_at_k):
+        assert np.isfinite(metric(case).raw)
+    assert rmig(case, estimator=MixtureSampling(4000)).raw == pytest.approx(rmig(case).raw, abs=0.03)
