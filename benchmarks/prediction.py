@@ -22,8 +22,8 @@ ALL_TREES, FEW_TREES = 100, 4
 def dci_time() -> Measurement:
     """All three metrics share one fit per factor; the others' default fits every tree exactly.
 
-    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper, so these are
-    scaled by what all trees cost on the factor with the fewest levels, not by the number of trees.
+    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper, so these
+    are scaled by what all trees cost on the factor with the fewest levels, not by the number of trees.
     """
     factors, codes, origin = discrete_case()
     evidence = Evidence(factors, codes, kinds="categorical")

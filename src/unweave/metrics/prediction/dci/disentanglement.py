@@ -25,7 +25,9 @@ from unweave.metrics.prediction.dci.relative_importance import (
 )
 from unweave.score import Score
 
-ONE_CODE = "One code serves all factors alike whatever it holds, so this is 0: normalise='skill' asks which it predicts."
+ONE_CODE = (
+    "One code serves all factors alike whatever it holds, so this is 0: normalise='skill' asks which it predicts."
+)
 
 
 @metric(
