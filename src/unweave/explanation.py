@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import textwrap
 
@@ -15,10 +16,17 @@ PAPERS = {
     "003": "Joshi et al., 'Who Guards the Guardians?'",
     "004": "'Rethinking Disentanglement under Dependent Factors of Variation'",
 }
+FULL_MARKS = {
+    "permutation and scale": "for the factors in any order, each on any scale",
+    "elementwise": "for any one-to-one function of each factor alone, in any order",
+    "affine": "for any invertible affine map of all factors together",
+    "bijection": "for any one-to-one map of all factors together",
+    "any": "for any map of the factors",
+}
 
 
 def explained(entry: Metric) -> str:
-    """The card, the options and the formula, as text.
+    """The card, what the numbers mean, the options and the formula, as text.
 
     >>> from unweave.metrics import mcc
     >>> explained(mcc).splitlines()[0]
@@ -27,35 +35,57 @@ def explained(entry: Metric) -> str:
     entry = getattr(entry, "func", entry)
     card = entry.card
     formula = inspect.getdoc(inspect.getmodule(entry)) or ""
+    meaning, options = _said_of(entry)
     facts = {
         "Measures": card.measures,
-        "Range": f"{card.bounds[0]:g} to {card.bounds[1]:g}; the best is {card.best:g}",
-        "Full marks": f"for any {card.equivalence} map of the factors",
+        "Range": f"{_range_in_words(card)}; the best is {card.best:g}",
+        "Full marks": FULL_MARKS[card.equivalence],
         "Noise gets": chance_in_words(card),
-        "Needs": f"{' and '.join(card.needs)}, at least {card.min_rows} rows",
+        "Needs": f"{_joined(card.needs)}, at least {card.min_rows} rows",
         "Factors": ", ".join(sorted(kind.value for kind in card.factor_kinds)),
         "Fails when": card.fails_when,
         "Cost": card.cost,
         "Reference": card.reference,
         "Version": str(card.version),
     }
-    lines = [f"{card.name}: {card.summary}", ""]
+    lines = [f"{card.name}: {card.summary}", "", *([meaning, ""] if meaning else [])]
     for name, fact in facts.items():
         lines += textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12)
-    options = ", ".join(f"{name}={option.default}" for name, option in entry.options.items())
-    lines += ["", *textwrap.wrap(f"{'Options:':<12}{options}", 100, subsequent_indent=" " * 12), "", formula]
-    text = "\n".join(lines)
-    named = [f"{number}: {paper}" for number, paper in PAPERS.items() if re.search(rf"\b{number}\b", text)]
+    defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
+    lines += ["", formula, "", *textwrap.wrap(f"{'Options:':<12}{defaults}", 100, subsequent_indent=" " * 12)]
+    text = "\n".join([*lines, *(["", options] if options else [])])
+    # the number of a paper, not the end of '20,000'
+    named = [f"{number}: {paper}" for number, paper in PAPERS.items() if re.search(rf"(?<![\d,._]){number}\b", text)]
     return "\n".join([text, "", *named]) if named else text
 
 
+def _said_of(entry: Metric) -> tuple[str, str]:
+    """What the docstring says besides the summary: what the numbers mean, and what the options do."""
+    body = (inspect.getdoc(entry) or "").partition("\n")[2].split("\nExamples\n---")[0]
+    meaning, _, options = body.partition("\nParameters\n----------\n")
+    return meaning.strip(), textwrap.indent(options.strip("\n"), "    ").rstrip()
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    """Names with commas and an 'and'."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def _range_in_words(card: Card) -> str:
+    low, high = card.bounds
+    return f"{low:g} to {high:g}" if math.isfinite(high) else f"{low:g} and more"
+
+
 def chance_in_words(card: Card) -> str:
-    """What noise scores: a number, a level that depends on n, m and d, or one that has to be measured.
+    """What noise scores: a number, a level and what it depends on, or one that has to be measured.
 
     >>> from unweave.metrics import r2
     >>> chance_in_words(r2.card)
     '0'
     """
-    if callable(card.chance):
-        return f"{card.chance(1000, 10, 5):.2f} for 10 codes, 5 factors and 1,000 rows; it depends on all three"
-    return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
+    if not callable(card.chance):
+        return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
+    level = card.chance(1000, 10, 5)
+    others = {"10 codes": (1000, 20, 5), "5 factors": (1000, 10, 7), "1,000 rows": (2000, 10, 5)}
+    matter = tuple(name for name, sizes in others.items() if card.chance(*sizes) != level)
+    return f"{level:.2g} for {_joined(matter)}, and another number for others"

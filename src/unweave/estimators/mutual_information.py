@@ -63,6 +63,7 @@ class Histogram:
         of_codes, of_factors = ([np.bincount(column) for column in side] for side in (code_labels, factor_labels))
         entropies = [np.array([float(entropy_of_counts(counts)) for counts in side]) for side in (of_codes, of_factors)]
         information = entropies[0][:, None] + entropies[1] - joint_entropies
+        information *= (entropies[0] > 0)[:, None] & (entropies[1] > 0)  # of a constant: nothing, without rounding
         if self.bias_correction is None:
             return np.maximum(information, 0.0)  # rounding only: the plug-in cannot be negative
         filled = [np.array([np.count_nonzero(counts) for counts in side]) for side in (of_codes, of_factors)]

@@ -60,7 +60,8 @@ class BoostedTrees:
 
     Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
     share the importance equally, so that neither the order of the codes nor a tie decides who gets it. Codes are cut
-    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole.
+    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole. Classes of fewer than
+    ``min_leaf`` rows are not learned: no leaf can hold one, and trees would chase it through unrelated codes.
     """
 
     n_trees: int = 100
@@ -83,6 +84,10 @@ class BoostedTrees:
         """Fit one ensemble, with one tree per class and round."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
+        counts = np.bincount(labels)
+        if np.count_nonzero(counts >= self.min_leaf) > 1:
+            learnable = counts[labels] >= self.min_leaf
+            codes, labels = codes[learnable], labels[learnable]
         return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
 
     def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:

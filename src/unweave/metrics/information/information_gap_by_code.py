@@ -17,7 +17,7 @@ from unweave.estimators.mutual_information import Histogram
 from unweave.evidence import Evidence
 from unweave.matrices import Information
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
-from unweave.metrics.information.relative_information import live, relative_information_matrix
+from unweave.metrics.information.relative_information import NO_CODE_VARIES, live, relative_information_matrix
 from unweave.score import Score
 
 
@@ -70,5 +70,11 @@ def mig_sup(
         raw=float(np.nanmean(per_code)) if live(evidence).any() else np.nan,
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"relative_information_matrix": shares},
-        caveats=("One factor: the gap is from knowing nothing.",) if evidence.n_factors == 1 else (),
+        caveats=_caveats(evidence),
     )
+
+
+def _caveats(evidence: Evidence) -> tuple[str, ...]:
+    if not live(evidence).any():
+        return (NO_CODE_VARIES,)
+    return ("One factor: the gap is from knowing nothing.",) if evidence.n_factors == 1 else ()

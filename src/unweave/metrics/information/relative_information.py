@@ -13,6 +13,8 @@ from unweave.evidence import Evidence
 from unweave.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
 from unweave.memo import memoised
 
+NO_CODE_VARIES = "No code varies, so none could tell anything: undefined."
+
 
 @memoised(on="codes")
 def live(evidence: Evidence) -> NDArray[np.bool_]:

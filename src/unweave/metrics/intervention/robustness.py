@@ -40,7 +40,10 @@ from unweave.score import Score
         "rows are few for each value (the largest of few distances is small, so noise scores high); without a sampler "
         "also when factors are correlated, or have heavy tails (their outer bins are wide)"
     ),
-    reference="Suter et al. (2019), 'Robustly disentangled causal mechanisms'",
+    reference=(
+        "Suter et al. (2019), 'Robustly disentangled causal mechanisms: validating deep representations for "
+        "interventional robustness'"
+    ),
     assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.09,
 )

@@ -48,7 +48,10 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
         "codes are noise (d mismatches, fewer than the d (d - 1) of a mixing), rows are so many that a trace of "
         "another factor counts as much as a mixing, or a factor is a function of others"
     ),
-    reference="Yao et al. (2025), arXiv:2505.17708; Shah and Peters (2020), arXiv:1804.07203",
+    reference=(
+        "Yao et al. (2025), 'The third pillar of causal analysis?', arXiv:2505.17708; Shah and Peters (2020), 'The "
+        "hardness of conditional independence testing and the generalised covariance measure', arXiv:1804.07203"
+    ),
 )
 def t_mex(
     evidence: Evidence,

@@ -17,6 +17,8 @@ from unweave.score import Score
 ONE_FACTOR = "With fewer than two factors to tell apart every vote is right: undefined."
 NO_CODES = "No code varies, so there is nothing to watch: undefined."
 
+ONE_CODE = "One code varies and wins every vote, so that the score is that of guessing."
+
 
 def vote_score(
     evidence: Evidence,
@@ -31,6 +33,8 @@ def vote_score(
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_codes(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
+    if live_codes(evidence).sum() == 1:
+        caveats = (*caveats, ONE_CODE)
     tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))

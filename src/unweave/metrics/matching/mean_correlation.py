@@ -39,7 +39,10 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
         "factors are correlated (mixed codes score high), factors are dropped (free under 'matched'), "
         "or codes are many against rows (noise scores high; use cross_fit)"
     ),
-    reference="Hyvarinen and Morioka (2016); Khemakhem et al. (2020)",
+    reference=(
+        "Hyvarinen and Morioka (2016), 'Unsupervised feature extraction by time-contrastive learning and nonlinear "
+        "ICA'; Khemakhem et al. (2020), 'Variational autoencoders and nonlinear ICA'"
+    ),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
 )
 def mcc(

@@ -29,7 +29,7 @@ from unweave.score import Score
     chance=0.0,
     cost="n m^2 per fold (n^2 m where codes outnumber rows)",
     fails_when="entanglement is the question: any invertible linear mixing gets full marks",
-    reference="Khemakhem et al. (2020), 'ICE-BeeM'; 003, table 2",
+    reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
     identity_tolerance=0.01,
     order_tolerance=0.02,
 )

@@ -21,6 +21,7 @@ from unweave.metrics.information.infomec.shares import (
     concentration,
     normalised_information_matrix,
 )
+from unweave.metrics.information.relative_information import NO_CODE_VARIES
 from unweave.score import Score
 
 
@@ -65,7 +66,8 @@ def infomec_compactness(
     nmi = normalised_information_matrix(evidence, estimator)
     active = active_codes(evidence, activity)
     if active.sum() < 2:
-        return Score(raw=np.nan, caveats=("One code is active, so no factor could be in two: undefined.",))
+        why = "One code is active, so no factor could be in two: undefined." if active.any() else NO_CODE_VARIES
+        return Score(raw=np.nan, caveats=(why,))
     per_factor = np.where(varying(evidence), concentration(nmi[active].T), np.nan)
     silent = varying(evidence) & np.isnan(per_factor)
     return Score(

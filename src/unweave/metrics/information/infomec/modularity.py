@@ -21,6 +21,7 @@ from unweave.metrics.information.infomec.shares import (
     concentration,
     normalised_information_matrix,
 )
+from unweave.metrics.information.relative_information import NO_CODE_VARIES
 from unweave.score import Score
 
 
@@ -67,9 +68,11 @@ def infomec_modularity(
     nmi = normalised_information_matrix(evidence, estimator)
     if varying(evidence).sum() < 2:
         return Score(raw=np.nan, caveats=("One factor varies, so no code could tell two: undefined.",))
-    per_code = concentration(nmi[:, varying(evidence)])
-    per_code[~active_codes(evidence, activity)] = np.nan
-    silent = active_codes(evidence, activity) & np.isnan(per_code)
+    active = active_codes(evidence, activity)
+    if not active.any():
+        return Score(raw=np.nan, caveats=(NO_CODE_VARIES,))
+    per_code = np.where(active, concentration(nmi[:, varying(evidence)]), np.nan)
+    silent = active & np.isnan(per_code)
     return Score(
         raw=np.nan if np.isnan(per_code).all() else float(np.nanmean(per_code)),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),

@@ -8,16 +8,20 @@ divisor of minimality (eq. 5), so that m_ij <= f_ij, which is theorem 1 in numbe
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
-from unweave.matrices import Information
+from unweave.matrices import Information, varying
 from unweave.metrics.information.minimal_sufficient.beyond import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
 from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
 from unweave.metrics.information.usable import Joint
 from unweave.score import Score
+
+NO_OTHERS = "One factor varies, so there are no others to be invariant to."
 
 
 @metric(
@@ -67,4 +71,5 @@ def factors_invariance(
     >>> float(factors_invariance(factors, factors)) > 0.97 > 0.5 > float(factors_invariance(factors, mixed))
     True
     """
-    return invariance(evidence, told_beyond(evidence, "factors", estimator, joint, most_units, seed_from(rng)))
+    score = invariance(evidence, told_beyond(evidence, "factors", estimator, joint, most_units, seed_from(rng)))
+    return score if varying(evidence).sum() > 1 else replace(score, caveats=(*score.caveats, NO_OTHERS))

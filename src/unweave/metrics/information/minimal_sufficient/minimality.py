@@ -1,8 +1,8 @@
 """Minimality.
 
-    m = 1/m sum_j max_i m_ij,    m_ij = I(Z_j; Y_i) / I(Z_j; X)    (004, eq. 5 and 6)
+    minimality = 1/m sum_j max_i m_ij,    m_ij = I(Z_j; Y_i) / I(Z_j; X)    (004, eq. 5 and 6)
 
-with Z_j the codes, Y_i the factors and X the data. Codes are binned, so I(Z_j; X) = H(Z_j) (section 4.4).
+with Z_j the m codes, Y_i the factors and X the data. Codes are binned, so I(Z_j; X) = H(Z_j) (section 4.4).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sufficiency.
 
-    s = 1/d sum_i max_j s_ij,    s_ij = I(Y_i; Z_j) / I(Y_i; X)    (004, eq. 7 and 8)
+    sufficiency = 1/d sum_i max_j s_ij,    s_ij = I(Y_i; Z_j) / I(Y_i; X)    (004, eq. 7 and 8)
 
-with Y_i the factors, Z_j the codes and X the data. Factors are functions of X, so I(Y_i; X) = H(Y_i) (section 4.4).
+with Y_i the d factors, Z_j the codes and X the data. Factors are functions of X, so I(Y_i; X) = H(Y_i) (section 4.4).
 """
 
 from __future__ import annotations

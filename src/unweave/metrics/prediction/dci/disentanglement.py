@@ -25,6 +25,10 @@ from unweave.metrics.prediction.dci.relative_importance import (
 )
 from unweave.score import Score
 
+ONE_CODE = (
+    "One code serves all factors alike whatever it holds, so this is 0: normalise='skill' asks which it predicts."
+)
+
 
 @metric(
     measures="modularity",
@@ -84,5 +88,11 @@ def dci_disentanglement(
         raw=weighted_mean(per_code, totals, weights),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
-        caveats=() if totals.any() else (NOTHING_USED,),
+        caveats=_caveats(int((totals > 0).sum()), normalise),
     )
+
+
+def _caveats(n_used: int, normalise: Normalise) -> tuple[str, ...]:
+    if n_used == 0:
+        return (NOTHING_USED,)
+    return (ONE_CODE,) if n_used == 1 and normalise == "factor" else ()

@@ -1,0 +1,242 @@
+"""Awkward evidence, for every metric that works from factors and codes: a right number, nan with its reason, or a
+refusal; never a crash, a warning, or a number that is wrong without a word.
+"""
+
+import math
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, EvidenceError, MetricUndefined
+from unweave.metrics import CATALOGUE
+
+N_ROWS = 600
+METRICS = {
+    name: metric for name, metric in CATALOGUE.items() if set(metric.card.needs) <= {"factors", "codes", "nuisances"}
+}
+every_metric = pytest.mark.parametrize("name", METRICS)
+
+
+def named(labels):
+    return [f"value {label}" for label in labels]
+
+
+def made():
+    """Case name to the arguments of an Evidence."""
+    rng = np.random.default_rng(0)
+    factors, noise = rng.normal(size=(2, N_ROWS, 3))
+    codes = factors[:, [2, 0, 1]] * [1.0, -2.0, 0.5] + [0.1, 0.2, 0.05] * noise
+    constant = np.full((N_ROWS, 1), 3.0)
+    shapes, sizes = rng.integers(0, 4, N_ROWS), rng.integers(0, 5, N_ROWS)
+    angles, turns = rng.uniform(0, 2 * np.pi, size=(2, N_ROWS))
+    rare = np.where(np.arange(N_ROWS) < 3, 4, shapes)
+    mixing = rng.normal(size=(3, 80))
+    on_circles = np.column_stack([np.cos(angles), np.sin(angles), np.cos(turns), np.sin(turns)])
+    return {
+        "plain": (factors, codes),
+        "constant code": (factors, np.hstack([constant, codes])),
+        "constant code of zeros": (factors, np.hstack([codes, 0 * constant])),
+        "constant factor": (np.hstack([constant, factors]), codes),
+        "only constant codes": (factors, np.hstack([constant, -constant])),
+        "one code": (factors, codes[:, :1]),
+        "one factor": (factors[:, :1], codes),
+        "one of each": (factors[:, :1], codes[:, 1:2]),
+        "duplicated code": (factors, np.hstack([codes, codes[:, :1]])),
+        "rare class": (
+            {"shape": named(rare), "x": factors[:, 0], "y": factors[:, 1]},
+            np.column_stack([rare + 0.1 * noise[:, 0], factors[:, :2]]),
+        ),
+        "categorical": (
+            {"shape": named(shapes), "size": named(sizes)},
+            np.column_stack([shapes, sizes]) + 0.1 * noise[:, :2],
+        ),
+        "ordinal": (np.column_stack([shapes, sizes]), np.column_stack([shapes, sizes]) + 0.1 * noise[:, :2], "ordinal"),
+        "circular": (np.column_stack([angles, turns]), on_circles, "circular"),
+        "mixed": (
+            {"shape": named(shapes), "size": sizes, "angle": angles, "x": factors[:, 0]},
+            np.column_stack([shapes, sizes, on_circles[:, :2], factors[:, 0]]),
+            {"angle": "circular", "size": "ordinal"},
+        ),
+        "ties": (factors, np.clip(np.round(codes), -1, 1).astype(int)),
+        "more codes than rows": (factors[:60], factors[:60] @ mixing),
+        "heavy tail": (factors, np.column_stack([np.sinh(2 * codes[:, 0] ** 3), codes[:, 1:]])),
+    }
+
+
+CASES = made()
+
+
+@cache
+def evidence_of(case):
+    """One evidence for all metrics, so that they share what they compute."""
+    factors, codes, *kinds = CASES[case]
+    noise = np.random.default_rng(1).normal(size=(len(codes), 1))
+    return Evidence(factors, codes, nuisances=noise, **({"kinds": kinds[0]} if kinds else {}))
+
+
+@cache
+def scored(name, case):
+    """Score of a metric, with warnings as errors, or None where it refuses with a sentence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return METRICS[name](evidence_of(case))
+        except MetricUndefined as refusal:
+            assert name in str(refusal)
+            return None
+
+
+def tolerance(name):
+    card = METRICS[name].card
+    return card.identity_tolerance + card.order_tolerance + 0.05
+
+
+@every_metric
+@pytest.mark.parametrize("case", CASES)
+def test_a_number_within_bounds_or_a_reason(name, case):
+    score = scored(name, case)
+    if score is None:
+        return
+    if math.isnan(score.raw):
+        assert any("ndefined" in caveat or "nothing" in caveat for caveat in score.caveats), score.caveats
+        return
+    low, high = METRICS[name].card.bounds
+    assert math.isfinite(score.value)
+    assert low <= score.value <= high
+
+
+@every_metric
+def test_a_missing_value_is_refused(name):
+    factors, codes = CASES["plain"]
+    codes = codes.copy()
+    codes[7, 1] = np.nan
+    with pytest.raises(EvidenceError, match="code 1"):
+        METRICS[name](factors, codes, nuisances=factors[:, :1])
+
+
+@every_metric
+@pytest.mark.parametrize("case", ["constant code", "constant code of zeros"])
+def test_a_constant_code_is_named_and_changes_nothing(name, case):
+    """The logarithm's base of DCI completeness is the number of codes, dead ones included: it moves by that alone."""
+    with_it, without = scored(name, case), scored(name, "plain")
+    assert any("Dead" in caveat for caveat in with_it.caveats)
+    if name == "dci_completeness":
+        assert 1 - with_it.raw == pytest.approx((1 - without.raw) * np.log(3) / np.log(4), abs=1e-9)
+    elif name in ("explicitness", "dci_informativeness", "dci_disentanglement"):
+        assert with_it.raw == pytest.approx(without.raw, abs=tolerance(name))
+    else:
+        assert with_it.raw == pytest.approx(without.raw, abs=1e-6)
+
+
+@every_metric
+def test_a_constant_factor_is_named_and_changes_nothing(name):
+    with_it, without = scored(name, "constant factor"), scored(name, "plain")
+    assert any("Constant" in caveat for caveat in with_it.caveats)
+    assert with_it.raw == pytest.approx(without.raw, abs=1e-6)
+
+
+UNDEFINED = {
+    "one code": {"dci_completeness", "infomec_compactness"},
+    "one factor": {
+        "dci_disentanglement",
+        "modularity",
+        "infomec_modularity",
+        "beta_vae_score",
+        "factor_vae_score",
+        "relevance_factor_vae_score",
+    },
+}
+UNDEFINED["one of each"] = UNDEFINED["one code"] | UNDEFINED["one factor"]
+
+
+@every_metric
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_one_code_and_one_factor(name, case):
+    assert math.isnan(scored(name, case).raw) == (name in UNDEFINED[case])
+
+
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        *((name, "one code") for name in ("mig", "sap", "dci_disentanglement", "mcc", "t_mex", "dci_size")),
+        *((name, "one code") for name in ("factor_vae_score", "relevance_factor_vae_score")),
+        *((name, "one factor") for name in ("mig_sup", "dcimig", "factors_invariance")),
+    ],
+)
+def test_a_number_that_one_column_decides_says_so(name, case):
+    assert scored(name, case).caveats
+
+
+NOTHING_KNOWN = {
+    "mcc": 0,
+    "r2": 0,
+    "sap": 0,
+    "explicitness": 0,
+    "mig": 0,
+    "dcimig": 0,
+    "t_mex": 3,
+    "dci_informativeness": 0,
+    "dci_explicitness": 0,
+    "infomec_explicitness": 0,
+    "sufficiency": 0,
+    "explicitness_ratio": 0,
+    "representations_invariance": 1,
+}
+
+
+@every_metric
+def test_only_constant_codes_are_noise_or_undefined(name):
+    raw = scored(name, "only constant codes").raw
+    assert raw == pytest.approx(NOTHING_KNOWN[name], abs=0.01) if name in NOTHING_KNOWN else math.isnan(raw)
+
+
+COUNTS_COPIES = {"sap", "mig", "dci_completeness", "infomec_compactness", "dci_size"}
+
+
+@every_metric
+def test_a_duplicated_code_costs_only_where_a_factor_should_sit_in_one(name):
+    with_it, without = scored(name, "duplicated code").raw, scored(name, "plain").raw
+    if name == "t_mex":
+        assert with_it == without + 1
+    elif name in COUNTS_COPIES:
+        assert with_it < without - 0.1
+    else:
+        assert with_it == pytest.approx(without, abs=tolerance(name))
+
+
+@every_metric
+def test_a_heavy_tail_changes_little_where_any_map_of_a_code_is_allowed(name):
+    if METRICS[name].card.equivalence == "elementwise":
+        allowed = tolerance(name) + (0.1 if name == "irs" else 0)  # a distance, so that the tail's few rows weigh
+        assert scored(name, "heavy tail").raw == pytest.approx(scored(name, "plain").raw, abs=allowed)
+
+
+CLEAN = 0.7  # every code is a class and a little noise, or its class itself
+FINER_THAN_FACTORS = {"minimality"}  # its bins of equal width see the noise that codes hold besides
+LINEAR_IN_ONE_CODE = {"r2", "dci_explicitness"}  # of a label number, no line gives the indicator of a middle class
+
+
+@every_metric
+@pytest.mark.parametrize("case", ["rare class", "categorical", "ordinal"])
+def test_clean_codes_of_classes_get_good_marks(name, case):
+    score = scored(name, case)
+    if name == "t_mex":
+        assert score.raw <= 1
+    elif name in FINER_THAN_FACTORS:
+        assert score.raw > 0.5
+    elif name in LINEAR_IN_ONE_CODE and case == "categorical":
+        assert score.raw > 0.2
+    else:
+        assert score.raw > CLEAN
+
+
+@every_metric
+def test_a_rare_class_is_no_more_than_a_rare_class(name):
+    """Three of 600 rows: what the metric says of the common classes hardly changes."""
+    factors, codes = CASES["rare class"]
+    common, codes = {factor: column[3:] for factor, column in factors.items()}, codes[3:]
+    without = METRICS[name](common, codes, nuisances=np.random.default_rng(1).normal(size=(len(codes), 1)))
+    allowed = tolerance(name) + (0.1 if name in {"sap", "r2"} else 0)  # these let every class count alike
+    assert scored(name, "rare class").raw == pytest.approx(without.raw, abs=allowed if name != "t_mex" else 1)

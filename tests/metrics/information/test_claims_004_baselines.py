@@ -1,0 +1,87 @@
+"""What 004 says of the older metrics on its toy of dependent classes (section 5.1), and what they give there.
+
+004 says that at alpha = 1 and delta = 1 MIG, SAP, D and C do not reach 1; that MIG, SAP and modularity are never
+largest where all factors are one (delta = 1/d); and that D and C hardly depend on delta. The first is true by a hair,
+the second is true, the third depends on the probe: false for the lasso, true for trees until the factors are one.
+"""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.estimators.linear_probes import Lasso
+from unweave.estimators.mutual_information import Histogram
+from unweave.metrics import dci_completeness, dci_disentanglement, mig, minimality, modularity, sap, sufficiency
+from unweave.synthetic.toys import DependentClasses
+
+N_ROWS = 5000
+FINE_LASSO = {"probe": Lasso(0.001), "normalise": "none", "weights": "uniform"}  # a penalty of the grid of 004's code
+
+
+def toy(alpha=1.0, delta=1.0, kinds="ordinal"):
+    factors, codes, _ = DependentClasses(alpha=alpha, delta=delta).sample(N_ROWS, rng=0)
+    return Evidence(factors, codes, kinds=kinds)
+
+
+def both(evidence, **options):
+    return [metric(evidence, **options).raw for metric in (dci_disentanglement, dci_completeness)]
+
+
+def test_gaps_stop_just_short_of_one_on_clean_independent_classes():
+    """CLAIMS 125. What is missing is the sampling error of unrelated codes, and for SAP the bend of the cosine."""
+    evidence = toy()
+    assert mig(evidence).raw == pytest.approx(0.998, abs=0.001)
+    published = mig(evidence, estimator=Histogram(10, "equal_width"), normalise="code_entropy")
+    assert published.raw == pytest.approx(0.998, abs=0.001)
+    assert sap(evidence).raw == pytest.approx(0.975, abs=0.002)
+
+
+def test_the_rest_of_sap_is_the_bend():
+    factors, codes, _ = DependentClasses().sample(N_ROWS, rng=0)
+    straight = sap(factors, np.arccos(np.clip(codes, -1, 1)), kinds="ordinal").raw
+    assert straight == pytest.approx(1, abs=0.001)
+
+
+def test_d_and_c_with_the_lasso_stop_short_of_one_too():
+    assert both(toy(), **FINE_LASSO) == pytest.approx([0.989, 0.989], abs=0.015)  # CLAIMS 125
+
+
+@pytest.mark.parametrize("options", [{}, {"probe": Lasso(0.02)}], ids=["trees", "stronger lasso"])
+def test_d_and_c_do_reach_one_with_other_probes(options):
+    """Where 004's statement fails: one is in reach at alpha = 1 and delta = 1."""
+    assert both(toy(), **options) == pytest.approx([1, 1], abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.4, 0.7, 1.0])
+def test_the_gaps_and_modularity_are_zero_where_factors_are_one(alpha):
+    """CLAIMS 126: every code tells every factor alike, so no gap is left, however clean the codes."""
+    evidence = toy(alpha, delta=0.25)
+    assert [metric(evidence).raw for metric in (mig, sap, modularity)] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert sap(toy(alpha, delta=0.25, kinds="categorical")).raw == pytest.approx(0, abs=1e-9)
+    assert minimality(evidence).raw == sufficiency(evidence).raw == pytest.approx(1)
+
+
+def test_d_with_the_lasso_depends_on_delta():
+    """CLAIMS 127: against 004, which calls D and C largely invariant; between .6 and 1/d it also turns around."""
+    found = {delta: both(toy(delta=delta), **FINE_LASSO) for delta in (1.0, 0.6, 0.4, 0.25)}
+    assert [found[delta][0] for delta in (1.0, 0.6, 0.25)] == pytest.approx([0.989, 0.864, 0], abs=0.015)
+    assert found[0.4][0] == pytest.approx(0.91, abs=0.015)
+    assert [found[delta][1] for delta in (1.0, 0.6)] == pytest.approx([0.989, 0.864], abs=0.015)
+    # of identical codes the lasso takes one: C is then full although D is nothing, and which code is arbitrary
+    assert found[0.25][1] == pytest.approx(1)
+
+
+def test_trees_do_not_depend_on_delta_until_factors_are_one():
+    """CLAIMS 127 with our default: 004 is right up to the corner, and wrong in it."""
+    for delta in (1.0, 0.6, 0.4):
+        assert both(toy(delta=delta)) == pytest.approx([1, 1], abs=1e-3)
+    assert both(toy(delta=0.25)) == pytest.approx([0, 0], abs=1e-9)
+
+
+def test_with_trees_dependence_hides_entanglement():
+    """At alpha = .7 trees find D and C better the more the factors depend, while MIG and SAP fall."""
+    d = [both(toy(0.7, delta))[0] for delta in (1.0, 0.7, 0.4)]
+    assert d == pytest.approx([0.855, 0.879, 1.0], abs=0.03)
+    for metric in (mig, sap):
+        values = [metric(toy(0.7, delta)).raw for delta in (1.0, 0.7, 0.4)]
+        assert (np.diff(values) < -0.05).all()

@@ -1,0 +1,37 @@
+"""Every line of docs/why-two-numbers.md gives the number in its comment."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "why-two-numbers.md"
+COMMENT = re.compile(r"  # (about )?(\d+\.\d+)")
+
+
+def sections():
+    """Title of every section to its code; the first is what all others start from."""
+    parts = PAGE.read_text(encoding="utf-8").split("\n## ")
+    codes = {part.split("\n")[0]: "\n".join(re.findall(r"```python\n(.*?)```", part, re.DOTALL)) for part in parts}
+    return {title: code for title, code in codes.items() if code}
+
+
+START, *TITLES = sections()
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_numbers_of_the_page(title):
+    names, code = {}, sections()[title]
+    exec(sections()[START], names)
+    lines, n_checked = code.split("\n"), 0
+    for statement in ast.parse(code).body:
+        promised = COMMENT.search(lines[statement.end_lineno - 1])
+        if promised is None or not isinstance(statement, ast.Expr):
+            exec(compile(ast.Module([statement], []), title, "exec"), names)
+            continue
+        found = float(eval(compile(ast.Expression(statement.value), title, "eval"), names))
+        roughly, number = promised.groups()
+        assert found == pytest.approx(float(number), abs=0.015 if roughly else 0.0005001), ast.unparse(statement)
+        n_checked += 1
+    assert n_checked == len(COMMENT.findall(code)) > 0
