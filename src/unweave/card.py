@@ -22,7 +22,6 @@ Chance = float | Literal["by permutation"] | Callable[[int, int, int], float]
 ANY_KIND = frozenset(FactorKind)
 UNBOUNDED = (-math.inf, math.inf)
 EVIDENCE_OPTIONS = frozenset(inspect.signature(Evidence.__init__).parameters) - {"self", "factors", "codes"}
-EXTRA_NEEDS = frozenset(("posterior", "decoder", "sampler", "nuisances"))
 HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
     "codes": "pass the codes",
@@ -81,11 +80,15 @@ class Card:
         """Whether the best score is the smallest one."""
         return self.best == self.bounds[0]
 
+    def lacking(self, evidence: Evidence) -> Need | None:
+        """The first thing this metric needs that was not given, such as nuisances or a posterior."""
+        return next((need for need in self.needs if not _has(evidence, need)), None)
+
     def refusal(self, evidence: Evidence) -> str | None:
         """One sentence when the evidence lacks what this metric needs, else None."""
-        for need in self.needs:
-            if not has(evidence, need):
-                return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
+        need = self.lacking(evidence)
+        if need is not None:
+            return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
         for name, kind in zip(evidence.factor_names, evidence.kinds, strict=True):
@@ -185,8 +188,7 @@ def _evidence_of(factors: object, codes: object, given: dict[str, Any]) -> Evide
     return factors
 
 
-def has(evidence: Evidence, need: Need) -> bool:
-    """Whether the evidence has what a card asks for."""
+def _has(evidence: Evidence, need: Need) -> bool:
     if need in ("factors", "codes", "nuisances"):
         return bool(getattr(evidence, need).shape[1])
     return getattr(evidence, need) is not None

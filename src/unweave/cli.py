@@ -134,12 +134,12 @@ def explain(name: str) -> None:
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
     with _one_sentence_errors():
-        from unweave.demonstration import circuit_encoders, introduction
+        from unweave.demonstration import METRICS, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        _show(compare_all(factors, representations, progress=True), as_json=False)
+        _show(compare_all(factors, representations, metrics=METRICS, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def inputs_are_unchanged(metric: Metric) -> None:
     """The arrays given are the same afterwards."""
     factors, codes = _factors(metric, 0), _factors(metric, 1)
     before = factors.copy(), codes.copy()
-    metric(factors, _as_codes(metric, codes))
+    metric(factors, _as_codes(metric, codes), **_besides(metric, N_ROWS))
     assert (factors == before[0]).all(), "the factors were changed"
     assert (codes == before[1]).all(), "the codes were changed"
 
@@ -100,6 +100,7 @@ def same_seed_same_number(metric: Metric) -> None:
     factors = _factors(metric, 0)
     codes = factors + _factors(metric, 1)
     for options in ({}, {"rng": 5}) if "rng" in metric.options else ({},):
+        options |= _besides(metric, N_ROWS)
         first, second = (metric(factors, _as_codes(metric, codes), **options) for _ in range(2))
         assert first == second, f"{first.raw!r} became {second.raw!r}"
 
@@ -133,7 +134,7 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
     lacking = [_evidence(metric, factors[few], factors[few])]
     if {"codes", "posterior"} & set(metric.card.needs):
         lacking.append(Evidence(factors))
-    if "posterior" in metric.card.needs:
+    if {"posterior", "nuisances"} & set(metric.card.needs):
         lacking.append(Evidence(factors, factors))
     if "factors" in metric.card.needs:
         lacking.append(_evidence(metric, None, factors))
@@ -183,7 +184,8 @@ def _as_codes(metric: Metric, codes: Any) -> Any:
 
 def _evidence(metric: Metric, factors: np.ndarray | None, codes: Any) -> Evidence:
     """Evidence of these factors and codes; metrics that share work find it done."""
-    fresh = Evidence(factors, _as_codes(metric, codes))
+    n_rows = len(codes.mean if isinstance(codes, Posterior) else codes)
+    fresh = Evidence(factors, _as_codes(metric, codes), **_besides(metric, n_rows))
     if len(_SEEN) >= MOST_REMEMBERED:
         _SEEN.clear()
     return _SEEN.setdefault(fresh.fingerprint, fresh)
@@ -191,3 +193,10 @@ def _evidence(metric: Metric, factors: np.ndarray | None, codes: Any) -> Evidenc
 
 def _score(metric: Metric, factors: np.ndarray | None, codes: Any) -> Score:
     return metric(_evidence(metric, factors, codes))
+
+
+def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
+    """What the card needs besides factors and codes: nuisances that have to do with neither."""
+    if "nuisances" not in metric.card.needs:
+        return {}
+    return {"nuisances": np.random.default_rng(1000).normal(size=(n_rows, 2))}

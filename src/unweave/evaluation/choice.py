@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from unweave.card import EXTRA_NEEDS, Metric, has
-from unweave.evidence import Evidence, EvidenceError
+from unweave.card import Metric
+from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
 MetricChoice = str | Metric | functools.partial[Any]
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def chosen_metrics(
-    metrics: MetricChoice | Iterable[MetricChoice] | None, evidences: Collection[Evidence] = ()
-) -> dict[str, Any]:
-    """Metrics by label, for None the catalogue as far as the evidence goes; a label is the name with stated options."""
+def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dict[str, Any]:
+    """Metrics by label, the whole catalogue for None; a label is the name with the options that were stated."""
     if metrics is None:
-        return {name: entry for name, entry in CATALOGUE.items() if not evidences or _is_offered(entry, evidences)}
+        return dict(CATALOGUE)
     choices = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     if not choices:
         raise EvidenceError("There is no metric to compute: name at least one, or pass None for all.")
@@ -32,12 +30,6 @@ def chosen_metrics(
             raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
         chosen[label] = entry
     return chosen
-
-
-def _is_offered(entry: Metric, evidences: Collection[Evidence]) -> bool:
-    """Whether some representation has what the metric needs beside factors and codes, such as a posterior."""
-    extra = [need for need in entry.card.needs if need in EXTRA_NEEDS]
-    return any(all(has(evidence, need) for need in extra) for evidence in evidences)
 
 
 def metric_of(choice: Any) -> Metric:

@@ -37,8 +37,8 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
-        By default every metric of the catalogue that there is enough evidence for: metrics of posteriors appear with
-        ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``.
+        By default all of the catalogue that can be computed from what was given. A name may carry options:
+        ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int
@@ -128,12 +128,14 @@ def _run(
 ) -> Evaluation:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
-    chosen = chosen_metrics(metrics, evidences.values())
+    chosen = chosen_metrics(metrics)
     seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in chosen.items()
+        # of the whole catalogue, what needs something that was not given is left out; what was named says so instead
+        if metrics is not None or metric_of(entry).card.lacking(evidence) is None
         for seed in (seed_list if _takes_seed(entry) else [None])
     ]
     rows = []
@@ -173,7 +175,7 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
         representation=name,
         label=label,
         metric=card.name,
-        measures=card.measures,
+        measures=f"{card.measures} (lower is better)" if card.lower_is_better else card.measures,
         seed=seed,
         score=score,
         problem=problem,

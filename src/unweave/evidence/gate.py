@@ -49,7 +49,8 @@ class Evidence:
     decoder : object, optional
         A decoder, or its Jacobians as an array, for metrics of geometry.
     sampler : callable, optional
-        Draws data under interventions on the factors.
+        ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws so many samples with the factors named in the mapping
+        ``fixed`` held at its values (text levels by their number) and all others free; ``rng`` is a Generator.
 
     Examples
     --------
