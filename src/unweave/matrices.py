@@ -160,8 +160,10 @@ def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
 
 
 @memoised(on="codes")
-def code_entropies(evidence: Evidence, estimator: Histogram) -> FloatArray:
-    """Entropy of every code's labels."""
+def code_entropies(evidence: Evidence, estimator: Histogram | QuantisedPosterior) -> FloatArray:
+    """Entropy of every code's labels, or of its posterior on a grid."""
+    if isinstance(estimator, QuantisedPosterior):
+        return quantised_codes(evidence, estimator).entropies
     return _label_entropies(code_labels(evidence, estimator))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, ndtr
 
-from unweave.estimators.binning import FloatArray, Labels, binned, levels
+from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
 
 Single = NDArray[np.float32]
 Grid = Literal["mass", "centre"]
@@ -89,7 +89,7 @@ class QuantisedPosterior:
     beyond the limits. ``rule='centre'`` is that of the published code: density at the centre of each bin, normalised
     over the bins, and a posterior that no centre sees (all densities below 1e-5) put whole into the bin of its mean.
     ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors. Continuous factors are cut
-    into ``factor_bins`` of equal mass.
+    into ``factor_bins``, of equal mass by default.
 
     >>> grid = QuantisedPosterior(bins=4)
     >>> grid.quantised(np.array([[-3.0], [3.0]]), np.array([[0.1], [0.1]])).marginal[0].round(3).tolist()
@@ -100,10 +100,11 @@ class QuantisedPosterior:
     limits: tuple[float, float] | None = (-4.0, 4.0)
     rule: Grid = "mass"
     factor_bins: int = 20
+    factor_binning: Binning = "equal_mass"
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins of equal mass where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, "equal_mass")
+        """Labels of a factor: its own levels where it is discrete, bins where not."""
+        return levels(column) if discrete else binned(column, self.factor_bins, self.factor_binning)
 
     def range_of(self, mean: FloatArray, std: FloatArray) -> tuple[float, float]:
         """The limits, or those of 001, appendix A.11, where none are set."""

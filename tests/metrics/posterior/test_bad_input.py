@@ -4,7 +4,20 @@ import pytest
 from unweave import Evidence, MetricUndefined, Posterior
 from unweave.estimators.mixture_sampling import MixtureSampling
 from unweave.estimators.quantised_posterior import QuantisedPosterior
-from unweave.metrics import informativeness, jemmig, mig, rmig, sepin_at_k, unibound, wsepin
+from unweave.metrics import (
+    dcimig,
+    informativeness,
+    jemmig,
+    mig,
+    mig_sup,
+    minimality,
+    modularity,
+    rmig,
+    sepin_at_k,
+    sufficiency,
+    unibound,
+    wsepin,
+)
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(0, 20, size=(400, 2))
@@ -71,6 +84,17 @@ def test_an_estimate_near_log_n_is_a_caveat():
     score = wsepin(None, narrow)
     assert any("log N = 5.99" in caveat for caveat in score.caveats)
     assert informativeness(None, narrow, of="all", normalise=False).raw <= np.log(400)
+
+
+def test_other_metrics_of_information_take_the_whole_posterior_too():
+    """A code blurred by its posterior tells less than its mean, in every metric that is asked to look."""
+    clear = Posterior(FACTORS / 10.0 - 1, np.full((400, 2), 0.02))
+    blurred = Posterior(FACTORS / 10.0 - 1, np.full((400, 2), 0.5))
+    for metric in (mig_sup, dcimig, sufficiency):
+        options = {"kinds": "categorical", "estimator": QuantisedPosterior()}
+        assert metric(FACTORS, clear, **options).raw > metric(FACTORS, blurred, **options).raw + 0.3
+    assert np.isfinite(minimality(FACTORS, blurred, kinds="categorical", estimator=QuantisedPosterior()).raw)
+    assert np.isfinite(modularity(FACTORS, blurred, kinds="categorical", estimator=QuantisedPosterior()).raw)
 
 
 def test_mig_of_a_posterior_is_that_of_its_means_unless_asked():

@@ -13,6 +13,7 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix, varying
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
@@ -48,8 +49,9 @@ def mig(
 
     Parameters
     ----------
-    estimator : Histogram or NearestNeighbour
-        Bins of equal mass by default. ``Histogram(20, 'equal_width')`` gives the numbers of disentanglement_lib.
+    estimator : Histogram, NearestNeighbour or QuantisedPosterior
+        Bins of equal mass by default. ``Histogram(20, 'equal_width')`` gives the numbers of disentanglement_lib;
+        `QuantisedPosterior` takes the whole posterior where the codes are one, not its means (`rmig`).
     normalise : {'factor_entropy', 'code_entropy'}
         The published divisor, or that of libraries which divide each information by the entropy of the code.
 
@@ -62,7 +64,7 @@ def mig(
     """
     information = mutual_information_matrix(evidence, estimator)
     if normalise == "code_entropy":
-        if not isinstance(estimator, Histogram):
+        if not isinstance(estimator, (Histogram, QuantisedPosterior)):
             raise ValueError("normalise='code_entropy' needs a Histogram: only binned codes have an entropy.")
         entropies = code_entropies(evidence, estimator)[:, None]
         information = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unweave.estimators.binning import FloatArray
 from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
 from unweave.memo import memoised
@@ -38,6 +39,6 @@ def relative_information_matrix(
 
 def binned_code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
     """Entropy of every code's bins; a nearest neighbour estimator has none."""
-    if not isinstance(estimator, Histogram):
+    if not isinstance(estimator, (Histogram, QuantisedPosterior)):
         raise ValueError("The entropy of a code needs a Histogram: only binned codes have one.")
     return code_entropies(evidence, estimator)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.estimators.binning import FloatArray, Labels
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.estimators.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import FactorKind, inferred_kind
@@ -20,6 +21,7 @@ from unweave.matrices import (
     Information,
     factor_labels,
     mutual_information_matrix,
+    quantised_codes,
     target_columns,
     varying,
 )
@@ -67,6 +69,8 @@ def unit_information_matrix(evidence: Evidence, estimator: Information, joint: J
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
     """I(Z_j; X) of every unit: the entropy of a binned code, or what a group tells of all factors and nuisances."""
+    if not evidence.code_groups and isinstance(estimator, QuantisedPosterior):
+        return quantised_codes(evidence, estimator).sample_information  # the noise of a draw is not held
     if not evidence.code_groups:
         return binned_code_entropies(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
