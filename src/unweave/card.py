@@ -14,9 +14,9 @@ import numpy as np
 from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.score import Score
 
-Need = Literal["factors", "codes", "posterior", "decoder", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
-Chance = float | Literal["by permutation"] | Callable[[int, int, int], float]
+Chance = float | Literal["by permutation", "no pairing"] | Callable[[int, int, int], float]
 
 ANY_KIND = frozenset(FactorKind)
 EVIDENCE_OPTIONS = frozenset(inspect.signature(Evidence.__init__).parameters) - {"self", "factors", "codes"}
@@ -25,6 +25,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "codes": "pass the codes",
     "posterior": "pass codes=Posterior(mean, std)",
     "decoder": "pass decoder=",
+    "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
     "nuisances": "pass nuisances=",
 }
@@ -47,9 +48,10 @@ class Card:
     """What a metric measures, what it needs, what it gives, and where it fails.
 
     ``equivalence`` is the largest class of maps that must still get full marks. ``chance`` is what noise gets: a
-    value, a function of n, m and d, or 'by permutation' where it has to be measured. ``identity_tolerance`` is how far
-    below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes may
-    move the score (0 for metrics without a split or trees).
+    value, a function of n, m and d, 'by permutation' where it has to be measured, or 'no pairing' where the metric
+    pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
+    far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
+    may move the score (0 for metrics without a split or trees).
     """
 
     name: str
@@ -75,11 +77,14 @@ class Card:
         """Whether the best score is the smallest one."""
         return self.best == self.bounds[0]
 
+    def missing(self, evidence: Evidence) -> list[Need]:
+        """What this metric needs and the evidence does not have."""
+        return [need for need in self.needs if not _has(evidence, need)]
+
     def refusal(self, evidence: Evidence) -> str | None:
         """One sentence when the evidence lacks what this metric needs, else None."""
-        for need in self.needs:
-            if not _has(evidence, need):
-                return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
+        for need in self.missing(evidence):
+            return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
         for name, kind in zip(evidence.factor_names, evidence.kinds, strict=True):
@@ -119,7 +124,7 @@ def metric(**fields: Any) -> Callable[[Callable[..., Score]], Metric]:
 
         @functools.wraps(function)
         def scored(factors: object, codes: object = None, /, **given: Any) -> Score:
-            evidence = _evidence_of(factors, codes, given)
+            evidence = _evidence_of(card, factors, codes, given)
             unknown = [name for name in given if name not in options]
             if unknown:
                 raise TypeError(f"{card.name} has no option {unknown[0]!r}; it has {', '.join(options) or 'none'}.")
@@ -164,9 +169,11 @@ def seed_from(rng: int | np.random.Generator | None) -> int:
     return int(np.random.default_rng(rng).integers(2**31))
 
 
-def _evidence_of(factors: object, codes: object, given: dict[str, Any]) -> Evidence:
+def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, Any]) -> Evidence:
     evidence_options = {name: given.pop(name) for name in list(given) if name in EVIDENCE_OPTIONS}
     if not isinstance(factors, Evidence):
+        if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
+            return Evidence(decoder=factors, reference=codes, **evidence_options)
         return Evidence(factors, codes, **evidence_options)
     if codes is not None or evidence_options:
         raise EvidenceError("An Evidence already holds the codes and all that belongs to them: pass it alone.")

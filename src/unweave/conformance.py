@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable
 
@@ -22,13 +23,14 @@ def check_metric(metric: Metric) -> None:
     A metric keeps its contract when it stays within its bounds, gives full marks to the identity and to rescaled,
     permuted factors, gives noise its declared chance level, does not care for the order of rows and codes, leaves its
     inputs alone, repeats itself for a seed, can be pickled and its score be written as JSON, survives constant columns,
-    and refuses evidence that lacks what its card needs.
+    and refuses evidence that lacks what its card needs. A metric of decoders gives full marks to orthogonal columns,
+    and does not care for the order of samples and latents or for rotated data.
 
     >>> from unweave.metrics import r2
     >>> check_metric(r2)
     """
     broken = []
-    for check in CHECKS:
+    for check in checks_of(metric):
         try:
             check(metric)
         except AssertionError as error:
@@ -81,27 +83,26 @@ def order_does_not_matter(metric: Metric) -> None:
 
 def inputs_are_unchanged(metric: Metric) -> None:
     """The arrays given are the same afterwards."""
-    factors, codes = _factors(0), _factors(1)
-    before = factors.copy(), codes.copy()
-    metric(factors, codes)
-    assert (factors == before[0]).all(), "the factors were changed"
-    assert (codes == before[1]).all(), "the codes were changed"
+    inputs = _inputs(metric)
+    before = [array.copy() for array in inputs]
+    metric(*inputs)
+    for given, kept in zip(inputs, before, strict=True):
+        assert (given == kept).all(), "an array that was given is changed"
 
 
 def same_seed_same_number(metric: Metric) -> None:
     """Two calls agree to the last digit, with the default seed and with a stated one."""
-    factors = _factors(0)
-    codes = factors + _factors(1)
+    inputs = _inputs(metric)
     options = {"rng": 5} if "rng" in metric.options else {}
-    first, second = metric(factors, codes, **options), metric(factors, codes, **options)
+    first, second = metric(*inputs, **options), metric(*inputs, **options)
     assert first == second, f"{first.raw!r} became {second.raw!r}"
-    assert metric(factors, codes) == metric(factors, codes), "two calls with the defaults differ"
+    assert metric(*inputs) == metric(*inputs), "two calls with the defaults differ"
 
 
 def can_be_sent_and_stored(metric: Metric) -> None:
     """The metric survives pickling, its score survives JSON and knows its name, version and settings."""
     assert pickle.loads(pickle.dumps(metric)) is metric, "the metric does not survive pickling"
-    score = metric(_factors(0), _factors(0))
+    score = metric(*_inputs(metric))
     assert Score.from_json(score.to_json()) == score, "the score does not survive JSON"
     assert (score.metric, score.version) == (metric.card.name, metric.card.version), "the score has lost its name"
     assert set(score.settings) == set(metric.options), "the settings do not name every option"
@@ -122,7 +123,8 @@ def constant_columns_are_survived(metric: Metric) -> None:
 def lacking_evidence_is_refused(metric: Metric) -> None:
     """Evidence without what the card needs, or with too few rows, is refused with a sentence."""
     factors = _factors(0)
-    lacking = [Evidence(factors[: metric.card.min_rows - 1], factors[: metric.card.min_rows - 1])]
+    few = factors[: max(metric.card.min_rows - 1, 1)]
+    lacking = [Evidence(few, few)]
     if "codes" in metric.card.needs:
         lacking.append(Evidence(factors))
     if "factors" in metric.card.needs:
@@ -136,18 +138,80 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
             raise AssertionError(f"{evidence} was scored although the card says it cannot be")
 
 
-CHECKS: tuple[Check, ...] = (
+def decoder_bounds_hold(metric: Metric) -> None:
+    """Values stay within the card's bounds for decoders with orthogonal, nearly parallel and random columns."""
+    low, high = metric.card.bounds
+    for columns in (_orthogonal(0), _orthogonal(0) + 10.0, _columns(0)):
+        value = float(metric(*_with_reference(metric, columns)))
+        assert low <= value <= high, f"{value} is outside {low} to {high}"
+
+
+def orthogonal_is_best(metric: Metric) -> None:
+    """Orthogonal columns of any length score the best, where there is one; compared with themselves, too."""
+    card, columns = metric.card, _orthogonal(0)
+    inputs = (columns, columns[:, :, ::-1] * -2.0) if "reference" in card.needs else (columns,)
+    value = float(metric(*inputs))
+    if not math.isnan(card.best):
+        near = value == card.best or abs(value - card.best) <= card.identity_tolerance
+        assert near, f"orthogonal columns score {value}, the best is {card.best}"
+
+
+def decoder_order_does_not_matter(metric: Metric) -> None:
+    """Other orders of samples and latents, and rotated data, give the same raw score."""
+    rng = np.random.default_rng(3)
+    inputs = _with_reference(metric, _columns(0))
+    samples, latents = rng.permutation(len(inputs[0])), rng.permutation(inputs[0].shape[2])
+    rotation = np.linalg.qr(rng.normal(size=(inputs[0].shape[1],) * 2))[0]
+    raw = metric(*inputs).raw
+    for name, change in {
+        "reordering": lambda array: array[samples][:, :, latents],
+        "rotating the data": lambda array: rotation @ array,
+    }.items():
+        moved = abs(metric(*map(change, inputs)).raw - raw)
+        allowed = metric.card.order_tolerance + 1e-9
+        assert moved <= allowed, f"{name} moves the score by {moved:.2g}, allowed are {allowed:.2g}"
+
+
+ANY_CHECKS: tuple[Check, ...] = (
+    inputs_are_unchanged,
+    same_seed_same_number,
+    can_be_sent_and_stored,
+    lacking_evidence_is_refused,
+)
+TABLE_CHECKS: tuple[Check, ...] = (
     bounds_hold,
     identity_is_best,
     noise_is_chance,
     order_does_not_matter,
-    inputs_are_unchanged,
-    same_seed_same_number,
-    can_be_sent_and_stored,
     constant_columns_are_survived,
-    lacking_evidence_is_refused,
 )
+DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, decoder_order_does_not_matter)
+
+
+def checks_of(metric: Metric) -> tuple[Check, ...]:
+    """The checks that apply, by what the card needs."""
+    return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
+
+
+def _inputs(metric: Metric) -> tuple[np.ndarray, ...]:
+    """Arrays that the metric can be called with."""
+    if "decoder" in metric.card.needs:
+        return _with_reference(metric, _columns(0))
+    return _factors(0), _factors(0) + _factors(1)
+
+
+def _with_reference(metric: Metric, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    return (columns, _columns(1)) if "reference" in metric.card.needs else (columns,)
 
 
 def _factors(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(N_ROWS, N_FACTORS))
+
+
+def _columns(seed: int) -> np.ndarray:
+    """Jacobians of 50 samples, 6 outputs and as many latents as there are factors."""
+    return np.random.default_rng(seed).normal(size=(50, 6, N_FACTORS))
+
+
+def _orthogonal(seed: int) -> np.ndarray:
+    return np.linalg.qr(_columns(seed))[0] * np.linspace(0.1, 3.0, N_FACTORS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 import textwrap
 
@@ -29,11 +30,13 @@ def explained(entry: Metric) -> str:
     formula = inspect.getdoc(inspect.getmodule(entry)) or ""
     facts = {
         "Measures": card.measures,
-        "Range": f"{card.bounds[0]:g} to {card.bounds[1]:g}; the best is {card.best:g}",
-        "Full marks": f"for any {card.equivalence} map of the factors",
+        "Range": f"{card.bounds[0]:g} to {card.bounds[1]:g}; {_best_in_words(card)}",
+        "Full marks": _full_marks_in_words(card),
         "Noise gets": chance_in_words(card),
-        "Needs": f"{' and '.join(card.needs)}, at least {card.min_rows} rows",
-        "Factors": ", ".join(sorted(kind.value for kind in card.factor_kinds)),
+        "Needs": " and ".join(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else ""),
+        "Factors": ", ".join(sorted(kind.value for kind in card.factor_kinds))
+        if "factors" in card.needs
+        else "not used",
         "Fails when": card.fails_when,
         "Cost": card.cost,
         "Reference": card.reference,
@@ -58,4 +61,17 @@ def chance_in_words(card: Card) -> str:
     """
     if callable(card.chance):
         return f"{card.chance(1000, 10, 5):.2f} for 10 codes, 5 factors and 1,000 rows; it depends on all three"
+    if card.chance == "no pairing":
+        return "nothing: factors and codes are not paired"
     return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
+
+
+def _best_in_words(card: Card) -> str:
+    return "no value is better than another" if math.isnan(card.best) else f"the best is {card.best:g}"
+
+
+def _full_marks_in_words(card: Card) -> str:
+    if math.isnan(card.best):
+        return "there are none"
+    whose = "factors" if "factors" in card.needs else "latents"
+    return f"for any {card.equivalence} map of the {whose}"

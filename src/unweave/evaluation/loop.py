@@ -20,7 +20,7 @@ MetricChoice = str | Metric | functools.partial[Any]
 
 
 def evaluate(
-    factors: object,
+    factors: object = None,
     codes: object = None,
     *,
     metrics: Sequence[MetricChoice] | None = None,
@@ -36,7 +36,7 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : sequence of names, metrics or ``functools.partial`` of metrics, optional
-        The whole catalogue by default. A name may carry options: ``"mcc:correlation=spearman"``.
+        By default all for which the evidence has what they need (geometry needs ``decoder=``). A name may carry options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int
@@ -102,7 +102,7 @@ def _run(
     n_jobs: int,
     progress: bool,
 ) -> Evaluation:
-    chosen = dict(map(_labelled, CATALOGUE.values() if metrics is None else metrics))
+    chosen = dict(map(_labelled, _applicable(evidences.values()) if metrics is None else metrics))
     seed_list = [seeds] if isinstance(seeds, int) else list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
@@ -116,6 +116,11 @@ def _run(
             step(f"{label} of {name}" if len(evidences) > 1 else label)
             rows.append(_row(name, evidence, label, entry, seed))
     return Evaluation(tuple(rows), described_data(evidences))
+
+
+def _applicable(evidences: Iterable[Evidence]) -> list[Metric]:
+    """The catalogue without metrics that need what no evidence has; those asked for by name say so in their row."""
+    return [entry for entry in CATALOGUE.values() if any(not entry.card.missing(evidence) for evidence in evidences)]
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:

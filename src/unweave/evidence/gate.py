@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from unweave.evidence.decoders import decoder_of, digest_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import Rows, fold_of_each_row, shuffled_rows
@@ -38,8 +39,10 @@ class Evidence:
         Codes that form one sub-representation.
     factor_names, code_names : sequence of str, optional
         Names where the tables carry none.
-    decoder : object, optional
-        A decoder, or its Jacobians as an array, for metrics of geometry.
+    decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
+        The map from latents to data, for metrics of geometry.
+    reference : the same, optional
+        Another decoder to compare it with, such as the true one.
     sampler : callable, optional
         Draws data under interventions on the factors.
 
@@ -63,6 +66,7 @@ class Evidence:
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,
+        reference: object = None,
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
@@ -75,7 +79,8 @@ class Evidence:
         lengths = {f"{what}s": table.values.shape[0] for what, table in tables.items() if table is not None}
         if groups is not None:
             lengths["row_groups"] = groups.size
-        _check_alignment(lengths, tables)
+        if lengths or (decoder is None and reference is None):
+            _check_alignment(lengths, tables)
         kept = _rows_without_missing(tables, missing)
         factor_table, code_table, nuisance_table = (_rows_of(table, kept) for table in tables.values())
 
@@ -94,7 +99,7 @@ class Evidence:
         self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
         self.row_groups: Rows | None = groups if groups is None or kept is None else _group_numbers(groups[kept])
         self.code_groups = _checked_groups(code_groups, self.code_names)
-        self.decoder = decoder
+        self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
         self.sampler = sampler
         self._permuted_from: tuple[Evidence, Rows] | None = None
         self._memo: dict[Any, Any] = {}
@@ -142,6 +147,7 @@ class Evidence:
             digest.update(np.ascontiguousarray(self.posterior.std.T).data)
         if self.row_groups is not None:
             digest.update(self.row_groups.tobytes())
+        digest.update(digest_of(self.decoder) + digest_of(self.reference))
         digest.update(repr((self.declared_kinds, self.factor_names, self.code_names, self.code_groups)).encode())
         return digest.hexdigest()
 
@@ -230,7 +236,7 @@ def _rows_without_missing(tables: Mapping[str, Table | None], missing: str) -> R
     """Rows to keep, or None for all; infinities and, unless dropped, missing values are refused by name."""
     if missing not in ("refuse", "drop"):
         raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
-    n_rows = next(table.values.shape[0] for table in tables.values() if table is not None)
+    n_rows = next((table.values.shape[0] for table in tables.values() if table is not None), 0)
     bad_rows = np.zeros(n_rows, dtype=bool)
     counts: list[str] = []
     for what, table in tables.items():
