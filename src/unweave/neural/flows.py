@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -149,7 +150,7 @@ class _Coupling(nn.Module):
         self.bins = settings.bins
         per_feature = 2 if self.affine else 3 * settings.bins - 1
         sizes = [self.a.numel(), settings.hidden, settings.hidden, self.b.numel() * per_feature]
-        self.layers = nn.ModuleList(nn.Linear(m, n) for m, n in zip(sizes, sizes[1:], strict=False))
+        self.layers = nn.ModuleList(nn.Linear(m, n) for m, n in pairwise(sizes))
         with torch.no_grad():
             for k, layer in enumerate(self.layers):
                 gain = 1.0 if k < 2 else 0.1  # nearly the identity at first
