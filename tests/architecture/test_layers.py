@@ -16,7 +16,7 @@ LINES = [
     {"memo", "card", "synthetic"},
     {"matrices", "manifolds", "neural"},
     {"metrics"},
-    {"trust", "conformance", "explanation"},
+    {"trust", "conformance", "explanation", "spectrum"},
     {"evaluation"},
     {"sweeps", "datasets"},
     {"audit"},

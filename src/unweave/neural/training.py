@@ -218,3 +218,9 @@ def _bar(n_steps: int, start: int, wanted: bool) -> Iterator[Callable[[float], N
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("training", total=n_steps, completed=start)
         yield lambda cost: bar.update(task, advance=1, description=f"log-likelihood {-cost:7.3f} nats")
+
+
+def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:
+    """Mean cost of rows that were not trained on, in nats."""
+    with torch.no_grad():
+        return float(flow.negative_log_likelihood(_tensor(rows, flow)).mean())

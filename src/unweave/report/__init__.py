@@ -1,0 +1,1 @@
+"""Pictures and pages: plain data in, files out."""
