@@ -20,7 +20,7 @@ Sets = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Sampling:
-    """Where the decoder is looked at: so many latents of this prior (Jacobians given as an array are where they are)."""
+    """Where the decoder is looked at: so many latents of this prior (an array of Jacobians is where it is)."""
 
     prior: Prior
     n_samples: int
@@ -64,7 +64,8 @@ def latent_names(evidence: Evidence) -> tuple[str, ...]:
 @memoised(on="codes")
 def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     """Lengths, directions, shared information and mean tangents of the decoder's columns, in one pass."""
-    lengths, directions, shared, kept = [], [], [], []
+    lengths, directions, shared = [], [], []
+    kept: list[FloatArray] = []
     information, tangent_sum, n_rows, keep = RunningMean(), None, 0, True
     for block in jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence)):
         n_rows += len(block)
@@ -125,8 +126,8 @@ def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mea
     for ours, theirs in _paired_blocks(evidence, sampling, match):
         if ours.shape[:2] != theirs.shape[:2]:
             raise EvidenceError(
-                f"The decoder gives {ours.shape[:2]} samples and outputs and the reference {theirs.shape[:2]}: both must "
-                "generate the same data."
+                f"The decoder gives {ours.shape[:2]} samples and outputs and the reference {theirs.shape[:2]}: both "
+                "must generate the same data."
             )
         products = np.matmul(ours.transpose(0, 2, 1), theirs)
         lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
@@ -241,12 +242,12 @@ def _checked(blocks: Iterator[FloatArray], scales: FloatArray | None, names: Seq
                 f"The decoder's Jacobians have shape {rows.shape}: with {len(names)} latents they must be samples x "
                 f"outputs x {len(names)}."
             )
-        bad = ~np.isfinite(rows).all(axis=1)
+        bad = np.atleast_2d(~np.isfinite(rows).all(axis=1))
         if bad.any():
             i = int(np.flatnonzero(bad.any(axis=0))[0])
             raise EvidenceError(
-                f"The decoder's derivative by {names[i]} is nan or infinite at sample {start + int(bad[:, i].argmax())}: "
-                "check the decoder there, or leave such latents out."
+                f"The decoder's derivative by {names[i]} is nan or infinite at sample {start + int(bad[:, i].argmax())}"
+                ": check the decoder there, or leave such latents out."
             )
         yield rows if scales is None else rows * scales[start : start + len(rows), None, :]
         start += len(rows)

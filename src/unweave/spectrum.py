@@ -50,8 +50,8 @@ class Spectrum:
         enough = np.flatnonzero(self.cumulative >= nats)
         if not enough.size:
             raise EvidenceError(
-                f"No bottleneck keeps {nats:g} nats: the first {int(self.cumulative.argmax()) + 1} latents keep the most, "
-                f"{self.cumulative.max():.4g} nats, so ask for less."
+                f"No bottleneck keeps {nats:g} nats: the first {int(self.cumulative.argmax()) + 1} latents keep the "
+                f"most, {self.cumulative.max():.4g} nats, so ask for less."
             )
         return int(enough[0]) + 1
 
@@ -61,7 +61,7 @@ class Spectrum:
 
     @property
     def effective_dimension(self) -> float:
-        """Alignment in one number: how many latents share the variance exp(2 H) evenly; d for a flat spectrum, 1 for one.
+        """Alignment in one number, 1 to d: how many latents would share the variance exp(2 H) evenly.
 
         >>> round(spectrum(np.eye(3)).effective_dimension, 6)
         3.0

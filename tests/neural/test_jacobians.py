@@ -158,7 +158,7 @@ class Broken(nn.Module):
         (TorchDecoder(lambda z: torch.from_numpy(z.numpy()), 3), "torch operations only"),
         (Broken(), "returns nan"),
         (TorchDecoder(network(), 5), "fails on latents of shape"),
-        (TorchDecoder(lambda z: z.sum(), 5), "one row of data for each"),
+        (TorchDecoder(lambda z: z.sum(), 5), "one row of data each"),
         (lambda z: z, "plain function"),
         (nn.Conv2d(1, 1, 1), "does not tell its latent size"),
     ],

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from unweave.report.geometry_figures import (  # noqa: E402
+from unweave.report.geometry_figures import (
     contour_grid_figure,
     image_grid_figure,
     information_figure,

@@ -36,7 +36,8 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : sequence of names, metrics or ``functools.partial`` of metrics, optional
-        By default all for which the evidence has what they need (geometry needs ``decoder=``). A name may carry options: ``"mcc:correlation=spearman"``.
+        By default all for which the evidence has what they need (geometry needs ``decoder=``). A name may carry
+        options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int

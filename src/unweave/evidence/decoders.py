@@ -28,7 +28,9 @@ class Decoder(Protocol):
     with another decoder at the same data; both take and give numpy arrays.
     """
 
-    latent_size: int
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, d."""
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
         """Jacobians (b x D x d) at the first b latents, the next b, and so on."""
@@ -66,8 +68,8 @@ class Jacobians:
             scales = np.asarray(plain(self.scales), dtype=np.float64)
             if scales.shape not in ((values.shape[2],), (values.shape[0], values.shape[2])):
                 raise EvidenceError(
-                    f"The scales have shape {scales.shape} for {values.shape[0]} Jacobians of {values.shape[2]} latents: "
-                    "pass one scale per latent, or one per sample and latent."
+                    f"The scales have shape {scales.shape} for {values.shape[0]} Jacobians of {values.shape[2]} "
+                    "latents: pass one scale per latent, or one per sample and latent."
                 )
             object.__setattr__(self, "scales", np.broadcast_to(scales, (values.shape[0], values.shape[2])))
         object.__setattr__(self, "values", values)
@@ -98,7 +100,7 @@ class Jacobians:
 
 
 def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
-    """Let a library's own decoders be passed as they are: the adapter gives a `Decoder`, or None for what is not its."""
+    """Let a library's own decoders be passed as they are: it gives a `Decoder`, or None for others."""
     _adapters.append(adapter)
 
 

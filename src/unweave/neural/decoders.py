@@ -141,9 +141,10 @@ def torch_decoder(given: object) -> Decoder | None:
     if transform is not None and base is not None:  # zuko: data to latents, and a lazy base distribution
         size = int(base().event_shape[0])
         return TorchDecoder(lambda z: transform().inv(z), size, lambda x: transform()(x), given)
-    noise = getattr(given, "_distribution", None)
+    noise: Any = getattr(given, "_distribution", None)
     if noise is not None and hasattr(given, "_transform"):  # nflows: transforms give pairs with the log-determinant
-        inner, size = given._transform, int(noise._shape[0])
+        inner: Any = given._transform
+        size = int(noise._shape[0])
         return TorchDecoder(lambda z: inner.inverse(z)[0], size, lambda x: inner(x)[0], given)
     inside = getattr(given, "decode", None) or getattr(given, "decoder", None) or given
     return TorchDecoder(inside, _latent_size(given, inside), module=given)

@@ -58,6 +58,10 @@ class CouplingFlow(nn.Module):
     True
     """
 
+    shift: Tensor
+    scale: Tensor
+    couplings: Any
+
     def __init__(self, size: int, settings: FlowSettings = FlowSettings()) -> None:  # noqa: B008 - a frozen value
         super().__init__()
         if size < 2:
@@ -141,6 +145,11 @@ class CouplingFlow(nn.Module):
 class _Coupling(nn.Module):
     """y_a = x_a, y_b = T(x_b; theta(x_a)) with T elementwise and increasing."""
 
+    a: Tensor
+    b: Tensor
+    order: Tensor
+    layers: Any
+
     def __init__(self, fixed: Tensor, settings: FlowSettings, generator: torch.Generator) -> None:
         super().__init__()
         self.register_buffer("a", fixed.nonzero().squeeze(1))
@@ -181,18 +190,19 @@ class _Coupling(nn.Module):
     def _network(self, fixed: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         first = torch.tanh(self.layers[0](fixed))
         second = torch.tanh(self.layers[1](first))
-        parameters = self.layers[2](second).unflatten(1, (self.b.numel(), -1))
+        parameters = self.layers[2](second).reshape(len(fixed), self.b.numel(), -1)
         return parameters, (1 - first.square(), 1 - second.square())
 
     def _network_tangent(self, tangents: Tensor, slopes: tuple[Tensor, ...]) -> Tensor:
         hidden = (tangents @ self.layers[0].weight.mT) * slopes[0]
         hidden = (hidden @ self.layers[1].weight.mT) * slopes[1]
-        return (hidden @ self.layers[2].weight.mT).unflatten(2, (self.b.numel(), -1))
+        return (hidden @ self.layers[2].weight.mT).reshape(*hidden.shape[:2], self.b.numel(), -1)
 
     def _univariate(self, parameters: Tensor) -> Any:
         if self.affine:
             return MonotonicAffineTransform(parameters[..., 0], parameters[..., 1])
-        return MonotonicRQSTransform(*parameters.split([self.bins, self.bins, self.bins - 1], dim=-1), bound=4.0)
+        widths, heights, slopes = parameters.tensor_split([self.bins, 2 * self.bins], dim=-1)
+        return MonotonicRQSTransform(widths, heights, slopes, bound=4.0)
 
     def _parameter_tangent(self, tangents: Tensor, step: Step) -> Tensor:
         """dT/dtheta dtheta at fixed x_b."""

@@ -85,7 +85,7 @@ def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tenso
 def _by_rows(function: Function, latents: Tensor, n_outputs: int) -> Tensor:
     """Reverse mode, all outputs at once; where an operation cannot be batched, one after another."""
     try:
-        outputs, pull = vjp(lambda z: function(z).flatten(1), latents)
+        outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
         basis = torch.eye(outputs.shape[1], dtype=latents.dtype)
         return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2).detach()
     except (RuntimeError, NotImplementedError):
@@ -108,22 +108,22 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
             sizes.append(output[0].numel())
 
     leaves = latents.detach().clone().requires_grad_(True)
-    handle = nn.modules.module.register_module_forward_hook(note)  # type: ignore[attr-defined]
+    handle = nn.modules.module.register_module_forward_hook(note)
     try:
         with torch.enable_grad():
             outputs = function(leaves)
     except (RuntimeError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0]
         raise EvidenceError(
-            f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents as "
-            "a torch tensor and use torch operations only; state latent_size= if this is not its size."
+            f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents "
+            "as a torch tensor and use torch operations only; state latent_size= if this is not its size."
         ) from None
     finally:
         handle.remove()
     if not isinstance(outputs, Tensor) or outputs.ndim < 2 or len(outputs) != len(leaves):
         what = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise EvidenceError(
-            f"The decoder turns {len(leaves)} latents into {what}: it must give one row of data for each, as one tensor."
+            f"The decoder turns {len(leaves)} latents into {what}: it must give one row of data each, as one tensor."
         )
     if not outputs.requires_grad or torch.autograd.grad(outputs.sum(), leaves, allow_unused=True)[0] is None:
         raise EvidenceError(

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from unweave.estimators.binning import FloatArray
 
@@ -30,7 +31,7 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None = None) -> Figure:
-    """Manifold entropies, in nats: sorted (strong lines), in the latents' own order (faint), and the truth (crosses)."""
+    """Manifold entropies, in nats: sorted (strong), in the latents' own order (faint), and the truth (crosses)."""
     figure = _figure(6.4, 3.8)
     axes = figure.add_subplot()
     for (name, entropies), colour in zip(spectra.items(), _cycled(len(spectra)), strict=True):
@@ -42,7 +43,7 @@ def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None 
         axes.plot(ranks, np.sort(truth)[::-1], "x", color=INK, markersize=6, label="truth", zorder=5)
     axes.set_xlabel("latent, most important first")
     axes.set_ylabel("manifold entropy (nats)")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.02)
     _quiet(axes)
     if len(spectra) + (truth is not None) > 1:

@@ -31,7 +31,7 @@ from unweave.score import Score
     best=math.inf,
     chance="no pairing",
     cost="2 n Jacobians and n d^2 D",
-    fails_when="the decoders generate different data, or entropies are equal, so that any rotation of latents is as good",
+    fails_when="the decoders generate different data, or entropies are equal and any rotation of latents is as good",
     reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def manifold_cross_mutual_information(
