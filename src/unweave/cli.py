@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 SCORE_OPTIONS = [
     click.option("--metrics", metavar="NAMES", help="Comma-separated; options after colons: mcc:correlation=spearman."),
-    click.option("--kinds", metavar="KINDS", help="One kind for all factors, or NAME=KIND pairs, comma-separated."),
+    click.option(
+        "--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas."
+    ),
     click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors."),
     click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes."),
     click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
@@ -36,6 +39,9 @@ def _with_score_options(command: Any) -> Any:
 @click.version_option(__version__, prog_name="unweave")
 def main() -> None:
     """Measure how well a learned representation separates the factors behind the data."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
 
 
 @main.command()
@@ -69,9 +75,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Score several representations of the same samples side by side, one file each."""
     with _one_sentence_errors():
-        from unweave.datasets.files import read_files
+        from unweave.datasets.files import read_files, refuse_different_factors
         from unweave.evaluation import compare as compare_all
-        from unweave.evidence import Evidence, EvidenceError
 
         read = [
             read_files(
@@ -83,26 +88,18 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             )
             for path in files
         ]
-        first = Evidence(read[0].factors, missing="drop")
-        for path, other in zip(files, read, strict=True):
-            factors = Evidence(other.factors, missing="drop")
-            if factors.factors.shape != first.factors.shape or (factors.factors != first.factors).any():
-                raise EvidenceError(
-                    f"{path} and {files[0]} have different factors: compare representations of the same samples, "
-                    "in the same order."
-                )
-        labels = _distinct_labels(files)
+        if factors_from is None:
+            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
+        codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
         settings = _settings(options, row_groups=read[0].row_groups)
-        found = compare_all(
-            read[0].factors, dict(zip(labels, (entry.codes for entry in read), strict=True)), **settings
-        )
-        _show(found, options["as_json"])
+        _show(compare_all(read[0].factors, codes, **settings), options["as_json"])
 
 
 @main.command()
 def metrics() -> None:
     """List the metrics."""
     from rich import box
+    from rich.console import Console
     from rich.table import Table
 
     from unweave.metrics import CATALOGUE
@@ -112,7 +109,8 @@ def metrics() -> None:
         table.add_column(heading, no_wrap=heading == "metric")
     for entry in CATALOGUE.values():
         table.add_row(entry.card.name, entry.card.measures, entry.card.equivalence, entry.card.summary)
-    _console().print(table)
+    # a pipe has no width: wide enough for the table
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
 
 
 @main.command()
@@ -120,7 +118,7 @@ def metrics() -> None:
 def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
     with _one_sentence_errors():
-        from unweave.evaluation.loop import chosen_by_text
+        from unweave.evaluation.choice import chosen_by_text
         from unweave.explanation import explained
 
         click.echo(explained(chosen_by_text(name)))
@@ -164,7 +162,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         else:
             from unweave.report.geometry_table import geometry_table
 
-            _console().print(geometry_table(found, evaluation, options["keep"]))
+            _print_wide(geometry_table(found, evaluation, options["keep"]))
 
 
 @main.command()
@@ -191,7 +189,7 @@ def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) 
         flows = reproductions[figure](seed=seed, folder=out, progress=True, **given)
         from unweave.report.reproductions import drawn, table
 
-        _console().print(table(flows))
+        _print_wide(table(flows))
         for path in drawn(figure, flows, out):
             click.echo(f"wrote {path}")
 
@@ -225,34 +223,46 @@ def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def _kinds(text: str | None) -> str | dict[str, str] | None:
-    if not text or "=" not in text:
-        return text or None
-    pairs = [pair.rpartition("=") for pair in _names(text)]
-    return {name.strip(): kind.strip() for name, _, kind in pairs}
+def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
+    """One kind for all factors, one for each in their order, or kinds by name."""
+    stated = _names(text)
+    if any("=" in pair for pair in stated):
+        pairs = [pair.rpartition("=") for pair in stated]
+        return {name.strip(): kind.strip() for name, _, kind in pairs}
+    return (stated if len(stated) > 1 else stated[0]) if stated else None
 
 
 def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
     """File names without endings, or whole paths where these are not distinct."""
+    if len(set(files)) < len(files):
+        _fail("A file is named twice: name every representation once.")
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    # a pipe has no width: wide enough for the table, and no colours
-    return Console(width=None if sys.stdout.isatty() else 140, highlight=False)
 
 
 def _show(evaluation: Evaluation, as_json: bool) -> None:
     if as_json:
         click.echo(evaluation.to_json())
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console(highlight=False).print(evaluation, crop=False)
     else:
-        _console().print(evaluation)
+        click.echo(str(evaluation))
     if all(row.score is None for row in evaluation.rows):
-        click.echo("No metric could be computed; the notes say why.", err=True)
-        raise SystemExit(2)
+        _fail(f"No metric could be computed: {evaluation.rows[0].problem}")
+
+
+def _print_wide(item: Any) -> None:
+    from rich.console import Console
+
+    # a pipe has no width: wide enough for the table, and no colours
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
+
+
+def _fail(sentence: str) -> NoReturn:
+    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    raise SystemExit(2)
 
 
 class _one_sentence_errors:
@@ -266,5 +276,4 @@ class _one_sentence_errors:
             from unweave.evidence import EvidenceError
 
             if isinstance(error, EvidenceError):
-                click.echo(f"Error: {error}", err=True)
-                raise SystemExit(2)
+                _fail(str(error))

@@ -164,10 +164,7 @@ class Importance:
 @memoised(on="both")
 def importance(evidence: Evidence, probe: Probe, test_share: float, seed: int) -> Importance:
     """Importance of every code for every factor, from one probe per factor fitted on the training rows."""
-    if test_share:
-        train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
-    else:
-        train = test = np.arange(evidence.n_rows)
+    train, test = evidence.split(test_share, seed)
     matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
     skill, accuracy = np.full((2, evidence.n_factors), np.nan)
     used = np.flatnonzero(varying(evidence)).tolist()

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
+import numpy as np
+
 from unweave.evidence import Evidence
 
 P = ParamSpec("P")
@@ -25,17 +27,17 @@ def memoised(
     by_row : bool
         For ``on="factors"``: the result is a tuple of arrays whose first axis is the rows, so permuted evidence
         reorders them.
+
+    Arrays that are remembered become read-only: a score shows them, and nobody may change what the next metric reads.
     """
 
     def decorate(function: Callable[Concatenate[Evidence, P], R]) -> Callable[Concatenate[Evidence, P], R]:
-        name = f"{function.__module__}.{function.__qualname__}"
-
         @functools.wraps(function)
         def remembered(evidence: Evidence, *args: P.args, **kwargs: P.kwargs) -> R:
-            key = (name, args, tuple(sorted(kwargs.items())))
+            key = (function, args, tuple(sorted(kwargs.items())))
             memo: dict[Any, R] = evidence._memo
             if key not in memo:
-                memo[key] = _shared(evidence, *args, **kwargs)
+                memo[key] = _read_only(_shared(evidence, *args, **kwargs))
             return memo[key]
 
         def _shared(evidence: Evidence, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -48,3 +50,12 @@ def memoised(
         return remembered  # type: ignore[return-value]
 
     return decorate
+
+
+def _read_only(result: R) -> R:
+    """The result, with its arrays sealed: itself, or those in a tuple or a record."""
+    parts = result if isinstance(result, tuple) else getattr(result, "__dict__", {}).values()
+    for array in (result, *parts):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return result

@@ -12,8 +12,6 @@ import numpy as np
 
 from unweave.estimators.binning import FloatArray
 
-Scalar = float | int | str | bool | None
-
 
 @dataclass(frozen=True)
 class Score:
@@ -58,7 +56,7 @@ class Score:
     @property
     def value(self) -> float:
         """The number within its bounds; nan where undefined."""
-        return self.raw if math.isnan(self.raw) else min(max(self.raw, self.bounds[0]), self.bounds[1])
+        return float(self.raw if math.isnan(self.raw) else min(max(self.raw, self.bounds[0]), self.bounds[1]))
 
     def __float__(self) -> float:
         return self.value
@@ -92,7 +90,7 @@ class Score:
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict())
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -106,19 +104,21 @@ def plain_data(item: Any) -> Any:
     >>> plain_data({"a": float("nan"), "b": np.array([1.0, float("inf")])})
     {'a': None, 'b': [1.0, 'inf']}
     """
-    if isinstance(item, Mapping):
-        return {str(key): plain_data(entry) for key, entry in item.items()}
-    if isinstance(item, np.ndarray):
-        finite = item.dtype.kind != "f" or np.isfinite(item).all()
-        return item.tolist() if finite else [plain_data(entry) for entry in item.tolist()]
+    if isinstance(item, np.ndarray) and item.dtype.kind in "fiub" and np.isfinite(item).all():
+        return item.tolist()  # the usual case, without a call per number
+    if isinstance(item, (np.ndarray, np.generic)):
+        item = item.tolist()
+    if item is None or isinstance(item, (bool, int)):
+        return item
     if isinstance(item, str):
         return str(item)
+    if isinstance(item, float):
+        return None if math.isnan(item) else float(item) if math.isfinite(item) else str(item)
+    if isinstance(item, Mapping):
+        return {str(key): plain_data(entry) for key, entry in item.items()}
     if isinstance(item, Sequence):
         return [plain_data(entry) for entry in item]
-    if isinstance(item, (float, np.floating)):
-        number = float(item)
-        return None if math.isnan(number) else number if math.isfinite(number) else str(number)
-    return int(item) if isinstance(item, np.integer) else item
+    return repr(item)
 
 
 def _number(item: Any) -> float:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from unweave.datasets.formats import Opened, opened, shown
 from unweave.evidence import EvidenceError
+from unweave.evidence.tables import read_table
 
-FORMATS = ".npz, .npy, .csv or .parquet"
+Role = Literal["factors", "codes"]
+PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ def read_files(
 ) -> Files:
     """Factors and codes from one file that holds both, or from one file each.
 
+    In a .csv an empty field, NA, N/A, NaN and null are missing values.
+
     Parameters
     ----------
     path : path
@@ -42,109 +46,78 @@ def read_files(
         Holds the codes.
     factors, codes : names, optional
         Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
-        with 'factor' and 'code'; when only the factors are named, all others are codes).
+        with 'factor' and 'code'; when only the factors are named, all others are codes). A file for one side may hold
+        one array of any name, or columns of any names.
     row_groups : name, optional
-        Array or column with the subject or video of each row.
+        Array or column with the subject or video of each row, in either file.
     """
-    path = _existing(path)
-    if codes_path is not None:
-        codes_path = _existing(codes_path)
-        groups = None if row_groups is None else _columns(path, [row_groups])[row_groups]
-        named_factors = factors or [name for name in _names(path) if name != row_groups]
-        return Files(_whole(path, "factors", named_factors), _whole(codes_path, "codes", codes), groups)
-    if path.suffix == ".npy":
-        raise EvidenceError(f"{path} holds one array: pass two files, the factors and then the codes.")
-    if path.suffix == ".npz":
-        groups = None if row_groups is None else _array(path, row_groups)
-        return Files(_array(path, *(factors or ("factors",))), _array(path, *(codes or ("codes",))), groups)
-    names = [name for name in _names(path) if name != row_groups]
-    factor_names = list(factors) or [name for name in names if name.lower().startswith("factor")]
-    code_names = list(codes) or (
-        [name for name in names if name not in factor_names]
-        if factors
-        else [name for name in names if name.lower().startswith("code")]
+    both = [name for name in factors if codes_path is None and name in codes]
+    if both:
+        raise EvidenceError(f"{both[0]!r} is named as a factor and as a code: name it once.")
+    first = opened(path)
+    if codes_path is None:
+        factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
+        return Files(first.table(factor_names), first.table(code_names), _groups(row_groups, first))
+    second = opened(codes_path)
+    return Files(
+        _one_side(first, "factors", list(factors), row_groups),
+        _one_side(second, "codes", list(codes), row_groups),
+        _groups(row_groups, first, second),
     )
+
+
+def refuse_different_factors(factors: Mapping[str, Any]) -> None:
+    """Refuse files whose factors are not of the same samples: other names, other levels, other values or order."""
+    tables = {path: read_table(table, "factor") for path, table in factors.items()}
+    (first_path, first), *others = tables.items()
+    for path, other in others:
+        named_alike = (other.names, other.levels) == (first.names, first.levels)
+        if not (named_alike and np.array_equal(other.values, first.values, equal_nan=True)):
+            raise EvidenceError(
+                f"{path} and {first_path} have different factors: compare representations of the same samples, "
+                "in the same order."
+            )
+
+
+def _both_sides(
+    file: Opened, factors: list[str], codes: list[str], row_groups: str | None
+) -> tuple[list[str], list[str]]:
+    """Names of the factors and of the codes in a file that holds both."""
+    if file.is_one_array:
+        raise EvidenceError(f"{file.path} holds one array: pass two files, the factors and then the codes.")
+    if file.is_archive:
+        return factors or ["factors"], codes or ["codes"]
+    names = [name for name in file.names if name != row_groups]
+    factor_names = factors or _beginning_with(PREFIX["factors"], names)
+    rest = [name for name in names if name not in factor_names] if factors else names
+    code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
     if not (factor_names and code_names):
         raise EvidenceError(
-            f"{path} does not say which of its columns are factors and which are codes ({_shown(names)}): "
+            f"{file.path} does not say which of its columns are factors and which are codes ({shown(names)}): "
             "name the factors with --factors A,B, or begin the names with 'factor' and 'code'."
         )
-    groups = None if row_groups is None else _columns(path, [row_groups])[row_groups]
-    return Files(_columns(path, factor_names), _columns(path, code_names), groups)
+    return factor_names, code_names
 
 
-def _existing(path: str | Path) -> Path:
-    path = Path(path)
-    if not path.exists():
-        raise EvidenceError(f"There is no file {path}: check the name and the folder.")
-    if path.suffix not in (".npz", ".npy", ".csv", ".parquet"):
-        raise EvidenceError(f"{path} is of a kind that is not read ({path.suffix or 'no ending'}): use {FORMATS}.")
-    return path
+def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | None) -> Any:
+    """The table of a file that holds one side, or of one side of a file that holds both."""
+    if stated:
+        return file.table(stated)
+    if file.is_one_array:
+        return file.content
+    names = [name for name in file.names if name != row_groups]
+    if file.is_archive:
+        return file.table([names[0] if len(names) == 1 else role])
+    # columns of the other side in this file are not of this side
+    other = PREFIX["codes" if role == "factors" else "factors"]
+    return file.table(_beginning_with(PREFIX[role], names) if _beginning_with(other, names) else names)
 
 
-def _whole(path: Path, role: str, names: Sequence[str]) -> Any:
-    """All of a file that holds one side only."""
-    if path.suffix == ".npy":
-        return _loaded(path)
-    if path.suffix == ".npz":
-        available = _names(path)
-        only = available[0] if len(available) == 1 else role
-        return _array(path, *(names if set(names) < set(available) else (only,)))
-    return _columns(path, list(names) or _names(path))
+def _groups(name: str | None, *files: Opened) -> Any:
+    if name is None:
+        return None
+    return next((file for file in files if name in file.names), files[0]).column(name)
 
 
-def _names(path: Path) -> list[str]:
-    if path.suffix == ".npy":
-        return []
-    return list(_loaded(path).files) if path.suffix == ".npz" else list(_frame(path).columns)
-
-
-def _array(path: Path, *keys: str) -> Any:
-    """One array of an .npz, or several as a mapping of columns."""
-    archive = _loaded(path)
-    for key in keys:
-        if key not in archive.files:
-            raise EvidenceError(
-                f"{path} has no array {key!r} but {_shown(archive.files)}: name the arrays with --factors and --codes."
-            )
-    try:
-        arrays = {key: archive[key] for key in keys}
-    except ValueError:
-        raise EvidenceError(f"{path} holds Python objects, which are not read: save plain arrays of numbers.") from None
-    return arrays[keys[0]] if len(keys) == 1 else arrays
-
-
-def _columns(path: Path, names: list[str]) -> Any:
-    if path.suffix in (".npz", ".npy"):
-        return {name: _array(path, name) for name in names}
-    frame = _frame(path)
-    for name in names:
-        if name not in frame.columns:
-            raise EvidenceError(f"{path} has no column {name!r} but {_shown(frame.columns)}: use one of these names.")
-    return frame.select(names)
-
-
-def _loaded(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
-        raise EvidenceError(
-            f"{path} is not a numpy file of plain numbers: save it again with numpy.save or numpy.savez."
-        ) from None
-
-
-def _frame(path: Path) -> Any:
-    import polars
-
-    try:
-        if path.suffix == ".parquet":
-            return polars.read_parquet(path)
-        return polars.read_csv(path, infer_schema_length=None)
-    except polars.exceptions.PolarsError as error:
-        reason = str(error).split("\n")[0]
-        raise EvidenceError(f"{path} cannot be read as a {path.suffix} table ({reason}): check the file.") from None
-
-
-def _shown(names: Sequence[str]) -> str:
-    quoted = [repr(name) for name in names[:6]]
-    return ", ".join(quoted) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+def _beginning_with(prefix: str, names: list[str]) -> list[str]:
+    return [name for name in names if name.lower().startswith(prefix)]

@@ -15,12 +15,13 @@ MOST_LABELS = 2**16
 ROWS_IN_CACHE = 16_384
 
 
-def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
+def binned(column: FloatArray, bins: int, binning: Binning, scratch: FloatArray | None = None) -> Labels:
     """Label of every entry, 0 to at most ``bins - 1``; equal values share a label.
 
     Equal mass takes order statistics as edges, so it depends on ranks alone and a strictly increasing map of the
     column changes nothing; a value that fills more than a bin gets one of its own, and a column with no more distinct
-    values than bins keeps them. Equal width splits the range from the smallest to the largest value.
+    values than bins keeps them. Equal width splits the range from the smallest to the largest value. ``scratch`` is
+    memory of the column's size to sort in; with many columns it saves asking for fresh memory each time.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
     [0, 0, 1, 1]
@@ -28,7 +29,10 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
     [0, 0, 0, 1]
     """
     if binning == "equal_mass":
-        edges = _equal_mass_edges(np.sort(column), bins)
+        ascending = np.empty(column.size) if scratch is None else scratch
+        ascending[:] = column
+        ascending.sort()
+        edges = _equal_mass_edges(ascending, bins)
     elif binning == "equal_width":
         edges = np.linspace(column.min(), column.max(), bins + 1)[1:-1]
     else:

@@ -44,7 +44,7 @@ def ranks(column: FloatArray) -> FloatArray:
     ascending = column[order]
     if (ascending[1:] == ascending[:-1]).any():
         return np.asarray(rankdata(column), dtype=np.float64)
-    places = np.empty(column.size)
+    places = ascending  # memory already at hand: fresh pages cost as much as the work on them
     places[order] = np.arange(1.0, column.size + 1)
     return places
 
@@ -56,10 +56,10 @@ def orthonormal_basis(columns: FloatArray, tolerance: float) -> FloatArray:
     (3, 1)
     """
     centred = columns - columns.mean(axis=0)
-    noise = np.finfo(np.float64).eps * np.abs(columns).max(initial=0.0) * len(columns)
+    noise = np.finfo(np.float64).eps * max(columns.max(initial=0.0), -columns.min(initial=0.0)) * len(columns)
     if columns.shape[1] == 1:  # the usual case needs no decomposition
         norm = _norm(centred[:, 0])
-        return centred / norm if norm > noise else centred[:, :0]
+        return np.divide(centred, norm, out=centred) if norm > noise else centred[:, :0]
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
     largest = spread[0] if spread.size else 0.0
     return np.asarray(left[:, spread > max(tolerance * largest, noise)])
@@ -67,11 +67,18 @@ def orthonormal_basis(columns: FloatArray, tolerance: float) -> FloatArray:
 
 def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean of every column and norm of what is left without it, a column at a time so that nothing is copied."""
-    means, norms, centred = np.empty(codes.shape[1]), np.empty(codes.shape[1]), np.empty(codes.shape[0])
-    for i in range(codes.shape[1]):
-        means[i] = codes[:, i].mean()
-        np.subtract(codes[:, i], means[i], out=centred)
-        norms[i] = _norm(centred)
+    n_rows, n_codes = codes.shape
+    means, norms, ones = np.empty(n_codes), np.empty(n_codes), np.ones(n_rows)
+    for i in range(n_codes):
+        column = codes[:, i]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            means[i], squares = (ones @ column) / n_rows, column @ column
+            left = squares - n_rows * means[i] ** 2
+        if left > 0.1 * squares > SMALLEST_SQUARES:  # so little cancels that nothing need be centred
+            norms[i] = np.sqrt(left)
+        else:
+            means[i] = column.mean()
+            norms[i] = _norm(column - means[i])
     return means, norms
 
 
@@ -92,25 +99,28 @@ def multiple_correlation_matrix(
 
     With one basis column this is the absolute correlation. Only the block between the two sides is formed.
     """
-    # bases are centred, so centring the codes would change nothing ...
-    projections = sum(block @ codes[rows] for rows, block in _row_blocks(bases))
+    # bases are centred, so centring the codes would change nothing but rounding, when a code sits far from zero
     far = np.flatnonzero(np.abs(means) * np.sqrt(codes.shape[0]) > FAR_FROM_ZERO * norms)
-    if far.size:  # ... but rounding, when a code sits far from zero
-        projections[:, far] = sum(block @ (codes[rows, far] - means[far]) for rows, block in _row_blocks(bases))
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    projections = np.zeros((stops[-1], codes.shape[1]))
+    for rows, block in _row_blocks(bases):
+        of_rows = block @ codes[rows]
+        of_rows[:, far] = block @ (codes[rows, far] - means[far])
+        projections += of_rows
     projections = np.divide(projections, norms, out=np.zeros_like(projections), where=norms > 0)
     matrix = np.empty((codes.shape[1], len(bases)))
-    start = 0
-    for j, basis in enumerate(bases):
-        rows = projections[start : start + basis.shape[1]]
-        matrix[:, j] = np.abs(rows[0]) if len(rows) == 1 else np.sqrt(np.square(rows).sum(axis=0))
-        start += basis.shape[1]
+    for j in range(len(bases)):
+        on_basis = projections[stops[j] : stops[j + 1]]
+        matrix[:, j] = np.abs(on_basis[0]) if len(on_basis) == 1 else np.sqrt(np.square(on_basis).sum(axis=0))
     return np.minimum(matrix, 1.0)
 
 
 def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
     """Largest canonical correlation of every two orthonormal, centred bases; nan where one has no columns."""
-    products = sum(block @ block.T for _, block in _row_blocks(bases))
     stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    products = np.zeros((stops[-1], stops[-1]))
+    for _, block in _row_blocks(bases):
+        products += block @ block.T
     matrix = np.full((len(bases), len(bases)), np.nan)
     for j, k in np.ndindex(matrix.shape):
         block = products[stops[j] : stops[j + 1], stops[k] : stops[k + 1]]

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from unweave.estimators.binning import FloatArray
 
 CHANCE_DRAWS = 32
+ENTRIES_DRAWN = 2_000_000
 
 
 def best_matching(similarity_matrix: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -34,7 +35,7 @@ def matched_correlation_by_chance(n_rows: int, n_codes: int, n_factors: int) -> 
     """
     rng = np.random.default_rng(0)
     draws = []
-    for _ in range(CHANCE_DRAWS):
+    for _ in range(min(CHANCE_DRAWS, max(2, ENTRIES_DRAWN // (n_codes * n_factors)))):  # many pairs scatter little
         correlations = np.sqrt(rng.beta(0.5, max(n_rows - 2, 1) / 2, size=(n_codes, n_factors)))
         draws.append(correlations[best_matching(correlations)].mean())
     return float(np.mean(draws))

@@ -35,7 +35,8 @@ class Histogram:
 
     def code_labels(self, codes: FloatArray) -> tuple[Labels, ...]:
         """Labels of every code."""
-        return tuple(binned(codes[:, i], self.bins, self.binning) for i in range(codes.shape[1]))
+        scratch = np.empty(codes.shape[0])
+        return tuple(binned(codes[:, i], self.bins, self.binning, scratch) for i in range(codes.shape[1]))
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
         """Labels of a factor: its own levels where it is discrete, bins where not."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
+import math
+import operator
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import joblib
+import numpy as np
 
-from unweave.card import Metric, MetricUndefined
+from unweave.card import Card, Metric, MetricUndefined
+from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, stated_options
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
-
-MetricChoice = str | Metric | functools.partial[Any]
 
 
 def evaluate(
     factors: object = None,
     codes: object = None,
     *,
-    metrics: Sequence[MetricChoice] | None = None,
+    metrics: MetricChoice | Iterable[MetricChoice] | None = None,
     seeds: int | Iterable[int] = 0,
     n_jobs: int = 1,
     progress: bool = False,
@@ -35,7 +37,7 @@ def evaluate(
     ----------
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
-    metrics : sequence of names, metrics or ``functools.partial`` of metrics, optional
+    metrics : names, metrics or ``functools.partial`` of metrics, optional
         By default all for which the evidence has what they need (geometry needs ``decoder=``). A name may carry
         options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
@@ -73,7 +75,7 @@ def compare(
     factors: object,
     representations: Mapping[str, object],
     *,
-    metrics: Sequence[MetricChoice] | None = None,
+    metrics: MetricChoice | Iterable[MetricChoice] | None = None,
     seeds: int | Iterable[int] = 0,
     n_jobs: int = 1,
     progress: bool = False,
@@ -90,26 +92,50 @@ def compare(
     >>> both.score("mcc", "kept").value > both.score("mcc", "noise").value
     True
     """
-    if not representations:
+    if not (isinstance(representations, Mapping) and representations):
         raise EvidenceError("There is nothing to compare: pass a mapping from names to codes.")
-    evidences = {str(name): Evidence(factors, codes, **evidence_options) for name, codes in representations.items()}
-    return _run(evidences, metrics, seeds, n_jobs, progress)
+    evidences = {
+        str(name): _evidence_of(str(name), factors, codes, evidence_options) for name, codes in representations.items()
+    }
+    if len(evidences) < len(representations):
+        raise EvidenceError("Two representations have the same name: give each a name of its own.")
+    return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress)
+
+
+def _evidence_of(name: str, factors: object, codes: object, options: Mapping[str, Any]) -> Evidence:
+    try:
+        return Evidence(factors, codes, **options)
+    except EvidenceError as error:
+        raise EvidenceError(f"In {name!r}: {error}") from error
+
+
+def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
+    """All on the rows that no representation had to drop, so that they are scored on the same samples."""
+    common = functools.reduce(np.intersect1d, (evidence.kept_rows for evidence in evidences.values()))
+    if not common.size:
+        raise EvidenceError("Every row is missing in one of the representations: fill values in or compare fewer.")
+    return {
+        name: evidence if evidence.n_rows == common.size else evidence.keeping(common)
+        for name, evidence in evidences.items()
+    }
 
 
 def _run(
     evidences: Mapping[str, Evidence],
-    metrics: Sequence[MetricChoice] | None,
+    metrics: MetricChoice | Iterable[MetricChoice] | None,
     seeds: int | Iterable[int],
     n_jobs: int,
     progress: bool,
 ) -> Evaluation:
-    chosen = dict(map(_labelled, _applicable(evidences.values()) if metrics is None else metrics))
-    seed_list = [seeds] if isinstance(seeds, int) else list(seeds)
+    if not isinstance(n_jobs, int) or n_jobs == 0:
+        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
+    chosen = chosen_metrics(_applicable(evidences.values()) if metrics is None else metrics)
+    seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in chosen.items()
-        for seed in (seed_list if "rng" in _metric_of(entry).options else [None])
+        for seed in (seed_list if _takes_seed(entry) else [None])
     ]
     rows = []
     with joblib.parallel_config("threading", n_jobs=n_jobs), _progress_bar(len(jobs), progress) as step:
@@ -121,20 +147,35 @@ def _run(
 
 def _applicable(evidences: Iterable[Evidence]) -> list[Metric]:
     """The catalogue without metrics that need what no evidence has; those asked for by name say so in their row."""
-    return [entry for entry in CATALOGUE.values() if any(not entry.card.missing(evidence) for evidence in evidences)]
+    fitting = [entry for entry in CATALOGUE.values() if any(not entry.card.missing(evidence) for evidence in evidences)]
+    return fitting or list(CATALOGUE.values())
+
+
+def _seed_list(seeds: int | Iterable[int]) -> list[int]:
+    try:
+        listed = [operator.index(seed) for seed in (seeds if isinstance(seeds, Iterable) else [seeds])]
+    except TypeError:
+        listed = [-1]
+    if not listed or min(listed) < 0 or len(set(listed)) < len(listed):
+        raise EvidenceError(f"seeds={seeds!r} are not seeds: pass a whole number from 0, or several different ones.")
+    return listed
+
+
+def _takes_seed(entry: Any) -> bool:
+    """Whether the metric has a random part whose seed was not fixed with its options."""
+    return "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
-    card, start = _metric_of(entry).card, time.perf_counter()
-    score, problem = None, None
+    card, start = metric_of(entry).card, time.perf_counter()
+    score, chance, problem = None, None, None
     try:
         score = entry(evidence) if seed is None else entry(evidence, rng=seed)
+        chance = _chance(card, evidence) if label == card.name else None  # options change what noise gets
     except (MetricUndefined, EvidenceError) as error:
         problem = str(error)
     except Exception as error:  # the row says why, and the other metrics go on
-        problem = f"{card.name} failed with {type(error).__name__}: {error}"
-    sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)
-    chance = card.chance(*sizes) if callable(card.chance) else card.chance
+        problem = f"{card.name} failed with {type(error).__name__}: {' '.join(str(error).split())}"
     return Row(
         representation=name,
         label=label,
@@ -143,64 +184,18 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
         seed=seed,
         score=score,
         problem=problem,
-        chance=chance if isinstance(chance, float) and len(label) == len(card.name) else None,
+        chance=chance,
         seconds=time.perf_counter() - start,
     )
 
 
-def _labelled(choice: MetricChoice) -> tuple[str, Any]:
-    if isinstance(choice, str):
-        choice = chosen_by_text(choice)
-    options = choice.keywords if isinstance(choice, functools.partial) else {}
-    stated = ", ".join(f"{name}={option}" for name, option in options.items())
-    name = _metric_of(choice).card.name
-    return (f"{name} ({stated})" if stated else name), choice
-
-
-def chosen_by_text(text: str) -> Any:
-    """Metric named by text, with options after colons.
-
-    >>> chosen_by_text("mcc:correlation=spearman:cross_fit=true").keywords
-    {'correlation': 'spearman', 'cross_fit': True}
-    """
-    name, _, stated = text.strip().partition(":")
-    if name not in CATALOGUE:
-        near = difflib.get_close_matches(name, CATALOGUE, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else f"the metrics are {', '.join(CATALOGUE)}."
-        raise EvidenceError(f"There is no metric called {name!r}: {hint}")
-    entry = CATALOGUE[name]
-    if not stated:
-        return entry
-    options = {}
-    for pair in stated.split(":"):
-        option, equals, value = pair.partition("=")
-        if not equals or option not in entry.options:
-            raise EvidenceError(
-                f"{name} has no option {option!r}: write NAME=VALUE with one of {', '.join(entry.options)}."
-            )
-        options[option] = _literal(value)
-    return functools.partial(entry, **options)
-
-
-def _literal(text: str) -> str | bool | int | float:
-    words: dict[str, bool] = {"true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _metric_of(choice: Any) -> Metric:
-    entry = choice.func if isinstance(choice, functools.partial) else choice
-    if not hasattr(entry, "card"):
-        raise EvidenceError(
-            f"{choice!r} is not a metric: declare it with @unweave.metric, or name one of the catalogue."
-        )
-    return cast(Metric, entry)
+def _chance(card: Card, evidence: Evidence) -> float | None:
+    """What noise gets on evidence of this size, where the card knows."""
+    if isinstance(card.chance, str):
+        return None
+    sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)
+    chance = float(card.chance(*sizes) if callable(card.chance) else card.chance)
+    return None if math.isnan(chance) else chance
 
 
 @contextmanager
@@ -210,16 +205,16 @@ def _progress_bar(n_steps: int, wanted: bool) -> Iterator[Callable[[str], None]]
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=n_steps)
         started = False
 
         def step(text: str) -> None:
             nonlocal started
-            bar.update(task, description=text, advance=int(started))
+            bar.update(task, description=escape(text), advance=int(started))
             started = True
 
         yield step

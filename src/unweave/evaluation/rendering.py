@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from io import StringIO
 
 from rich import box
@@ -13,32 +14,61 @@ from rich.text import Text
 
 from unweave.evaluation.results import Evaluation
 
+BESIDE_SCORES = ("measures", "chance")
+LATEX = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
-def rich_table(evaluation: Evaluation) -> Group:
-    """What was evaluated, the scores, and the numbered notes."""
-    notes = evaluation.notes
+
+def rich_table(evaluation: Evaluation, width: int) -> Group:
+    """What was evaluated, the scores, and the numbered notes.
+
+    Where width is short the columns beside the scores go first; the scores are never cut.
+    """
+    layouts = [_score_table(evaluation, beside) for beside in (BESIDE_SCORES, BESIDE_SCORES[1:], BESIDE_SCORES[2:])]
+    table = next((layout for layout in layouts if _natural_width(layout) <= width), layouts[-1])
+    table.width = _natural_width(table)
+    parts: list[Text | Table] = [Text(_heading(evaluation)), table]
+    parts += [Text(f"{k:>2} {sentence}", style="dim") for k, sentence in enumerate(evaluation.notes, 1)]
+    return Group(*parts)
+
+
+def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
     several = len(evaluation.representations) > 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
-    table.add_column("measures")
+    if "measures" in beside:
+        table.add_column("measures")
     for name in evaluation.representations:
-        table.add_column(name if several else "score", justify="right", no_wrap=True)
-    table.add_column("chance", justify="right")
+        table.add_column(Text(name if several else "score"), justify="right", no_wrap=True)
+    if "chance" in beside:
+        table.add_column("chance", justify="right")
     table.add_column("notes")
     for label in evaluation.labels:
-        rows = [row for row in evaluation.rows if row.label == label]
-        marks = ", ".join(str(k) for k, labels in enumerate(notes.values(), 1) if label in labels)
-        cells = [_cell(evaluation, label, name) for name in evaluation.representations]
-        table.add_row(label, rows[0].measures, *cells, _chance_cell(evaluation, label), marks)
-    parts: list[Text | Table] = [Text(_heading(evaluation)), table]
-    parts += [Text(f"{k:>2} {sentence}", style="dim") for k, sentence in enumerate(notes, 1)]
-    return Group(*parts)
+        measures = next(row.measures for row in evaluation.rows if row.label == label)
+        marks = [str(k) for k, labels in enumerate(evaluation.notes.values(), 1) if label in labels]
+        table.add_row(
+            # as Text, because names may hold what rich takes for markup
+            Text(label),
+            *([Text(measures)] if "measures" in beside else []),
+            *(_cell(evaluation, label, name) for name in evaluation.representations),
+            *([_chance_cell(evaluation, label)] if "chance" in beside else []),
+            ", ".join(marks),
+        )
+    return table
+
+
+def _natural_width(table: Table) -> int:
+    return Console(width=10_000).measure(table).maximum
 
 
 def text_table(evaluation: Evaluation) -> str:
     """The same without colour, at a width that holds it."""
     buffer = StringIO()
-    Console(file=buffer, width=140, no_color=True, highlight=False).print(rich_table(evaluation))
+    width = max(140, _natural_width(_score_table(evaluation, BESIDE_SCORES)))
+    Console(file=buffer, width=width, no_color=True, highlight=False).print(rich_table(evaluation, width))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
@@ -65,14 +95,16 @@ def _heading(evaluation: Evaluation) -> str:
     if not data["n_rows"]:
         return "A decoder alone, without factors and codes"
     codes = f"{sizes.pop()} codes" if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
-    return f"{data['n_rows']} rows, {len(data['factors'])} factors ({factors}), {codes}"
+    stated = f"{len(data['factors'])} factors ({factors})" if factors else "no factors"
+    return f"{data['n_rows']} rows, {stated}, {codes}"
 
 
 def _cell(evaluation: Evaluation, label: str, representation: str) -> str:
+    values = evaluation.values(label, representation)
     mean, spread = evaluation.mean_and_spread(label, representation)
     if math.isnan(mean):
-        return "undefined" if evaluation.values(label, representation) else "failed"
-    return f"{mean:.3f} ± {spread:.3f}" if spread else f"{mean:.3f}"
+        return "undefined" if values else "failed"
+    return f"{mean:.3f} ± {spread:.3f}" if len(values) > 1 else f"{mean:.3f}"
 
 
 def _chance_cell(evaluation: Evaluation, label: str) -> str:
@@ -81,4 +113,4 @@ def _chance_cell(evaluation: Evaluation, label: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "_%&#$" else letter for letter in text)
+    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))

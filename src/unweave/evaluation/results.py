@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score, plain_data
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 SCHEMA = "unweave.evaluation/1"
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
@@ -120,10 +120,10 @@ class Evaluation:
             for sentence, marks in labels.items()
         }
 
-    def __rich__(self) -> Group:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from unweave.evaluation.rendering import rich_table
 
-        return rich_table(self)
+        yield rich_table(self, options.max_width)
 
     def __str__(self) -> str:
         from unweave.evaluation.rendering import text_table
@@ -155,15 +155,19 @@ class Evaluation:
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
         rows = [{**vars(row), "score": row.score.to_dict() if row.score else None} for row in self.rows]
-        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": plain_data(rows)})
+        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": plain_data(rows)}, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Evaluation from `to_json`."""
-        content = json.loads(text)
-        if content.get("schema") != SCHEMA:
+        try:
+            content = json.loads(text)
+            schema = content["schema"]
+        except (ValueError, TypeError, KeyError):
+            raise EvidenceError("This is not an evaluation in JSON: pass what to_json or save wrote.") from None
+        if schema != SCHEMA:
             raise EvidenceError(
-                f"This file has schema {content.get('schema')!r} and this version reads {SCHEMA!r}: "
+                f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         rows = [

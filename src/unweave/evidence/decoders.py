@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.evidence.tables import EvidenceError, FloatArray, plain
+from unweave.evidence.columns import EvidenceError, FloatArray, plain
 
 BLOCK_BYTES = 64 * 2**20
 # a library that is already loaded, and the module that registers an adapter for its decoders when imported

@@ -9,11 +9,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from unweave.evidence.columns import EvidenceError, FloatArray, Levels
 from unweave.evidence.decoders import decoder_of, digest_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
+from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.splits import Rows, fold_of_each_row, shuffled_rows
-from unweave.evidence.tables import EvidenceError, FloatArray, Table, plain, read_table
+from unweave.evidence.splits import Rows, fold_of_each_row, group_table, renumbered, shuffled_rows, train_and_test_rows
+from unweave.evidence.tables import Table, common_index, read_numbers, read_table
+
+LARGEST_SQUARED = 1e150
 
 
 class Evidence:
@@ -30,7 +34,8 @@ class Evidence:
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
         ordinal; other numbers are continuous.
     missing : {"refuse", "drop"}
-        Whether rows with missing values are an error or are left out (`n_dropped` says how many).
+        Whether rows with missing values are an error or are left out (`n_dropped` says how many, `kept_rows` which
+        are left).
     nuisances : table, optional
         What varies in the data and should not reach the codes.
     row_groups : sequence of n labels, optional
@@ -70,41 +75,57 @@ class Evidence:
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
-        tables = {
-            "factor": None if factors is None else read_table(factors, "factor", factor_names),
-            "code": _code_table(codes, code_names),
-            "nuisance": None if nuisances is None else read_table(nuisances, "nuisance"),
+        if posterior is not None and code_names is not None:
+            posterior = posterior.renamed(code_names)
+        given = {
+            "factors": None if factors is None else read_table(factors, "factor", factor_names),
+            "codes": _code_table(codes, code_names) if posterior is None else posterior.table,
+            "posterior's spread": None if posterior is None else posterior.spread,
+            "nuisances": None if nuisances is None else read_table(nuisances, "nuisance"),
+            "row_groups": None if row_groups is None else group_table(row_groups),
         }
-        groups = None if row_groups is None else _group_numbers(row_groups)
-        lengths = {f"{what}s": table.values.shape[0] for what, table in tables.items() if table is not None}
-        if groups is not None:
-            lengths["row_groups"] = groups.size
-        if lengths or (decoder is None and reference is None):
-            _check_alignment(lengths, tables)
-        kept = _rows_without_missing(tables, missing)
-        factor_table, code_table, nuisance_table = (_rows_of(table, kept) for table in tables.values())
+        tables = {what: table for what, table in given.items() if table is not None}
+        if not tables.keys() - {"row_groups"} and decoder is None and sampler is None:
+            raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
+        n_given = _common_length(tables)
+        kept = rows_without_missing(tables, missing)
+        kept_tables = tables if kept is None else {what: table.rows(kept) for what, table in tables.items()}
+        factor_table, code_table, nuisance_table, group_numbers = map(
+            kept_tables.get, ("factors", "codes", "nuisances", "row_groups")
+        )
 
-        self.n_rows: int = next(iter(lengths.values()), 0) if kept is None else int(kept.size)
-        self.n_dropped: int = 0 if kept is None else next(iter(lengths.values())) - self.n_rows
+        _refuse_extremes(factor_table)
+        self.kept_rows: Rows = np.arange(n_given) if kept is None else kept
+        self.n_rows: int = self.kept_rows.size
+        self.n_dropped: int = n_given - self.n_rows
         self.factors: FloatArray = _values(factor_table, self.n_rows)
         self.factor_names: tuple[str, ...] = factor_table.names if factor_table else ()
-        self.factor_levels = factor_table.levels if factor_table else ()
-        self.declared_kinds: tuple[DeclaredKind, ...] = (
-            resolved_kinds(factor_table.values, factor_table.names, factor_table.is_text, kinds) if factor_table else ()
-        )
+        self.factor_levels: tuple[Levels | None, ...] = factor_table.levels if factor_table else ()
+        # from all rows given, so that the kind of a factor does not depend on where codes are missing
+        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds)
         self.codes: FloatArray = _values(code_table, self.n_rows)
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
         self.nuisances: FloatArray = _values(nuisance_table, self.n_rows)
         self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
-        self.row_groups: Rows | None = groups if groups is None or kept is None else _group_numbers(groups[kept])
+        self.row_groups: Rows | None = renumbered(group_numbers.values[:, 0]) if group_numbers else None
         self.code_groups = _checked_groups(code_groups, self.code_names)
         self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
         self.sampler = sampler
         self._permuted_from: tuple[Evidence, Rows] | None = None
         self._memo: dict[Any, Any] = {}
-        for array in (self.factors, self.codes, self.nuisances):
-            array.flags.writeable = False
+        self._seal()
+
+    def _seal(self) -> None:
+        """Make the arrays read-only: what is remembered of them stays true."""
+        for array in (self.factors, self.codes, self.nuisances, self.kept_rows, self.row_groups):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_memo" in self.__dict__:
+            raise AttributeError(f"Evidence cannot be changed, so {name} stays as it is: build another Evidence.")
+        object.__setattr__(self, name, value)
 
     @property
     def n_factors(self) -> int:
@@ -144,11 +165,14 @@ class Evidence:
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array.T).data)
         if self.posterior is not None:
+            digest.update(b"std")
             digest.update(np.ascontiguousarray(self.posterior.std.T).data)
         if self.row_groups is not None:
-            digest.update(self.row_groups.tobytes())
+            digest.update(b"row groups")
+            digest.update(self.row_groups.data)
         digest.update(digest_of(self.decoder) + digest_of(self.reference))
-        digest.update(repr((self.declared_kinds, self.factor_names, self.code_names, self.code_groups)).encode())
+        names = (self.factor_names, self.factor_levels, self.code_names, self.nuisance_names, self.code_groups)
+        digest.update(repr((self.declared_kinds, names)).encode())
         return digest.hexdigest()
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
@@ -160,6 +184,10 @@ class Evidence:
         """
         fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+    def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
+        """Training and test rows, this share of them for the test; row groups stay whole."""
+        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator) -> Self:
         """The same columns with the pairing of factors and codes broken; per-column results are shared.
@@ -177,121 +205,88 @@ class Evidence:
         >>> Evidence([1, 2, 3], [4, 5, 6]).rows(np.array([0, 2])).factors[:, 0].tolist()
         [1.0, 3.0]
         """
+        index = np.arange(self.n_rows)[index]  # a mask or a list will do
         return self._with(
-            n_rows=int(index.size),
+            n_rows=index.size,
+            kept_rows=self.kept_rows[index],
             factors=self.factors[index],
             codes=self.codes[index],
             nuisances=self.nuisances[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
-            row_groups=None if self.row_groups is None else _group_numbers(self.row_groups[index]),
+            row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
             _permuted_from=None,
         )
+
+    def keeping(self, given_rows: Rows) -> Self:
+        """The evidence of these among the rows given at first; the others count as dropped.
+
+        >>> Evidence([1, 2, 3], [4, 5, 6]).keeping(np.array([0, 2])).n_dropped
+        1
+        """
+        fewer = self.rows(np.flatnonzero(np.isin(self.kept_rows, given_rows)))
+        return fewer._with(n_dropped=self.n_dropped + self.n_rows - fewer.n_rows)
 
     def _with(self, **changed: Any) -> Self:
         """A copy with these attributes, and nothing remembered of the old ones."""
         other = object.__new__(type(self))
         remembered = ("constant_factors", "dead_codes", "fingerprint")
-        other.__dict__.update({name: item for name, item in self.__dict__.items() if name not in remembered})
-        for name, item in changed.items():
-            if name in ("factors", "codes", "nuisances"):
-                item = np.asfortranarray(item)
-                item.flags.writeable = False
-            setattr(other, name, item)
-        other._memo = {}
+        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        tables = {
+            name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
+        }
+        other.__setstate__(kept | changed | tables)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memo": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memo={})
+        self._seal()
 
     def __repr__(self) -> str:
         return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"
 
 
 def _code_table(codes: object, names: Sequence[str] | None) -> Table | None:
-    if codes is None:
-        return None
-    table = codes.table if isinstance(codes, Posterior) else read_table(codes, "code", names)
-    text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
-    if text:
-        raise EvidenceError(f"Code {text[0]!r} holds text: codes are numbers, so leave this column out.")
-    return table
+    return None if codes is None else read_numbers(codes, "code", names)
 
 
-def _check_alignment(lengths: dict[str, int], tables: Mapping[str, Table | None]) -> None:
-    if not lengths:
-        raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
+def _common_length(tables: Mapping[str, Table]) -> int:
+    lengths = {what: table.values.shape[0] for what, table in tables.items()}
     if len(set(lengths.values())) > 1:
         stated = ", ".join(f"{what} have {n} rows" for what, n in lengths.items())
         raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
-    first, second = tables["factor"], tables["code"]
-    indexed = first and second and hasattr(first.index, "equals") and hasattr(second.index, "equals")
-    if first and second and indexed and not first.index.equals(second.index):
-        raise EvidenceError(
-            "The factors and codes have different row indexes: align them (codes.loc[factors.index]), "
-            "or reset both indexes if the rows are already in the same order."
-        )
+    common_index({what: table.index for what, table in tables.items()})
+    return next(iter(lengths.values()), 0)
 
 
-def _rows_without_missing(tables: Mapping[str, Table | None], missing: str) -> Rows | None:
-    """Rows to keep, or None for all; infinities and, unless dropped, missing values are refused by name."""
-    if missing not in ("refuse", "drop"):
-        raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
-    n_rows = next((table.values.shape[0] for table in tables.values() if table is not None), 0)
-    bad_rows = np.zeros(n_rows, dtype=bool)
-    counts: list[str] = []
-    for what, table in tables.items():
-        if table is None:
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(table.values.sum()):  # one pass and no mask for the usual case
-                continue
-        infinite = np.isinf(table.values).sum(axis=0)
-        if infinite.any():
-            j = int(np.flatnonzero(infinite)[0])
+def _refuse_extremes(factors: Table | None) -> None:
+    """Metrics square the factors, which has to stay within float64."""
+    for name, column in zip(factors.names, factors.values.T, strict=True) if factors else ():
+        largest, span = np.abs(column).max(), column.max() - column.min()
+        if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
             raise EvidenceError(
-                f"{what.capitalize()} {table.names[j]!r} is infinite in {infinite[j]} rows: "
-                "clip these values or leave the rows out."
+                f"Factor {name!r} reaches {largest:.3g} and spans {span:.3g}, whose squares floats cannot hold: "
+                "state it in other units."
             )
-        is_missing = np.isnan(table.values)
-        per_column = is_missing.sum(axis=0)
-        counts += [f"{what} {table.names[j]!r} ({per_column[j]})" for j in np.flatnonzero(per_column)]
-        bad_rows |= is_missing.any(axis=1)
-    if not bad_rows.any():
-        return None
-    if missing == "refuse":
-        shown = ", ".join(counts[:5]) + (f" and {len(counts) - 5} more columns" if len(counts) > 5 else "")
-        raise EvidenceError(
-            f"Values are missing in {int(bad_rows.sum())} of {bad_rows.size} rows: {shown}; "
-            "fill them in, or pass missing='drop' to leave these rows out."
-        )
-    if bad_rows.all():
-        raise EvidenceError(
-            "Every row has a missing value, so dropping leaves none: fill them in or leave columns out."
-        )
-    return np.flatnonzero(~bad_rows)
 
 
-def _rows_of(table: Table | None, kept: Rows | None) -> Table | None:
-    if table is None or kept is None:
-        return table
-    return Table(np.asfortranarray(table.values[kept]), table.names, table.levels)
+def _declared_kinds(factors: Table | None, given: KindsGiven) -> tuple[DeclaredKind, ...]:
+    return () if factors is None else resolved_kinds(factors.values, factors.names, factors.is_text, given)
 
 
 def _values(table: Table | None, n_rows: int) -> FloatArray:
     return np.empty((n_rows, 0), order="F") if table is None else table.values
 
 
-def _group_numbers(labels: object) -> Rows:
-    array = plain(labels)
-    if array.ndim != 1:
-        raise EvidenceError(f"row_groups has shape {array.shape}: pass one label per row.")
-    return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.intp)
-
-
 def _checked_groups(
     code_groups: Mapping[str, Sequence[str]] | None, names: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
-    groups = {str(group): tuple(map(str, members)) for group, members in (code_groups or {}).items()}
+    groups = {
+        str(group): (members,) if isinstance(members, str) else tuple(map(str, members))
+        for group, members in (code_groups or {}).items()
+    }
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from unweave.evidence.tables import EvidenceError, FloatArray
+from unweave.evidence.columns import EvidenceError, FloatArray
 
 MOST_ORDINAL_LEVELS = 50
 FEWEST_ROWS_PER_LEVEL = 5
@@ -60,18 +60,21 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
 def resolved_kinds(
     values: FloatArray, names: tuple[str, ...], is_text: tuple[bool, ...], given: KindsGiven
 ) -> tuple[DeclaredKind, ...]:
-    """One kind per factor: what the user gave, else what the rule infers."""
+    """One kind per factor: what the user gave, else what the rule infers; missing values do not count."""
     stated = _given_by_name(names, given)
     kinds = []
     for j, name in enumerate(names):
-        declared = stated.get(name) or DeclaredKind(inferred_kind(values[:, j], is_text[j]))
+        column = values[~np.isnan(values[:, j]), j]
+        declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:
             raise EvidenceError(
                 f"Factor {name!r} holds text, so it cannot be {declared.kind.value}: "
                 "turn it into numbers in the order you mean, or declare it categorical."
             )
         if declared.kind is FactorKind.CIRCULAR:
-            _check_period(name, values[:, j], declared.period)
+            _check_period(name, column, declared.period)
+        if declared.kind is FactorKind.CATEGORICAL:
+            _refuse_identifier(name, column)
         kinds.append(declared)
     return tuple(kinds)
 
@@ -79,15 +82,16 @@ def resolved_kinds(
 def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, DeclaredKind]:
     if given is None:
         return {}
-    if isinstance(given, str):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         return {name: _parsed(given) for name in names}
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
+        stated = {str(name): text for name, text in given.items()}
+        unknown = [name for name in stated if name not in names]
         if unknown:
-            raise EvidenceError(
-                f"kinds names {unknown[0]!r}, but the factors are {', '.join(map(repr, names))}: use these names."
-            )
-        return {name: _parsed(text) for name, text in given.items()}
+            known = ", ".join(map(repr, names[:8])) + (" and others" if len(names) > 8 else "")
+            raise EvidenceError(f"kinds names {unknown[0]!r}, but the factors are {known}: use these names.")
+        return {name: _parsed(text) for name, text in stated.items()}
+    given = list(given)
     if len(given) != len(names):
         raise EvidenceError(
             f"kinds has {len(given)} entries for {len(names)} factors: give one for each, one for all, "
@@ -96,7 +100,7 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
     return {name: _parsed(text) for name, text in zip(names, given, strict=True)}
 
 
-def _parsed(text: str) -> DeclaredKind:
+def _parsed(text: object) -> DeclaredKind:
     """Kind from 'ordinal', 'circular' (radians) or 'circular:360' (with the period)."""
     word, _, period = str(text).partition(":")
     try:
@@ -120,4 +124,14 @@ def _check_period(name: str, column: FloatArray, period: float) -> None:
         raise EvidenceError(
             f"Factor {name!r} is circular with period {period:.6g}, but its values span {span:.6g}: "
             "state the period in its own units, such as circular:360 for degrees."
+        )
+
+
+def _refuse_identifier(name: str, column: FloatArray) -> None:
+    """A category needs to come back to be learned; file names and the like never do."""
+    n_levels = np.unique(column).size
+    if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
+        raise EvidenceError(
+            f"Factor {name!r} is categorical with {n_levels} values in {column.size} rows: leave it out if it is an "
+            "identifier, or declare it continuous if it is a number."
         )

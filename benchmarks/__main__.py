@@ -1,0 +1,49 @@
+"""Run the benchmarks, print a table, write results.json; exit code 1 when a target is not met."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.information import mig_time, nearest_neighbour
+from benchmarks.machine import machine_facts
+from benchmarks.matching import mcc_memory, mcc_rdc, mcc_spearman, mcc_time
+from benchmarks.measurement import HEADING, Measurement
+from benchmarks.prediction import dci_time, r2_time
+
+RESULTS = Path(__file__).with_name("results.json")
+BENCHMARKS: dict[str, Callable[[], Measurement]] = {
+    "mcc-time": mcc_time,
+    "mcc-memory": mcc_memory,
+    "mig-time": mig_time,
+    "dci-time": dci_time,
+    "mcc-spearman": mcc_spearman,
+    "mcc-rdc": mcc_rdc,
+    "r2-time": r2_time,
+    "nearest-neighbour": nearest_neighbour,
+}
+
+
+def main(names: list[str]) -> int:
+    """Run the named benchmarks, or all; 0 when every target is met."""
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"There is no benchmark {unknown[0]!r}: choose from {', '.join(BENCHMARKS)}.", file=sys.stderr)
+        return 2
+    facts = machine_facts()
+    print(", ".join(f"{name} {fact}" for name, fact in facts.items()), HEADING, sep="\n\n")
+    measured: dict[str, Measurement] = {}
+    for name in names or BENCHMARKS:
+        measured[name] = BENCHMARKS[name]()
+        print(*measured[name].lines(name), sep="\n", flush=True)
+    missed = [name for name, measurement in measured.items() if measurement.met is False]
+    print(f"\nTargets not met: {', '.join(missed)}." if missed else "\nAll targets met.")
+    plain = {name: measurement.as_plain_data() for name, measurement in measured.items()}
+    RESULTS.write_text(json.dumps({"machine": facts, "measurements": plain}, indent=2) + "\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""Metrics that match codes to factors, against the matrix product they cannot do without."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.measurement import Measurement, Target, seconds
+from benchmarks.timing import best_cpu_seconds, peak_gigabytes
+from unweave.evidence import Evidence
+from unweave.metrics import mcc
+
+WIDE_MCC = """
+import benchmarks
+import numpy as np
+from unweave.evidence import Evidence
+from unweave.metrics import mcc
+rng = np.random.default_rng(0)
+mcc(Evidence(rng.normal(size=(1000, 100)), rng.normal(size=(1000, 16384))))
+"""
+
+
+def mcc_time() -> Measurement:
+    """The first call on built evidence does little more than the product of factors and codes."""
+    factors, codes = noisy_copies(n_rows=50_000, n_codes=512, n_factors=20)
+    contestants = {
+        "mcc": mcc,
+        "product": lambda evidence: evidence.factors.T @ evidence.codes,
+    }
+    # built anew each time, because evidence remembers what it has once computed
+    times = best_cpu_seconds(contestants, repetitions=12, prepare=lambda: Evidence(factors, codes))
+    return Measurement(
+        subject="mcc on built evidence, n = 50,000, m = 512, d = 20",
+        figure=times["mcc"] / times["product"],
+        unit="times the bare product factors.T @ codes",
+        target=Target("at most", 4),
+        notes=(seconds(times),),
+    )
+
+
+def mcc_memory() -> Measurement:
+    """More codes than any square matrix of them would allow."""
+    return Measurement(
+        subject="mcc, n = 1,000, m = 16,384, d = 100: interpreter, imports, inputs and all",
+        figure=peak_gigabytes(WIDE_MCC),
+        unit="GB peak of a fresh process",
+        target=Target("at most", 1),
+        notes=(f"the inputs alone are {1000 * (16_384 + 100) * 8 / 1e9:.2f} GB, and evidence keeps a copy",),
+    )
+
+
+def mcc_spearman() -> Measurement:
+    """What ranks cost."""
+    return _against_pearson("spearman")
+
+
+def mcc_rdc() -> Measurement:
+    """What the randomised dependence coefficient costs."""
+    return _against_pearson("rdc")
+
+
+def _against_pearson(correlation: str) -> Measurement:
+    factors, codes = noisy_copies(n_rows=10_000, n_codes=64, n_factors=10)
+    contestants = {
+        correlation: lambda evidence: mcc(evidence, correlation=correlation),
+        "pearson": mcc,
+    }
+    times = best_cpu_seconds(contestants, repetitions=5, prepare=lambda: Evidence(factors, codes))
+    return Measurement(
+        subject=f"mcc with correlation='{correlation}', n = 10,000, m = 64, d = 10",
+        figure=times[correlation] / times["pearson"],
+        unit="times mcc with correlation='pearson'",
+        notes=(seconds(times),),
+    )
+
+
+def noisy_copies(n_rows: int, n_codes: int, n_factors: int) -> tuple[np.ndarray, np.ndarray]:
+    """Independent factors, and codes of which the first follow one factor each and the others nothing."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(n_rows, n_factors))
+    codes = rng.normal(size=(n_codes, n_rows)).T  # column after column in memory, as evidence keeps them
+    codes[:, :n_factors] += factors
+    return factors, codes

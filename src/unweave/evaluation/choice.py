@@ -1,0 +1,97 @@
+"""Which metrics to run: by name, by text with options, as functions or partial functions."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from unweave.card import Metric
+from unweave.evidence import EvidenceError
+from unweave.metrics import CATALOGUE
+
+MetricChoice = str | Metric | functools.partial[Any]
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dict[str, Any]:
+    """Metrics by label, the whole catalogue for None; a label is the name with the options that were stated."""
+    if metrics is None:
+        return dict(CATALOGUE)
+    choices = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    if not choices:
+        raise EvidenceError("There is no metric to compute: name at least one, or pass None for all.")
+    chosen: dict[str, Any] = {}
+    for choice in choices:
+        entry = chosen_by_text(choice) if isinstance(choice, str) else choice
+        label = _label(entry)
+        if label in chosen and metric_of(chosen[label]) is not metric_of(entry):
+            raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
+        chosen[label] = entry
+    return chosen
+
+
+def metric_of(choice: Any) -> Metric:
+    """The metric behind a choice."""
+    entry = choice.func if isinstance(choice, functools.partial) else choice
+    if not hasattr(entry, "card"):
+        raise EvidenceError(
+            f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
+            "or name one of the catalogue."
+        )
+    return cast(Metric, entry)
+
+
+def stated_options(choice: Any) -> Mapping[str, Any]:
+    """Options that the choice fixes."""
+    return choice.keywords if isinstance(choice, functools.partial) else {}
+
+
+def _label(choice: Any) -> str:
+    name, options = metric_of(choice).card.name, stated_options(choice)
+    for option in options:
+        _check_option(metric_of(choice), option)
+    stated = ", ".join(f"{option}={value}" for option, value in options.items())
+    return f"{name} ({stated})" if stated else name
+
+
+def chosen_by_text(text: str) -> Any:
+    """Metric named by text, with options after colons.
+
+    >>> chosen_by_text("mcc:correlation=spearman:cross_fit=true").keywords
+    {'correlation': 'spearman', 'cross_fit': True}
+    """
+    name, *stated = (part.strip() for part in text.split(":"))
+    if name not in CATALOGUE:
+        near = difflib.get_close_matches(name.lower(), CATALOGUE, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else f"the metrics are {', '.join(CATALOGUE)}."
+        raise EvidenceError(f"There is no metric called {name!r}: {hint}")
+    entry = CATALOGUE[name]
+    options = dict(_read_option(entry, pair) for pair in stated)
+    return functools.partial(entry, **options) if options else entry
+
+
+def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
+    """Name and value of NAME=VALUE; the option's default says what type the value has."""
+    option, equals, value = (part.strip() for part in pair.partition("="))
+    _check_option(entry, option)
+    default = entry.options[option].default
+    if not isinstance(default, (bool, int, float, str)):
+        raise EvidenceError(
+            f"{option} of {entry.card.name} is not a number or a word: "
+            f"pass functools.partial({entry.card.name}, {option}=...) in Python."
+        )
+    try:
+        if not equals:
+            raise ValueError
+        return option, TRUTH[value.lower()] if isinstance(default, bool) else type(default)(value)
+    except (ValueError, KeyError):
+        raise EvidenceError(
+            f"{pair!r} does not set {option} of {entry.card.name}: write {option}=VALUE, such as {option}={default}."
+        ) from None
+
+
+def _check_option(entry: Metric, option: str) -> None:
+    if option not in entry.options:
+        raise EvidenceError(f"{entry.card.name} has no option {option!r}: it has {', '.join(entry.options) or 'none'}.")

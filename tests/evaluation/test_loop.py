@@ -1,0 +1,222 @@
+"""The metric loop: every metric, representation and seed gets its row, whatever happens to the others."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unweave
+from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
+from unweave.evidence import FactorKind
+
+N_ROWS = 120
+RNG = np.random.default_rng(0)
+FACTORS = pd.DataFrame(RNG.normal(size=(N_ROWS, 2)), columns=["size", "hue"])
+CODES = FACTORS.to_numpy() @ [[1.0, 0.3], [0.0, 1.0]]
+NOISE = RNG.normal(size=(N_ROWS, 3))
+QUICK = ["mcc", "r2", "mig"]
+
+
+def declared(function, chance=0.0, **card):
+    """A metric of the caller's own."""
+    return metric(
+        **{
+            "measures": "nothing",
+            "equivalence": "any",
+            "factor_kinds": frozenset(FactorKind),
+            "needs": ("factors", "codes"),
+            "min_rows": 1,
+            "bounds": (0.0, 1.0),
+            "best": 1.0,
+            "chance": chance,
+            "cost": "none",
+            "fails_when": "always",
+            "reference": "none",
+        }
+        | card
+    )(function)
+
+
+def half(evidence):
+    """A constant."""
+    return Score(0.5)
+
+
+def boom(evidence):
+    """An accident."""
+    raise ZeroDivisionError("two\nlines")
+
+
+def no_score(evidence):
+    """Not a score."""
+    return 0.5
+
+
+class TestRows:
+    def test_every_metric_of_the_catalogue_has_one(self):
+        evaluation = evaluate(FACTORS, CODES)
+        given = {"factors", "codes"}
+        fitting = tuple(name for name, entry in metrics.CATALOGUE.items() if given >= set(entry.card.needs))
+        assert evaluation.labels == fitting
+        assert all(row.score is not None for row in evaluation.rows)
+        assert evaluation.representations == ("codes",)
+
+    def test_a_row_is_what_the_metric_gives(self):
+        evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=spearman", "r2"], seeds=3)
+        assert evaluation["mcc"] == metrics.mcc(FACTORS, CODES, correlation="spearman", rng=3)
+        assert evaluation["r2"] == metrics.r2(FACTORS, CODES, rng=3)
+
+    def test_names_and_kinds_are_in_the_output(self):
+        evaluation = evaluate(FACTORS, CODES, metrics="r2", kinds={"hue": "circular:30"})
+        assert list(evaluation["r2"].per_factor) == ["size", "hue"]
+        assert evaluation.data["factors"] == [
+            {"name": "size", "kind": "continuous"},
+            {"name": "hue", "kind": "circular"},
+        ]
+        assert "size continuous, hue circular" in str(evaluation)
+
+    def test_evidence_and_posterior_are_taken(self):
+        evidence = unweave.Evidence(FACTORS, CODES)
+        assert evaluate(evidence, metrics="mcc").rows == evaluate(FACTORS, CODES, metrics="mcc").rows
+        posterior = Posterior(CODES, np.ones_like(CODES))
+        assert evaluate(FACTORS, posterior, metrics="mcc")["mcc"] == evaluate(evidence, metrics="mcc")["mcc"]
+        with pytest.raises(EvidenceError, match=r"An Evidence already holds the codes.*pass it alone"):
+            evaluate(evidence, CODES)
+
+
+class TestFailures:
+    def test_a_metric_that_raises_does_not_take_others_down(self):
+        chosen = ["mcc", declared(boom), declared(no_score), declared(half)]
+        evaluation = evaluate(FACTORS, CODES, metrics=chosen)
+        problems = {row.label: row.problem for row in evaluation.rows}
+        assert problems["boom"] == "boom failed with ZeroDivisionError: two lines"
+        assert problems["no_score"].startswith("no_score failed with AttributeError")
+        assert (problems["mcc"], problems["half"], float(evaluation["half"])) == (None, None, 0.5)
+        assert "boom failed with ZeroDivisionError: two lines" in str(evaluation)
+        with pytest.raises(EvidenceError, match="boom failed with ZeroDivisionError"):
+            evaluation["boom"]
+
+    def test_a_chance_level_that_raises_stays_in_its_row(self):
+        chosen = [declared(half, chance=lambda n, m, d: 1 / 0), "mcc"]
+        rows = evaluate(FACTORS, CODES, metrics=chosen).rows
+        assert rows[0].problem == "half failed with ZeroDivisionError: division by zero"
+        assert rows[1].score is not None
+
+    def test_wrong_option_values_are_said_in_the_row(self):
+        evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=kendall", "r2:n_folds=1", "r2"])
+        assert "'kendall' is not known: use 'pearson'" in evaluation.rows[0].problem
+        assert "A split into 1 parts leaves nothing to test on" in evaluation.rows[1].problem
+        assert evaluation.rows[2].score is not None
+
+    def test_too_few_rows_for_some(self):
+        rows = {row.label: row for row in evaluate(FACTORS[:20], CODES[:20], metrics=QUICK).rows}
+        assert rows["mig"].problem == "mig needs at least 40 rows and has 20: pass more samples."
+        assert rows["mcc"].score is not None
+
+    def test_missing_sides(self):
+        problem = evaluate(FACTORS, metrics="mcc").rows[0].problem
+        assert problem == "mcc needs codes, and the evidence has none: pass the codes."
+        assert "factors" in evaluate(None, CODES, metrics="mcc").rows[0].problem
+
+    def test_a_constant_factor_is_nan_and_named(self):
+        factors = FACTORS.assign(weight=7.0)
+        for score in (row.score for row in evaluate(factors, CODES, metrics=QUICK).rows):
+            assert np.isnan(score.per_factor["weight"])
+            assert np.isfinite(score.value)
+            assert "Constant in these samples, so left out of the score: weight." in score.caveats
+
+    def test_constant_factors_alone_are_refused(self):
+        for row in evaluate(np.ones((N_ROWS, 2)), CODES, metrics=QUICK).rows:
+            assert row.problem == (
+                f"{row.label} needs a factor that varies, and all are constant: pass samples in which they vary."
+            )
+
+    def test_a_dead_code_is_scored_and_named(self):
+        codes = pd.DataFrame(CODES, columns=["u", "v"]).assign(dead=3.0)
+        for row in evaluate(FACTORS, codes, metrics=QUICK).rows:
+            assert np.isfinite(row.score.value)
+            assert "Dead codes, which carry nothing: dead." in row.score.caveats
+
+
+class TestSeeds:
+    def test_metrics_with_a_random_part_run_once_per_seed(self):
+        evaluation = evaluate(FACTORS, NOISE, metrics=["r2", "mig"], seeds=np.arange(3))
+        assert [(row.label, row.seed) for row in evaluation.rows] == [("r2", 0), ("r2", 1), ("r2", 2), ("mig", None)]
+
+    def test_a_seed_among_the_options_stays(self):
+        chosen = [functools.partial(metrics.r2, rng=7), "r2:rng=7"]
+        evaluation = evaluate(FACTORS, CODES, metrics=chosen, seeds=[0, 1])
+        assert [row.label for row in evaluation.rows] == ["r2 (rng=7)"]
+        assert evaluation["r2"] == metrics.r2(FACTORS, CODES, rng=7)
+
+    @pytest.mark.parametrize("seeds", [[], -1, [0, -3], [1, 1], 1.5, "3", None], ids=str)
+    def test_what_is_not_a_seed(self, seeds):
+        with pytest.raises(EvidenceError, match="are not seeds: pass a whole number from 0, or several different ones"):
+            evaluate(FACTORS, CODES, metrics="mcc", seeds=seeds)
+
+
+class TestJobs:
+    def test_numbers_do_not_depend_on_threads(self):
+        chosen = ["mcc", "dci_disentanglement", "dci_informativeness"]
+        one, two = (evaluate(FACTORS, CODES, metrics=chosen, n_jobs=n_jobs) for n_jobs in (1, 2))
+        assert one == two
+
+    @pytest.mark.parametrize("n_jobs", [0, "2", 1.5], ids=str)
+    def test_what_is_not_a_number_of_threads(self, n_jobs):
+        with pytest.raises(EvidenceError, match=r"n_jobs=.* is not a number of threads: use 1 or more, or -1 for all"):
+            evaluate(FACTORS, CODES, metrics="mcc", n_jobs=n_jobs)
+
+
+class TestCompare:
+    def test_side_by_side(self):
+        both = compare(FACTORS, {"kept": CODES, "noise": NOISE}, metrics=QUICK)
+        assert both.representations == ("kept", "noise")
+        for label in QUICK:
+            assert both.score(label, "kept").value > both.score(label, "noise").value
+            assert both.score(label, "noise") == evaluate(FACTORS, NOISE, metrics=label)[label]
+
+    def test_all_are_scored_on_the_same_rows(self):
+        gaps = {"first": CODES.copy(), "second": NOISE.copy()}
+        gaps["first"][0], gaps["second"][[0, 5]] = np.nan, np.nan
+        both = compare(FACTORS, gaps, metrics=["mcc"], missing="drop")
+        rows = np.setdiff1d(np.arange(N_ROWS), [0, 5])
+        alone = evaluate(FACTORS.to_numpy()[rows], CODES[rows], metrics=["mcc"], factor_names=["size", "hue"])
+        assert both.score("mcc", "first").raw == pytest.approx(alone["mcc"].raw)
+        assert (both.data["n_rows"], both.data["n_dropped"]) == (118, 2)
+        assert all("2 rows with missing values were dropped." in row.score.caveats for row in both.rows)
+
+    @pytest.mark.parametrize(
+        ("representations", "message"),
+        [
+            ({}, "There is nothing to compare: pass a mapping from names to codes"),
+            ([CODES, NOISE], "There is nothing to compare"),
+            ({1: CODES, "1": NOISE}, "Two representations have the same name"),
+            (
+                {"good": CODES, "bad": CODES[:5]},
+                "In 'bad': The rows do not pair up: factors have 120 rows, codes have 5",
+            ),
+            ({"good": CODES, "bad": NOISE * [1, 1, np.inf]}, "In 'bad': Code 'code 2' is infinite in 120 rows"),
+        ],
+        ids=["none", "list", "same name", "length", "infinite"],
+    )
+    def test_what_cannot_be_compared(self, representations, message):
+        with pytest.raises(EvidenceError, match=message):
+            compare(FACTORS, representations, metrics="mcc")
+
+    def test_no_row_is_complete_everywhere(self):
+        first, second = np.where(np.arange(4) < 2, np.nan, 1.0), np.where(np.arange(4) < 2, 1.0, np.nan)
+        with pytest.raises(EvidenceError, match="Every row is missing in one of the representations"):
+            compare([1, 2, 3, 4], {"first": first, "second": second}, missing="drop")
+
+
+def test_chance_is_told_for_the_plain_metric_only():
+    rows = evaluate(FACTORS, CODES, metrics=["mcc", "mcc:cross_fit=true", declared(half, chance=0)]).rows
+    assert 0 < rows[0].chance < 0.3
+    assert rows[1].chance is None
+    assert rows[2].chance == 0.0
+
+
+def test_no_progress_bar_off_the_terminal(capsys):
+    evaluate(FACTORS, CODES, metrics="mcc", progress=True)
+    assert capsys.readouterr() == ("", "")

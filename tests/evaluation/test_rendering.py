@@ -1,0 +1,104 @@
+"""Tables for a terminal, a pipe and a paper: nothing is cut, nothing is taken for markup."""
+
+import re
+from io import StringIO
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from unweave import Evidence, compare, evaluate
+
+RNG = np.random.default_rng(0)
+FACTORS = RNG.normal(size=(60, 2))
+NOISE = RNG.normal(size=(60, 2))
+STRANGE = ["[red]", "[/x]", "a_b", r"50% & {more} #1 ~ x^2 $y \z", "two\nlines"]
+
+
+@pytest.fixture(scope="module")
+def strange():
+    return compare(FACTORS, dict.fromkeys(STRANGE, FACTORS), metrics=["mcc", "r2:n_folds=3"])
+
+
+@pytest.fixture(scope="module")
+def seeded():
+    codes = FACTORS + NOISE
+    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], seeds=[0, 1])
+
+
+def printed(evaluation, width):
+    buffer = StringIO()
+    Console(file=buffer, width=width).print(evaluation, crop=False)
+    return buffer.getvalue()
+
+
+def test_text_holds_every_number():
+    evaluation = compare(FACTORS, {f"representation {k}": FACTORS + k * NOISE for k in range(25)}, metrics=["mcc"])
+    (line,) = [line for line in str(evaluation).splitlines() if line.strip().startswith("mcc")]
+    found = re.findall(r"\d\.\d{3}", line)
+    expected = [f"{evaluation.score('mcc', name).value:.3f}" for name in evaluation.representations]
+    assert found[:25] == expected
+    assert "representation 24" in str(evaluation)
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 140])
+def test_a_narrow_terminal_loses_columns_but_no_score(seeded, width):
+    text = printed(seeded, width)
+    assert ("explicitness" in text, "chance" in text) == ((True, True) if width == 140 else (width == 80, width >= 60))
+    for name in seeded.representations:
+        mean, spread = seeded.mean_and_spread("r2", name)
+        assert f"{mean:.3f} ± {spread:.3f}" in text
+
+
+def test_several_seeds_show_mean_and_spread(seeded):
+    line = next(line for line in str(seeded).splitlines() if line.strip().startswith("r2"))
+    assert len(re.findall(r"\d\.\d{3} ± \d\.\d{3}", line)) == 2
+
+
+def test_names_are_not_markup(strange):
+    for text in (str(strange), printed(strange, 200)):
+        assert "[red]" in text
+        assert "[/x]" in text
+
+
+def test_latex_has_balanced_columns_and_no_bare_special_letter(strange):
+    lines = strange.to_latex().splitlines()
+    assert lines[0] == r"\begin{tabular}{l" + "r" * len(STRANGE) + "}"
+    assert [lines[1], lines[3], *lines[-2:]] == [r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"]
+    table = [lines[2], *lines[4:-2]]
+    assert len(table) == 3
+    for line in table:
+        assert line.endswith(r" \\")
+        assert len(re.findall(r"(?<!\\)&", line)) == len(STRANGE)
+        bare = re.sub(r"\\(?:textbackslash|textasciitilde|textasciicircum)\{\}|\\[_%&#${}]|\$\\pm\$", "", line[:-3])
+        assert not set(bare) & set("_%#${}~^\\")
+    assert r"a\_b" in lines[2]
+    assert r"r2 (n\_folds=3)" in lines[5]
+
+
+def test_latex_of_one_representation_and_several_seeds(seeded):
+    assert r"$\pm$" in seeded.to_latex()
+    assert evaluate(FACTORS, FACTORS, metrics="mcc").to_latex().splitlines()[2] == r"metric & score \\"
+
+
+def test_failed_and_undefined_are_told_apart():
+    evaluation = evaluate(FACTORS[:, :1], FACTORS, metrics=["mcc", "dci_disentanglement", "r2:n_folds=99"])
+    lines = {line.split()[0]: line for line in str(evaluation).splitlines() if line.strip()}
+    assert "undefined" in lines["dci_disentanglement"]
+    assert "failed" in lines["r2"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "heading"),
+    [
+        (
+            Evidence({"size": range(60), "shape": ["a", "b"] * 30}, FACTORS),
+            "60 rows, 2 factors (size continuous, shape categorical), 2 codes",
+        ),
+        (Evidence(RNG.normal(size=(60, 12)), FACTORS), "60 rows, 12 factors (12 continuous), 2 codes"),
+        (Evidence(None, FACTORS), "60 rows, no factors, 2 codes"),
+    ],
+    ids=["few", "many", "none"],
+)
+def test_the_heading_says_what_was_evaluated(evidence, heading):
+    assert str(evaluate(evidence, metrics="mcc")).splitlines()[0] == heading

@@ -1,0 +1,109 @@
+"""An evaluation survives being written, and becomes a frame of any library."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from unweave import Evaluation, EvidenceError, compare, evaluate
+
+RNG = np.random.default_rng(0)
+FACTORS = {"size": RNG.normal(size=80), "hue": RNG.normal(size=80), "flat": np.ones(80)}
+CODES = {"kept": np.column_stack(list(FACTORS.values())), "noise": RNG.normal(size=(80, 2))}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    """Two representations, two seeds, nan for a constant factor, and a metric that fails."""
+    return compare(FACTORS, CODES, metrics=["mcc", "r2", "mig", "r2:n_folds=100"], seeds=[0, 1])
+
+
+def test_json_gives_the_same_evaluation_back(evaluation):
+    text = evaluation.to_json()
+    json.loads(text, parse_constant=pytest.fail)  # NaN and Infinity are not JSON
+    assert Evaluation.from_json(text) == evaluation
+    assert str(Evaluation.from_json(text)) == str(evaluation)
+
+
+def test_json_says_its_schema_data_and_versions(evaluation):
+    content = json.loads(evaluation.to_json())
+    assert content["schema"] == "unweave.evaluation/1"
+    assert (content["data"]["n_rows"], content["data"]["n_dropped"]) == (80, 0)
+    assert {"unweave", "numpy", "python"} <= set(content["data"]["versions"])
+    assert len({entry["fingerprint"] for entry in content["data"]["representations"].values()}) == 2
+
+
+def test_save_and_load(evaluation, tmp_path):
+    evaluation.save(tmp_path / "evaluation.json")
+    assert Evaluation.load(str(tmp_path / "evaluation.json")) == evaluation
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "This is not an evaluation in JSON: pass what to_json or save wrote"),
+        ("[1, 2]", "This is not an evaluation in JSON"),
+        ("{}", "This is not an evaluation in JSON"),
+        (
+            '{"schema": "unweave.evaluation/99"}',
+            "has schema 'unweave.evaluation/99' and this version reads .*evaluate again",
+        ),
+    ],
+)
+def test_json_of_something_else(text, message):
+    with pytest.raises(EvidenceError, match=message):
+        Evaluation.from_json(text)
+
+
+def test_scores_by_metric_representation_and_seed(evaluation):
+    assert evaluation["mcc"] == evaluation.score("mcc", "kept", 0)
+    assert evaluation.score("r2", "noise", 1) != evaluation.score("r2", "noise", 0)
+    with pytest.raises(KeyError, match="no score of 'dci'; there are mcc, r2, mig"):
+        evaluation["dci"]
+    with pytest.raises(EvidenceError, match="A split into 100 parts needs at least 100 rows and there are 80"):
+        evaluation["r2 (n_folds=100)"]
+
+
+def test_mean_and_spread_over_seeds(evaluation):
+    values = evaluation.values("r2", "noise")
+    raw = [evaluation.score("r2", "noise", seed).value for seed in (0, 1)]
+    assert values == raw
+    assert evaluation.mean_and_spread("mig", "kept") == (evaluation.score("mig", "kept").value, 0.0)
+    mean, spread = evaluation.mean_and_spread("mcc", "noise")
+    assert (mean, spread) == (pytest.approx(evaluation.score("mcc", "noise").value), 0.0)
+    assert math.isnan(evaluation.mean_and_spread("r2 (n_folds=100)", "kept")[0])
+
+
+def test_mean_and_spread_are_those_of_the_values():
+    evaluation = evaluate(FACTORS, RNG.normal(size=(80, 2)) + CODES["kept"][:, :2], metrics="r2", seeds=range(4))
+    values = evaluation.values("r2", "codes")
+    assert len(set(values)) == 4
+    assert evaluation.mean_and_spread("r2", "codes") == (
+        pytest.approx(np.mean(values)),
+        pytest.approx(np.std(values, ddof=1)),
+    )
+
+
+@pytest.mark.parametrize("backend", ["polars", "pandas", "pyarrow"])
+def test_frames(evaluation, backend):
+    frame = evaluation.to_frame(backend)
+    assert type(frame).__module__.split(".")[0] == backend
+    columns = frame.to_pydict() if backend == "pyarrow" else {name: frame[name].to_list() for name in frame.columns}
+    assert list(columns) == ["representation", "metric", "seed", "value", "raw", "chance", "seconds", "note"]
+    assert columns["representation"] == [row.representation for row in evaluation.rows]
+    assert columns["metric"][:4] == ["mcc", "mcc", "r2", "r2"]
+    np.testing.assert_array_equal(
+        columns["value"], [row.score.value if row.score else np.nan for row in evaluation.rows]
+    )
+    assert "A split into 100 parts" in " ".join(columns["note"])
+
+
+def test_the_default_frame_is_polars(evaluation):
+    assert evaluation.to_frame().columns == evaluation.to_frame("polars").columns
+
+
+def test_notes_stand_once_with_their_metrics(evaluation):
+    constant = "Constant in these samples, so left out of the score: flat."
+    assert evaluation.notes[constant] == ("mcc", "r2", "mig")
+    assert any(note.startswith("kept: Dead codes") for note in evaluation.notes)

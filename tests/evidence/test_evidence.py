@@ -1,0 +1,130 @@
+"""Evidence cannot be changed, knows its own digest, and gives parts of itself."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, Posterior, metrics
+
+RNG = np.random.default_rng(0)
+FACTORS, CODES = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 3))
+
+
+def evidence(**options):
+    return Evidence(**{"factors": FACTORS, "codes": CODES} | options)
+
+
+def nudged(array):
+    changed = array.copy()
+    changed[3, 1] = np.nextafter(changed[3, 1], 9)
+    return changed
+
+
+@pytest.mark.parametrize("name", ["factors", "codes", "nuisances", "row_groups", "kept_rows"])
+@pytest.mark.parametrize(
+    "through",
+    [lambda it: it, lambda it: it.rows(np.arange(20)), copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))],
+)
+def test_arrays_are_read_only(name, through):
+    array = getattr(through(evidence(nuisances=CODES, row_groups=np.arange(30) % 7)), name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 1
+
+
+def test_attributes_are_fixed():
+    with pytest.raises(AttributeError, match="Evidence cannot be changed, so factors stays as it is: build another"):
+        evidence().factors = FACTORS
+
+
+def test_a_score_cannot_reach_back_into_what_is_remembered():
+    found = evidence()
+    for parts in (metrics.mcc(found).parts, metrics.mcc(found.permuted(0)).parts):
+        with pytest.raises(ValueError, match="read-only"):
+            parts["correlation_matrix"][0, 0] = 2.0
+
+
+def test_pickling_keeps_everything_but_the_memo():
+    found = evidence(row_groups=np.arange(30) % 7)
+    metrics.mcc(found)
+    loaded = pickle.loads(pickle.dumps(found))
+    assert loaded.fingerprint == found.fingerprint
+    assert metrics.mcc(loaded) == metrics.mcc(found)
+    assert not pickle.loads(pickle.dumps(found))._memo
+
+
+CHANGES = [
+    {},
+    {"factors": nudged(FACTORS)},
+    {"codes": nudged(CODES)},
+    {"factors": FACTORS[:, ::-1]},
+    {"factors": CODES, "codes": FACTORS},
+    {"factors": None, "codes": np.column_stack([FACTORS, CODES])},
+    {"kinds": "circular:1000"},
+    {"kinds": "circular:1001"},
+    {"kinds": ["ordinal", "continuous"]},
+    {"factor_names": ["a", "b"]},
+    {"code_names": ["a", "b", "c"]},
+    {"nuisances": CODES},
+    {"nuisances": {"light": CODES[:, 0]}},
+    {"nuisances": {"noise": CODES[:, 0]}},
+    {"row_groups": np.arange(30) % 7},
+    {"row_groups": np.arange(30) % 5},
+    {"code_groups": {"g": ["code 0"]}},
+    {"codes": Posterior(CODES, np.ones((30, 3)))},
+    {"codes": Posterior(CODES, np.full((30, 3), 2.0))},
+    {"factors": {"shape": ["heart", "square"] * 15}},
+    {"factors": {"shape": ["heart", "sphere"] * 15}},
+]
+
+
+def test_any_change_changes_the_fingerprint():
+    change_of = {}
+    for change in CHANGES:
+        digest = evidence(**change).fingerprint
+        assert digest not in change_of, f"{change} and {change_of[digest]} have one fingerprint"
+        change_of[digest] = change
+
+
+@pytest.mark.parametrize(
+    "same",
+    [np.asfortranarray(FACTORS), FACTORS.tolist(), np.repeat(FACTORS, 2, axis=0)[::2], FACTORS.astype(np.longdouble)],
+    ids=["fortran order", "lists", "strides", "longdouble"],
+)
+def test_memory_does_not_change_the_fingerprint(same):
+    assert evidence(factors=same).fingerprint == evidence().fingerprint
+
+
+def test_rows_take_an_index_a_list_or_a_mask():
+    found = evidence(row_groups=["a", "b", "c"] * 10)
+    mask = np.arange(30) % 3 != 1
+    for index in (np.flatnonzero(mask), np.flatnonzero(mask).tolist(), mask):
+        some = found.rows(index)
+        assert some.n_rows == 20
+        np.testing.assert_array_equal(some.factors, FACTORS[mask])
+        np.testing.assert_array_equal(some.codes, CODES[mask])
+        assert some.row_groups.tolist() == [0, 1] * 10
+
+
+def test_keeping_fewer_of_the_rows_given():
+    codes = np.where(np.arange(30) % 10 == 0, np.nan, CODES[:, 0])
+    found = evidence(codes=codes, missing="drop").keeping(np.arange(0, 15))
+    assert (found.n_rows, found.n_dropped) == (13, 17)
+    np.testing.assert_array_equal(found.factors, FACTORS[found.kept_rows])
+
+
+def test_constant_columns_are_known_by_name():
+    found = Evidence({"size": [1, 2, 3], "hue": [5, 5, 5]}, [[0, 7], [0, 8], [0, 9]])
+    assert (found.constant_factors, found.dead_codes) == (("hue",), ("code 0",))
+
+
+def test_one_side_or_a_decoder_alone_is_evidence():
+    assert Evidence(FACTORS).n_codes == 0
+    assert Evidence(None, CODES).n_factors == 0
+    assert Evidence(decoder=CODES).n_rows == 0
+    assert repr(Evidence(FACTORS)) == "Evidence(30 rows, 2 factors, 0 codes)"
+
+
+def test_a_code_group_of_one():
+    assert evidence(code_groups={"g": "code 1"}).code_groups == {"g": ("code 1",)}

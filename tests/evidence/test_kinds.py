@@ -1,0 +1,93 @@
+"""The kind of a factor: stated in three ways, or inferred by the documented rule."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, EvidenceError, FactorKind
+
+N_ROWS = 300
+RNG = np.random.default_rng(0)
+FACTORS = {
+    "angle": RNG.uniform(0, 360, N_ROWS),
+    "level": RNG.integers(0, 4, N_ROWS),
+    "shape": RNG.choice(["heart", "square"], N_ROWS),
+}
+
+
+def kinds(factors=FACTORS, given=None):
+    return tuple(map(str, Evidence(factors, kinds=given).kinds))
+
+
+def test_what_is_not_given_is_inferred():
+    assert kinds() == ("continuous", "ordinal", "categorical")
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_rows", "expected"),
+    [(50, 250, "ordinal"), (51, 500, "continuous"), (50, 249, "continuous"), (2, 10, "ordinal"), (2, 9, "continuous")],
+)
+def test_the_rule_for_numbers(n_levels, n_rows, expected):
+    assert kinds(np.arange(n_rows) % n_levels / 7) == (expected,)
+
+
+@pytest.mark.parametrize("given", ["categorical", FactorKind.CATEGORICAL, " Categorical "])
+def test_one_kind_for_all(given):
+    assert kinds({"level": FACTORS["level"], "shape": FACTORS["shape"]}, given) == ("categorical", "categorical")
+
+
+def test_one_kind_for_each():
+    stated = ["circular:360", FactorKind.CONTINUOUS, "categorical"]
+    assert kinds(given=stated) == kinds(given=tuple(stated)) == ("circular", "continuous", "categorical")
+
+
+def test_kinds_by_name_leave_the_others_to_the_rule():
+    assert kinds(given={"level": "continuous"}) == ("continuous", "continuous", "categorical")
+    assert kinds(np.arange(10), {"factor 0": "ordinal"}) == ("ordinal",)
+    assert kinds({0: np.arange(10)}, {0: "ordinal"}) == ("ordinal",)
+
+
+@pytest.mark.parametrize(
+    ("text", "period"), [("circular", 2 * math.pi), ("circular:360", 360.0), ("circular: 7.5", 7.5)]
+)
+def test_circular_has_a_period(text, period):
+    declared = Evidence(np.linspace(0, 6, 20), kinds=text).declared_kinds[0]
+    assert (declared.kind, declared.period) == ("circular", period)
+
+
+def test_a_full_turn_fits_its_period():
+    assert kinds(np.linspace(0, 360, 30), "circular:360") == ("circular",)
+
+
+def test_kinds_do_not_depend_on_where_codes_are_missing():
+    codes = np.where(np.arange(N_ROWS) < 10, 1.0, np.nan)
+    evidence = Evidence(FACTORS, codes, missing="drop")
+    assert (evidence.n_rows, evidence.kinds) == (10, Evidence(FACTORS).kinds)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("nominal", "'nominal' is not a kind of factor: use continuous, ordinal, categorical, circular"),
+        ("circular:0", "'circular:0' is not a kind"),
+        ("circular:-3", "'circular:-3' is not a kind"),
+        ("circular:nan", "'circular:nan' is not a kind"),
+        ("circular:full", "'circular:full' is not a kind"),
+        ("ordinal:3", "'ordinal:3' is not a kind"),
+        (7, "'7' is not a kind"),
+        (["ordinal"], "kinds has 1 entries for 3 factors: give one for each, one for all, or a mapping"),
+        ({"leval": "ordinal"}, "kinds names 'leval', but the factors are 'angle', 'level', 'shape': use these names"),
+        ({"shape": "ordinal"}, "Factor 'shape' holds text, so it cannot be ordinal: turn it into numbers in the order"),
+        ({"angle": "circular"}, "Factor 'angle' is circular with period 6.28319, but its values span 35.*circular:360"),
+    ],
+    ids=str,
+)
+def test_kinds_that_do_not_fit(given, message):
+    with pytest.raises(EvidenceError, match=message):
+        Evidence(FACTORS, kinds=given)
+
+
+def test_an_identifier_is_not_a_category():
+    with pytest.raises(EvidenceError, match="Factor 'file' is categorical with 80 values in 80 rows: leave it out"):
+        Evidence({"file": [f"image {k}" for k in range(80)]})

@@ -1,0 +1,94 @@
+"""Permuted evidence shares what the pairing does not touch, and gives the same numbers as evidence built afresh."""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, matrices
+from unweave.estimators.correlation import Pearson, Spearman
+from unweave.estimators.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.random_dependence import RandomDependence
+from unweave.memo import memoised
+
+N_ROWS = 240
+KINDS = {"angle": "circular", "shape": "categorical"}
+ESTIMATORS = [
+    (matrices.correlation_matrix, Pearson()),
+    (matrices.correlation_matrix, Spearman()),
+    (matrices.correlation_matrix, RandomDependence()),
+    (matrices.mutual_information_matrix, Histogram(8)),
+    (matrices.mutual_information_matrix, NearestNeighbour()),
+]
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    rng = np.random.default_rng(0)
+    factors = {
+        "size": rng.normal(size=N_ROWS),
+        "level": rng.integers(0, 5, N_ROWS),
+        "angle": rng.uniform(-3, 3, N_ROWS),
+        "shape": rng.choice(["heart", "oval", "square"], N_ROWS),
+    }
+    codes = np.column_stack(
+        [factors["size"] ** 3, factors["level"] + rng.normal(size=N_ROWS), np.cos(factors["angle"])]
+    )
+    return Evidence(factors, codes, kinds=KINDS)
+
+
+def afresh(permuted):
+    names = permuted.factor_names
+    return Evidence(
+        permuted.factors, permuted.codes, kinds=[declared_text(k) for k in permuted.declared_kinds], factor_names=names
+    )
+
+
+def declared_text(declared):
+    return f"{declared.kind}:{declared.period}" if declared.kind == "circular" else str(declared.kind)
+
+
+@pytest.mark.parametrize(("matrix", "estimator"), ESTIMATORS, ids=lambda item: type(item).__name__)
+def test_matrices_equal_those_of_fresh_evidence(evidence, matrix, estimator):
+    matrix(evidence, estimator)  # so that there is something to share
+    for permuted in (evidence.permuted(3), evidence.permuted(3).permuted(4)):
+        np.testing.assert_allclose(matrix(permuted, estimator), matrix(afresh(permuted), estimator), atol=1e-9)
+    assert not np.allclose(matrix(evidence.permuted(3), estimator), matrix(evidence, estimator), atol=1e-3)
+
+
+def test_the_pairing_is_broken_and_the_columns_are_kept(evidence):
+    permuted = evidence.permuted(0)
+    np.testing.assert_array_equal(permuted.codes, evidence.codes)
+    assert not np.array_equal(permuted.factors, evidence.factors)
+    # whole rows of factors move, so their dependence on each other stays
+    assert sorted(map(tuple, permuted.factors)) == sorted(map(tuple, evidence.factors))
+    assert permuted.fingerprint != evidence.fingerprint
+
+
+def test_the_same_seed_gives_the_same_permutation(evidence):
+    generator = np.random.default_rng(5)
+    assert evidence.permuted(5).fingerprint == evidence.permuted(5).fingerprint
+    assert evidence.permuted(generator).fingerprint != evidence.permuted(generator).fingerprint
+
+
+def test_one_side_is_computed_once_for_all_permutations(evidence):
+    calls = []
+
+    @memoised(on="codes")
+    def of_codes(evidence):
+        calls.append("codes")
+        return evidence.codes.sum(axis=0)
+
+    @memoised(on="factors", by_row=True)
+    def by_row(evidence, power):
+        calls.append("factors")
+        return (evidence.factors**power,)
+
+    @memoised(on="both")
+    def of_both(evidence):
+        calls.append("both")
+        return evidence.factors.T @ evidence.codes
+
+    permutations = [evidence.permuted(seed) for seed in range(3)]
+    for permuted in (*permutations, permutations[0].permuted(9)):
+        of_codes(permuted), of_both(permuted)
+        np.testing.assert_array_equal(by_row(permuted, 2)[0], permuted.factors**2)
+    assert (calls.count("codes"), calls.count("factors"), calls.count("both")) == (1, 1, 4)
