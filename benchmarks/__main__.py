@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.geometry import GEOMETRY
 from benchmarks.information import mig_time, nearest_neighbour
 from benchmarks.machine import machine_facts
 from benchmarks.matching import mcc_memory, mcc_rdc, mcc_spearman, mcc_time
@@ -23,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "mcc-rdc": mcc_rdc,
     "r2-time": r2_time,
     "nearest-neighbour": nearest_neighbour,
+    **GEOMETRY,
 }
 
 

@@ -15,6 +15,7 @@ from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
 from unweave.memo import memoised
 
 KEPT_BYTES = 256 * 2**20
+CACHED_NUMBERS = 2**17
 Sets = tuple[tuple[int, ...], ...]
 
 
@@ -67,7 +68,8 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     lengths, directions, shared = [], [], []
     kept: list[FloatArray] = []
     information, tangent_sum, n_rows, keep = RunningMean(), None, 0, True
-    for block in jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence)):
+    jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
+    for block in (part for whole in jacobians for part in _cut(whole)):
         n_rows += len(block)
         tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
         gram_block = gram.grams(block)
@@ -78,8 +80,11 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
         else:
             directions.append(np.full(len(block), -np.inf))
         keep = keep and n_rows * block.shape[2] ** 2 * 8 <= KEPT_BYTES
-        kept = [*kept, cosines.copy()] if keep else []
-        pairs = gram.information_of_cosines(np.square(cosines, out=cosines))
+        if keep:
+            kept.append(cosines.copy())
+        else:
+            kept.clear()
+        pairs = gram.information_of_cosines(cosines)
         np.einsum("bii->bi", pairs)[...] = 0.0  # a latent and itself are no pair
         shared.append(pairs.sum(axis=(1, 2)) / max(pairs.shape[1] * (pairs.shape[1] - 1), 1))
         information.add(pairs)
@@ -132,7 +137,7 @@ def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mea
         products = np.matmul(ours.transpose(0, 2, 1), theirs)
         lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
-            running.add(gram.information_of_cosines(np.square(products) / lengths))
+            running.add(gram.information_of_cosines(products / np.sqrt(lengths)))
     return running.mean()
 
 
@@ -220,6 +225,13 @@ def zero_columns(evidence: Evidence, found: Geometry) -> tuple[str, ...]:
         for name, count in zip(latent_names(evidence), counts.tolist(), strict=True)
         if count
     )
+
+
+def _cut(block: FloatArray) -> Iterator[FloatArray]:
+    """Parts of a block whose Gram matrices fit the cache, or single samples."""
+    rows = max(1, CACHED_NUMBERS // block.shape[2] ** 2)
+    for start in range(0, len(block), rows):
+        yield block[start : start + rows]
 
 
 def entropies(found: Geometry) -> Mean:

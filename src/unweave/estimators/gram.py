@@ -27,7 +27,7 @@ class Mean:
 
 
 class RunningMean:
-    """Mean and standard error of arrays that come one block of samples after another.
+    """Mean and standard error of arrays that come one block of samples after another, from sums and squares.
 
     >>> running = RunningMean()
     >>> running.add(np.array([[1.0], [3.0]]))
@@ -38,38 +38,41 @@ class RunningMean:
 
     def __init__(self) -> None:
         self.n = 0
-        self._value: FloatArray | float = 0.0
-        self._squares: FloatArray | float = 0.0
+        self._sum: FloatArray | None = None
+        self._squares: FloatArray | None = None
 
     def add(self, block: FloatArray) -> None:
-        """Add samples, first axis."""
-        with np.errstate(invalid="ignore"):  # infinite samples have a mean, and no spread
-            value = block.mean(axis=0)
-            squares = np.square(block - value).sum(axis=0)
-            self.merge(len(block), value, squares)
-
-    def merge(self, n: int, value: FloatArray, squares: FloatArray) -> None:
-        """Add n samples of which the mean and the squared distances from it are known (Chan et al. 1979)."""
-        total = self.n + n
+        """Add samples, first axis; the block is used up."""
+        self.n += len(block)
         with np.errstate(invalid="ignore"):
-            step = value - self._value if self.n else np.zeros_like(value)
-            self._value = self._value + step * (n / total) if self.n else value
-            self._squares = self._squares + squares + np.square(step) * (self.n * n / total)
-        self.n = total
+            total = block[0].copy() if len(block) == 1 else block.sum(axis=0)
+            np.square(block, out=block)
+            squares = block[0] if len(block) == 1 else block.sum(axis=0)
+            if self._sum is None or self._squares is None:
+                self._sum, self._squares = total, squares.copy()
+            else:
+                self._sum += total
+                self._squares += squares
 
     def mean(self) -> Mean:
         """What has come in so far."""
-        value = np.asarray(self._value, dtype=np.float64)
+        assert self._sum is not None
+        assert self._squares is not None
+        value = self._sum / self.n
         if self.n < 2:
             return Mean(value, np.full_like(value, np.nan))
-        return Mean(value, np.sqrt(np.asarray(self._squares) / (self.n - 1) / self.n))
+        with np.errstate(invalid="ignore"):  # infinite samples have a mean, and no spread
+            variance = np.maximum(self._squares / self.n - np.square(value), 0.0) / (self.n - 1)
+        return Mean(value, np.sqrt(variance))
 
 
 def mean_of(samples: FloatArray) -> Mean:
     """Mean over the first axis and its standard error."""
-    running = RunningMean()
-    running.add(samples)
-    return running.mean()
+    n = len(samples)
+    with np.errstate(invalid="ignore"):
+        value = samples.mean(axis=0)
+        variance = np.square(samples - value).sum(axis=0) / max(n - 1, 1) / n
+    return Mean(np.asarray(value), np.where(n > 1, np.sqrt(variance), np.nan))
 
 
 def grams(jacobians: FloatArray) -> FloatArray:
@@ -84,19 +87,25 @@ def log_lengths(gram_block: FloatArray) -> FloatArray:
 
 
 def cosines(gram_block: FloatArray) -> FloatArray:
-    """Cosines between columns (b x d x d), with a diagonal of exactly 1; nan where a column is zero."""
+    """Cosines between columns (b x d x d) in place of the Gram matrices; nan where a column is zero."""
+    diagonal = np.einsum("bii->bi", gram_block)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = 1 / np.sqrt(np.einsum("bii->bi", gram_block))
-        found = gram_block * scale[:, :, None] * scale[:, None, :]
-    dimensions = np.arange(found.shape[1])
-    found[:, dimensions, dimensions] = np.where(np.isfinite(scale), 1.0, np.nan)
-    return found
+        scale = 1 / np.sqrt(diagonal)
+        gram_block *= scale[:, :, None]
+        gram_block *= scale[:, None, :]
+    diagonal[...] = np.where(np.isfinite(scale), 1.0, np.nan)
+    return gram_block
 
 
 def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int] | None = None) -> FloatArray:
     """1/2 log det C_SS of every sample: 0 for orthogonal columns, negative otherwise, minus infinity if dependent."""
     if dimensions is not None:
         cosine_block = cosine_block[:, list(dimensions)][:, :, list(dimensions)]
+    try:
+        triangles = np.linalg.cholesky(cosine_block)
+        return np.minimum(np.log(np.einsum("bii->bi", triangles)).sum(axis=1), 0.0)
+    except np.linalg.LinAlgError:  # dependent or zero columns somewhere
+        pass
     defined = np.isfinite(cosine_block).all(axis=(1, 2))
     result = np.full(len(cosine_block), np.nan)
     sign, log_determinant = np.linalg.slogdet(cosine_block[defined])
@@ -115,12 +124,15 @@ def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatA
     return np.cumsum(np.log(np.einsum("bii->bi", triangles)), axis=1)
 
 
-def information_of_cosines(squared: FloatArray) -> FloatArray:
-    """-1/2 log(1 - cos^2): what two columns share (B.30); infinite for parallel ones."""
-    rest = 1 - squared
-    rest[rest < PARALLEL] = 0.0
+def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
+    """-1/2 log(1 - cos^2), in place of the cosines: what two columns share (B.30); infinite for parallel ones."""
+    np.square(cosine_block, out=cosine_block)
+    np.subtract(1.0, cosine_block, out=cosine_block)
+    cosine_block[cosine_block < PARALLEL] = 0.0
     with np.errstate(divide="ignore"):
-        return -0.5 * np.log(rest)
+        np.log(cosine_block, out=cosine_block)
+    cosine_block *= -0.5
+    return cosine_block
 
 
 def random_total_correlation(n_outputs: int, n_latents: int) -> float:

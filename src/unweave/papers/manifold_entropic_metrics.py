@@ -65,7 +65,7 @@ class TrainedFlow:
 
 
 def two_moons(
-    *, seed: int = 0, n_steps: int = 2000, folder: str | Path | None = None, progress: bool = False
+    *, seed: int = 0, n_steps: int = 1500, folder: str | Path | None = None, progress: bool = False
 ) -> dict[str, TrainedFlow]:
     """Figure 1: the same data and the same likelihood, by three objectives (D.1); three to four minutes on one core."""
     from unweave.neural.flows import FlowSettings

@@ -74,7 +74,7 @@ def manifold_cross_mutual_information(
     ([[0.2231, 0.5108], [0.5108, 0.2231]], [1.0, 0.0])
     """
     found = cross_information(evidence, Sampling(prior, n_samples, int(rng)), match)  # type: ignore[arg-type]
-    matrix = found.value  # eq. 11
+    matrix = found.value + 0.0  # eq. 11
     similarity = np.nan_to_num(-np.expm1(-2 * matrix), nan=0.0)  # infinite entries become 1
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     partner = np.full(matrix.shape[0], np.nan)

@@ -73,7 +73,7 @@ def manifold_mutual_information(
     """
     sampling = Sampling(prior, n_samples, int(rng))  # type: ignore[arg-type]
     found = geometry(evidence, sampling)
-    matrix, errors = found.information.value.copy(), found.information.standard_error.copy()  # B.30
+    matrix, errors = found.information.value + 0.0, found.information.standard_error.copy()  # B.30
     np.fill_diagonal(matrix, np.nan)
     np.fill_diagonal(errors, np.nan)
     n_partners = max(found.n_latents - 1, 1)
