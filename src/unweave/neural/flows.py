@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.func import jvp
 from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
 
@@ -210,9 +209,12 @@ class _Coupling(nn.Module):
             limit = -math.log(1e-3)  # zuko's soft limit of the log-scale, s -> s / (1 + |s| / limit)
             damping = (1 + step.parameters[..., 1].abs() / limit) ** -2
             return tangents[..., 0] + step.moved * step.derivative * damping * tangents[..., 1]
-        moved = step.moved.expand(tangents.shape[:-1])
-        parameters = step.parameters.expand_as(tangents).clone()
-        return jvp(lambda theta: self._univariate(theta)(moved), (parameters,), (tangents,))[1]
+        further = torch.is_grad_enabled()  # training differentiates once more
+        with torch.enable_grad():
+            parameters = step.parameters if further else step.parameters.detach().requires_grad_(True)
+            landed = self._univariate(parameters)(step.moved)
+            (sensitivity,) = torch.autograd.grad(landed.sum(), parameters, create_graph=further)
+        return (tangents * sensitivity).sum(dim=-1)
 
 
 def _prior_cost(latents: Tensor) -> Tensor:

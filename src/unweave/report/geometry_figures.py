@@ -64,6 +64,8 @@ def information_figure(
         shown = np.where(np.isposinf(matrix), top, matrix)
         image = axes.imshow(np.ma.masked_invalid(shown), cmap="viridis", vmin=0, vmax=top, interpolation="nearest")
         axes.set_title(name, fontsize=10)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel(columns)
         axes.set_ylabel(rows)
     bar = figure.colorbar(image, ax=list(panels), shrink=0.85)
