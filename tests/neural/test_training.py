@@ -128,7 +128,7 @@ def test_figure_1_two_moons():
 
 @pytest.mark.slow
 def test_figure_2_torus():
-    """About seven minutes on one core."""
+    """About six minutes on one core."""
     from unweave.papers.manifold_entropic_metrics import torus
 
     alone, with_term = torus().values()

@@ -67,7 +67,7 @@ class TrainedFlow:
 def two_moons(
     *, seed: int = 0, n_steps: int = 1500, folder: str | Path | None = None, progress: bool = False
 ) -> dict[str, TrainedFlow]:
-    """Figure 1: the same data and the same likelihood, by three objectives (D.1); three to four minutes on one core."""
+    """Figure 1: the same data and the same likelihood, by three objectives (D.1); four minutes on one core."""
     from unweave.neural.flows import FlowSettings
     from unweave.neural.training import Objective, TrainingSettings
 
@@ -87,7 +87,7 @@ def two_moons(
 def torus(
     *, seed: int = 0, n_steps: int = 3000, folder: str | Path | None = None, progress: bool = False
 ) -> dict[str, TrainedFlow]:
-    """Figure 2: the torus, by likelihood alone and with the total correlation; seven minutes on one core."""
+    """Figure 2: the torus, by likelihood alone and with the total correlation; six minutes on one core."""
     from unweave.neural.flows import FlowSettings
     from unweave.neural.training import Objective, TrainingSettings
 

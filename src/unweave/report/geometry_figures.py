@@ -90,7 +90,7 @@ def contour_grid_figure(
         Drawn as bars below each panel, with the total (the first two minus the third) in grey.
     """
     n_rows = 1 if entropies is None else 2
-    figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.8)
+    figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
     ratios = [3] if entropies is None else [3, 1.6]
     grid = figure.subplots(n_rows, len(panels), squeeze=False, gridspec_kw={"height_ratios": ratios}, sharey="row")
     low, high = data.min(axis=0) - 0.2, data.max(axis=0) + 0.2
