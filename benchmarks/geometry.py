@@ -134,7 +134,7 @@ def all_pairs() -> Measurement:
         target=Target("at least", 20),
         notes=(
             seconds(times),
-            f"scaled to 1,000 samples and all pairs: {ours * 50:.0f} s and {slice_time * 306_936 / len(pairs):.0f} s here",
+            f"scaled to 1,000 samples, all pairs: {ours * 50:.0f} s and {slice_time * 306_936 / len(pairs):.0f} s here",
         ),
     )
 
