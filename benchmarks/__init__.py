@@ -1,7 +1,7 @@
 """Speed and memory against peers and against the machine, as ratios measured in one run.
 
-``python -m benchmarks`` runs all, ``python -m benchmarks NAME ...`` those named. Absolute times move between machines and
-with what else runs on them; a ratio of two best CPU times, taken in turns, is what stays.
+``python -m benchmarks`` runs all, ``python -m benchmarks NAME ...`` those named. Absolute times move between machines
+and with what else runs on them; a ratio of two best CPU times, taken in turns, is what stays.
 """
 
 import os

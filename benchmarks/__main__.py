@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.catalogue import catalogue_memory, catalogue_sharing, catalogue_time, four_information_metrics
 from benchmarks.geometry import GEOMETRY
 from benchmarks.information import mig_time, nearest_neighbour
 from benchmarks.machine import machine_facts
 from benchmarks.matching import mcc_memory, mcc_rdc, mcc_spearman, mcc_time
 from benchmarks.measurement import HEADING, Measurement
 from benchmarks.prediction import dci_time, r2_time
+from benchmarks.stand_ins import each_metric
 
 RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS: dict[str, Callable[[], Measurement]] = {
@@ -20,6 +22,11 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "mcc-memory": mcc_memory,
     "mig-time": mig_time,
     "dci-time": dci_time,
+    "catalogue-time": catalogue_time,
+    "catalogue-sharing": catalogue_sharing,
+    "catalogue-memory": catalogue_memory,
+    "four-information": four_information_metrics,
+    "each-metric": each_metric,
     "mcc-spearman": mcc_spearman,
     "mcc-rdc": mcc_rdc,
     "r2-time": r2_time,

@@ -34,7 +34,7 @@ def mig_time() -> Measurement:
         "mig": mig,
         "slice": lambda _: [mutual_info_score(of_codes[i], of_factors[j]) for i, j in PAIRS_TIMED],
     }
-    times = best_cpu_seconds(contestants, repetitions=4, prepare=lambda: Evidence(factors, codes))
+    times = best_cpu_seconds(contestants, 5, lambda: Evidence(factors, codes), prepared_for=["mig"])
     scale = n_codes * n_factors / len(PAIRS_TIMED)
     return Measurement(
         subject="mig on built evidence, n = 1,000,000, 64 codes x 10 factors, 20 bins of equal mass",

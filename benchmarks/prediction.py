@@ -22,8 +22,8 @@ ALL_TREES, FEW_TREES = 100, 4
 def dci_time() -> Measurement:
     """All three metrics share one fit per factor; the others' default fits every tree exactly.
 
-    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper, so these are
-    scaled by what all trees cost on the factor with the fewest levels, not by the number of trees.
+    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper, so the time
+    is scaled by what all trees cost on the factor with the fewest levels, not by the number of trees.
     """
     factors, codes, origin = discrete_case()
     evidence = Evidence(factors, codes, kinds="categorical")
@@ -66,7 +66,7 @@ def r2_time() -> Measurement:
         "r2": r2,
         "lstsq": lambda _: np.linalg.lstsq(train_codes, train_factors),
     }
-    times = best_cpu_seconds(contestants, repetitions=2, prepare=lambda: Evidence(factors, codes))
+    times = best_cpu_seconds(contestants, 2, lambda: Evidence(factors, codes), prepared_for=["r2"])
     return Measurement(
         subject="r2 (5 folds), n = 50,000, m = 512, d = 20",
         figure=times["r2"] / times["lstsq"],

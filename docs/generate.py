@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from unweave.card import Card
-from unweave.demonstration import circuit_encoders, introduction
+from unweave.demonstration import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.explanation import explained
 from unweave.metrics import CATALOGUE
@@ -28,7 +28,7 @@ def _line(card: Card) -> str:
 
 def demo_output() -> str:
     """What `unweave demo` prints."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(2000))}\n```"
+    return f"```\n{introduction()}\n{compare(*circuit_encoders(2000), metrics=METRICS)}\n```"
 
 
 def with_part(text: str, name: str, part: str) -> str:

@@ -77,13 +77,14 @@ class Card:
         """Whether the best score is the smallest one."""
         return self.best == self.bounds[0]
 
-    def missing(self, evidence: Evidence) -> list[Need]:
-        """What this metric needs and the evidence does not have."""
-        return [need for need in self.needs if not _has(evidence, need)]
+    def lacking(self, evidence: Evidence) -> Need | None:
+        """The first thing this metric needs that was not given, such as nuisances or a posterior."""
+        return next((need for need in self.needs if not _has(evidence, need)), None)
 
     def refusal(self, evidence: Evidence) -> str | None:
         """One sentence when the evidence lacks what this metric needs, else None."""
-        for need in self.missing(evidence):
+        need = self.lacking(evidence)
+        if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."

@@ -150,7 +150,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         other = None if reference is None else read_decoder(reference)
         evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
         found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
-        fitting = [entry for entry in CATALOGUE.values() if not entry.card.missing(evidence)]
+        fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"])
         if options["picture"]:
@@ -199,12 +199,12 @@ def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) 
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
     with _one_sentence_errors():
-        from unweave.demonstration import circuit_encoders, introduction
+        from unweave.demonstration import METRICS, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        _show(compare_all(factors, representations, progress=True), as_json=False)
+        _show(compare_all(factors, representations, metrics=METRICS, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def bounds_hold(metric: Metric) -> None:
     factors = _factors(0)
     mixing = np.random.default_rng(1).normal(size=(N_FACTORS, 3))
     for codes in (factors, factors @ mixing, _factors(2)):
-        value = float(metric(factors, codes))
+        value = float(_scored(metric, factors, codes))
         assert low <= value <= high, f"{value} is outside {low} to {high}"
 
 
@@ -52,7 +53,7 @@ def identity_is_best(metric: Metric) -> None:
     """The identity scores the best within the card's tolerance, and so do permuted and rescaled factors."""
     factors, card = _factors(0), metric.card
     for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
-        distance = abs(float(metric(factors, codes)) - card.best)
+        distance = abs(float(_scored(metric, factors, codes)) - card.best)
         allowed = card.identity_tolerance + card.order_tolerance
         assert distance <= allowed, f"the {name} is {distance:.4f} from the best, allowed are {allowed}"
 
@@ -60,9 +61,9 @@ def identity_is_best(metric: Metric) -> None:
 def noise_is_chance(metric: Metric) -> None:
     """Unrelated codes score what the card calls chance."""
     chance = metric.card.chance
-    found = float(np.mean([float(metric(_factors(k), _factors(100 + k))) for k in range(N_DRAWS)]))
+    found = float(np.mean([float(_scored(metric, _factors(k), _factors(100 + k))) for k in range(N_DRAWS)]))
     if chance == "by permutation":
-        evidence = Evidence(_factors(0), _factors(0))
+        evidence = Evidence(_factors(0), _factors(0), **_besides(metric, N_ROWS))
         expected = float(np.mean([float(metric(evidence.permuted(k))) for k in range(N_DRAWS)]))
     else:
         expected = float(chance(N_ROWS, N_FACTORS, N_FACTORS)) if callable(chance) else float(chance)
@@ -75,8 +76,9 @@ def order_does_not_matter(metric: Metric) -> None:
     factors = _factors(0)
     codes = factors @ rng.normal(size=(N_FACTORS, N_FACTORS)) + 0.1 * rng.normal(size=factors.shape)
     rows, columns = rng.permutation(N_ROWS), rng.permutation(N_FACTORS)
-    raw = metric(factors, codes).raw
-    moved = max(abs(metric(factors[rows], codes[rows]).raw - raw), abs(metric(factors, codes[:, columns]).raw - raw))
+    raw = _scored(metric, factors, codes).raw
+    reordered = _scored(metric, factors[rows], codes[rows]), _scored(metric, factors, codes[:, columns])
+    moved = max(abs(score.raw - raw) for score in reordered)
     allowed = metric.card.order_tolerance + 1e-9
     assert moved <= allowed, f"reordering moves the score by {moved:.2g}, allowed are {allowed:.2g}"
 
@@ -85,7 +87,7 @@ def inputs_are_unchanged(metric: Metric) -> None:
     """The arrays given are the same afterwards."""
     inputs = _inputs(metric)
     before = [array.copy() for array in inputs]
-    metric(*inputs)
+    _called(metric, *inputs)
     for given, kept in zip(inputs, before, strict=True):
         assert (given == kept).all(), "an array that was given is changed"
 
@@ -94,15 +96,15 @@ def same_seed_same_number(metric: Metric) -> None:
     """Two calls agree to the last digit, with the default seed and with a stated one."""
     inputs = _inputs(metric)
     options = {"rng": 5} if "rng" in metric.options else {}
-    first, second = metric(*inputs, **options), metric(*inputs, **options)
+    first, second = _called(metric, *inputs, **options), _called(metric, *inputs, **options)
     assert first == second, f"{first.raw!r} became {second.raw!r}"
-    assert metric(*inputs) == metric(*inputs), "two calls with the defaults differ"
+    assert _called(metric, *inputs) == _called(metric, *inputs), "two calls with the defaults differ"
 
 
 def can_be_sent_and_stored(metric: Metric) -> None:
     """The metric survives pickling, its score survives JSON and knows its name, version and settings."""
     assert pickle.loads(pickle.dumps(metric)) is metric, "the metric does not survive pickling"
-    score = metric(*_inputs(metric))
+    score = _called(metric, *_inputs(metric))
     assert Score.from_json(score.to_json()) == score, "the score does not survive JSON"
     assert (score.metric, score.version) == (metric.card.name, metric.card.version), "the score has lost its name"
     assert set(score.settings) == set(metric.options), "the settings do not name every option"
@@ -111,11 +113,11 @@ def can_be_sent_and_stored(metric: Metric) -> None:
 def constant_columns_are_survived(metric: Metric) -> None:
     """A dead code barely moves the score; a constant factor is left out of it and named, not counted as zero."""
     factors = _factors(0)
-    plain = metric(factors, factors)
-    dead = metric(factors, np.column_stack([np.full(N_ROWS, 7.0), factors]))
+    plain = _scored(metric, factors, factors)
+    dead = _scored(metric, factors, np.column_stack([np.full(N_ROWS, 7.0), factors]))
     allowed = metric.card.identity_tolerance + metric.card.order_tolerance + 1e-6
     assert abs(dead.raw - plain.raw) <= allowed, f"a dead code moves the score by {abs(dead.raw - plain.raw):.3g}"
-    constant = metric(np.column_stack([factors, np.full(N_ROWS, 7.0)]), factors)
+    constant = _scored(metric, np.column_stack([factors, np.full(N_ROWS, 7.0)]), factors)
     assert abs(constant.raw - plain.raw) <= allowed, f"a constant factor moves the score to {constant.raw:.3g}"
     assert any("onstant" in caveat for caveat in constant.caveats), "no caveat names the constant factor"
 
@@ -123,8 +125,10 @@ def constant_columns_are_survived(metric: Metric) -> None:
 def lacking_evidence_is_refused(metric: Metric) -> None:
     """Evidence without what the card needs, or with too few rows, is refused with a sentence."""
     factors = _factors(0)
-    few = factors[: max(metric.card.min_rows - 1, 1)]
-    lacking = [Evidence(few, few)]
+    n_rows = max(metric.card.min_rows - 1, 1)
+    lacking = [Evidence(factors[:n_rows], factors[:n_rows], **_besides(metric, n_rows))]
+    if _besides(metric, N_ROWS):
+        lacking.append(Evidence(factors, factors))
     if "codes" in metric.card.needs:
         lacking.append(Evidence(factors))
     if "factors" in metric.card.needs:
@@ -206,6 +210,21 @@ def _with_reference(metric: Metric, columns: np.ndarray) -> tuple[np.ndarray, ..
 
 def _factors(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(N_ROWS, N_FACTORS))
+
+
+def _called(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
+    return metric(*inputs, **_besides(metric, len(inputs[0])), **options)
+
+
+def _scored(metric: Metric, factors: np.ndarray, codes: np.ndarray, **options: Any) -> Score:
+    return metric(factors, codes, **_besides(metric, len(factors)), **options)
+
+
+def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
+    """What the card needs besides factors and codes: nuisances that have to do with neither."""
+    if "nuisances" not in metric.card.needs:
+        return {}
+    return {"nuisances": np.random.default_rng(1000).normal(size=(n_rows, 2))}
 
 
 def _columns(seed: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from scipy.special import digamma
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
-from unweave.estimators import mutual_information as module
+from unweave.estimators import joint_counts as module
 from unweave.estimators.entropy import entropy_of_counts
 from unweave.estimators.mutual_information import Histogram, NearestNeighbour
 

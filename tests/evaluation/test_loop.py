@@ -54,13 +54,18 @@ def no_score(evidence):
 
 
 class TestRows:
-    def test_every_metric_of_the_catalogue_has_one(self):
+    def test_every_metric_that_two_tables_are_enough_for_has_one(self):
         evaluation = evaluate(FACTORS, CODES)
-        given = {"factors", "codes"}
-        fitting = tuple(name for name, entry in metrics.CATALOGUE.items() if given >= set(entry.card.needs))
-        assert evaluation.labels == fitting
+        enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= {"factors", "codes"}]
+        assert evaluation.labels == tuple(enough)
         assert all(row.score is not None for row in evaluation.rows)
         assert evaluation.representations == ("codes",)
+
+    def test_a_metric_that_needs_more_appears_when_it_is_given_or_named(self):
+        nuisance = np.random.default_rng(5).normal(size=len(CODES))
+        assert "nuisances_invariance" in evaluate(FACTORS, CODES, nuisances=nuisance).labels
+        (row,) = evaluate(FACTORS, CODES, metrics="nuisances_invariance").rows
+        assert "needs nuisances" in row.problem
 
     def test_a_row_is_what_the_metric_gives(self):
         evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=spearman", "r2"], seeds=3)

@@ -15,29 +15,32 @@ MOST_LABELS = 2**16
 ROWS_IN_CACHE = 16_384
 
 
-def binned(column: FloatArray, bins: int, binning: Binning, scratch: FloatArray | None = None) -> Labels:
+def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
     """Label of every entry, 0 to at most ``bins - 1``; equal values share a label.
 
     Equal mass takes order statistics as edges, so it depends on ranks alone and a strictly increasing map of the
     column changes nothing; a value that fills more than a bin gets one of its own, and a column with no more distinct
-    values than bins keeps them. Equal width splits the range from the smallest to the largest value. ``scratch`` is
-    memory of the column's size to sort in; with many columns it saves asking for fresh memory each time.
+    values than bins keeps them. Equal width splits the range from the smallest to the largest value.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
     [0, 0, 1, 1]
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_width").tolist()
     [0, 0, 0, 1]
     """
+    return edges_passed(column, bin_edges(column, bins, binning))
+
+
+def bin_edges(column: FloatArray, bins: int, binning: Binning) -> FloatArray:
+    """Inner edges of the bins of this column, ascending; other rows are labelled by them with `edges_passed`.
+
+    >>> bin_edges(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
+    [3.0]
+    """
     if binning == "equal_mass":
-        ascending = np.empty(column.size) if scratch is None else scratch
-        ascending[:] = column
-        ascending.sort()
-        edges = _equal_mass_edges(ascending, bins)
-    elif binning == "equal_width":
-        edges = np.linspace(column.min(), column.max(), bins + 1)[1:-1]
-    else:
-        raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
-    return _edges_passed(column, edges)
+        return _equal_mass_edges(np.sort(column), bins)
+    if binning == "equal_width":
+        return np.linspace(column.min(), column.max(), bins + 1)[1:-1]
+    raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
 
 
 def _equal_mass_edges(ascending: FloatArray, bins: int) -> FloatArray:
@@ -81,7 +84,7 @@ def levels(column: FloatArray) -> Labels:
     return labels.astype(np.uint16)
 
 
-def _edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
+def edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
     """How many edges every entry reaches; comparing a block in cache with all edges beats a search per entry."""
     if edges.size > 64:
         return np.searchsorted(edges, column, side="right").astype(np.uint16)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.special import digamma, xlogy
 
 from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
+from unweave.estimators.correlation import ranks
 from unweave.estimators.entropy import entropy_of_counts
+from unweave.estimators.joint_counts import joint_tables
+from unweave.estimators.neighbours import label_information
 
-JOINT_INDICES_IN_CACHE = 65_536
-MOST_PAIRED_CELLS = 40_000
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,7 @@ class Histogram:
 
     def code_labels(self, codes: FloatArray) -> tuple[Labels, ...]:
         """Labels of every code."""
-        scratch = np.empty(codes.shape[0])
-        return tuple(binned(codes[:, i], self.bins, self.binning, scratch) for i in range(codes.shape[1]))
+        return tuple(binned(codes[:, i], self.bins, self.binning) for i in range(codes.shape[1]))
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
         """Labels of a factor: its own levels where it is discrete, bins where not."""
@@ -48,76 +50,33 @@ class Histogram:
 
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
         """The same for codes that are labels already."""
-        information = np.empty((len(code_labels), len(factor_labels)))
-        for j, labels in enumerate(factor_labels):
-            for i, tables in _joint_counts(code_labels, labels):
-                information[i : i + len(tables), j] = self._information(tables)
-        return information
-
-    def _information(self, tables: NDArray[np.intp]) -> FloatArray:
-        of_codes, of_factor = tables.sum(axis=2), tables.sum(axis=1)
-        information = (
-            entropy_of_counts(of_codes) + entropy_of_counts(of_factor) - entropy_of_counts(tables, axis=(1, 2))
-        )
+        if self.bias_correction not in (None, "miller_madow"):
+            raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
+        shape = (len(code_labels), len(factor_labels))
+        n_rows = code_labels[0].size
+        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, there are few rows or cells
+        joint_entropies, occupied = np.empty(shape), np.zeros(shape)
+        for codes, j, tables in joint_tables(code_labels, factor_labels):
+            joint_entropies[codes, j] = np.log(n_rows) - count_log_count[tables].sum(axis=(1, 2)) / n_rows
+            if self.bias_correction:
+                occupied[codes, j] = (tables > 0).sum(axis=(1, 2))
+        of_codes, of_factors = ([np.bincount(column) for column in side] for side in (code_labels, factor_labels))
+        entropies = [np.array([float(entropy_of_counts(counts)) for counts in side]) for side in (of_codes, of_factors)]
+        information = entropies[0][:, None] + entropies[1] - joint_entropies
         if self.bias_correction is None:
             return np.maximum(information, 0.0)  # rounding only: the plug-in cannot be negative
-        if self.bias_correction != "miller_madow":
-            raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
-        occupied = (tables > 0).sum(axis=(1, 2)) - (of_codes > 0).sum(axis=1) - (of_factor > 0).sum(axis=1) + 1
-        return information - occupied / (2 * tables[0].sum())
-
-
-def _joint_counts(code_labels: Sequence[Labels], factor: Labels) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield (first code, tables codes x code labels x factor labels), counting many codes in one pass.
-
-    With few rows, many codes go into one count side by side. With many rows, two codes are counted jointly, which
-    halves the passes, and summed out afterwards.
-    """
-    n_rows, n_factor = factor.size, int(factor.max()) + 1
-    sizes = [int(labels.max()) + 1 for labels in code_labels]
-    i = 0
-    while i < len(code_labels):
-        pair = i + 1 < len(code_labels) and n_rows >= 10 * sizes[i] * sizes[i + 1] * n_factor
-        if pair and sizes[i] * sizes[i + 1] * n_factor <= MOST_PAIRED_CELLS:
-            a, b = sizes[i], sizes[i + 1]
-            joint = _counted([(factor, a * b), (code_labels[i], b), (code_labels[i + 1], 1)], n_factor * a * b)
-            cube = joint.reshape(n_factor, a, b)
-            yield i, cube.sum(axis=2).T[None]
-            yield i + 1, cube.sum(axis=1).T[None]
-            i += 2
-            continue
-        many = max(1, JOINT_INDICES_IN_CACHE // n_rows)
-        block = code_labels[i : i + many]
-        n_code = max(sizes[i : i + many])
-        if len(block) == 1:
-            counts = _counted([(factor, n_code), (block[0], 1)], n_factor * n_code)
-        else:
-            offsets = np.arange(len(block), dtype=np.intp)[:, None] * (n_factor * n_code)
-            joint_index = np.stack(block) + (factor.astype(np.intp) * n_code)[None] + offsets
-            counts = np.bincount(joint_index.ravel(), minlength=len(block) * n_factor * n_code)
-        yield i, counts.reshape(len(block), n_factor, n_code).transpose(0, 2, 1)
-        i += len(block)
-
-
-def _counted(strided: list[tuple[Labels, int]], n_cells: int) -> NDArray[np.intp]:
-    """Counts of the joint index sum of labels times strides, a block of rows at a time."""
-    counts = np.zeros(n_cells, dtype=np.intp)
-    narrow = n_cells <= 2**16  # the strides below never exceed the number of cells
-    columns = [(labels if narrow else labels.astype(np.intp), stride) for labels, stride in strided]
-    for start in range(0, strided[0][0].size, JOINT_INDICES_IN_CACHE):
-        rows = slice(start, start + JOINT_INDICES_IN_CACHE)
-        joint = sum(labels[rows] * labels.dtype.type(stride) for labels, stride in columns)
-        counts += np.bincount(np.asarray(joint), minlength=n_cells)
-    return counts
+        filled = [np.array([np.count_nonzero(counts) for counts in side]) for side in (of_codes, of_factors)]
+        return information - (occupied - filled[0][:, None] - filled[1] + 1) / (2 * n_rows)
 
 
 @dataclass(frozen=True)
 class NearestNeighbour:
     """Mutual information of a label and a continuous code by nearest neighbours (Ross 2014).
 
-    Codes are used as they are and only the factor is binned (``factor_bins`` of equal mass, or its own levels), so the
-    result stays below the factor's entropy. Ties in a code are counted as in Gao et al. 2017, so discrete codes are
-    handled too. In one dimension neighbours are found in sorted order, without a tree.
+    Only the factor is binned (``factor_bins``, or its own levels), so the result stays below the factor's entropy.
+    Codes are used as they are or, with ``ranked``, through their ranks, which a strictly increasing map leaves alone.
+    Ties in a code are counted as in Gao et al. 2017, so discrete codes are handled too. In one dimension neighbours are
+    found in sorted order, without a tree.
 
     >>> rng = np.random.default_rng(0)
     >>> code, labels = rng.normal(size=(500, 1)), rng.integers(0, 2, 500).astype(np.uint16)
@@ -127,10 +86,12 @@ class NearestNeighbour:
 
     k: int = 3
     factor_bins: int = 20
+    factor_binning: Binning = "equal_mass"
+    ranked: bool = False
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins of equal mass where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, "equal_mass")
+        """Labels of a factor: its own levels where it is discrete, bins where not."""
+        return levels(column) if discrete else binned(column, self.factor_bins, self.factor_binning)
 
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
         """Mutual information of every code (rows) with every factor (columns)."""
@@ -140,9 +101,17 @@ class NearestNeighbour:
             ascending = codes[order, i]
             if ascending[0] == ascending[-1]:
                 continue  # a constant carries no information
+            if self.ranked:
+                ascending = ranks(ascending)
             for j, labels in enumerate(factor_labels):
                 information[i, j] = self._one_pair(ascending, labels[order])
         return information
+
+    def joint_information(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
+        """Mutual information of the labels with all columns together, from all rows: nothing is fitted."""
+        rows = np.concatenate([train, test])
+        used = np.apply_along_axis(ranks, 0, columns[rows]) if self.ranked else columns[rows]
+        return label_information(used, labels[rows], self.k)
 
     def _one_pair(self, ascending: FloatArray, labels: Labels) -> float:
         n_rows = ascending.size
@@ -150,32 +119,59 @@ class NearestNeighbour:
         code, label = ascending[by_class], labels[by_class]
         starts = np.flatnonzero(np.r_[True, label[1:] != label[:-1]])
         sizes = np.diff(np.r_[starts, n_rows])
-        size, start = np.repeat(sizes, sizes), np.repeat(starts, sizes)
+        size = np.repeat(sizes, sizes)
         used = size > 1  # a class of one has no neighbour
         if not used.any():
             return 0.0
         neighbours = np.minimum(self.k, size - 1)
-        position = np.arange(n_rows)
-        radius = np.full(n_rows, np.inf)
-        for below in range(self.k + 1):  # the k nearest lie `below` to the left and k - below to the right
-            left, right = position - below, position + neighbours - below
-            inside = (left >= start) & (right < start + size) & (below <= neighbours)
-            reach = np.maximum(code - code[np.where(inside, left, 0)], code[np.where(inside, right, 0)] - code)
-            radius = np.where(inside, np.minimum(radius, reach), radius)
+        radius = _distances_in_class(code, starts, sizes, self.k)
         tied = used & (radius == 0)
+        if not used.all():
+            ascending = np.sort(code[used])  # rows that are left out are no one's neighbours either
         # the neighbour on the rim is not counted; (1 - 1e-9) survives the rounding of code - radius, nextafter does not
         shrunk = np.where(tied | ~used, 0.0, radius * (1 - 1e-9))
         within = np.searchsorted(ascending, code + shrunk, "right") - np.searchsorted(ascending, code - shrunk, "left")
         if tied.any():
             neighbours = np.where(tied, _copies_in_class(code, label) - 1, neighbours)
+        of_count = _digammas(n_rows)
         information = (
-            digamma(used.sum())
-            + digamma(neighbours[used]).mean()
-            - digamma(size[used]).mean()
-            - digamma(within[used]).mean()
+            of_count[used.sum()]
+            + of_count[neighbours[used]].mean()
+            - of_count[size[used]].mean()
+            - of_count[within[used]].mean()
         )
         entropy = float(entropy_of_counts(sizes))
         return float(min(information, entropy))
+
+
+@functools.lru_cache(maxsize=8)
+def _digammas(n_rows: int) -> FloatArray:
+    """Digamma of 0 (never used) to n: looked up, because every pair of code and factor needs three for every row."""
+    return np.r_[np.nan, digamma(np.arange(1, n_rows + 1))]
+
+
+def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> FloatArray:
+    """Distance of every entry to its k-th nearest in its class (its farthest in a smaller one); 0 in a class of one.
+
+    Classes are contiguous and ascending, so that the k nearest lie b to the left and k - b to the right for some b.
+    """
+    n_rows = code.size
+    reaches = np.full((2, k + 1, n_rows), np.inf)  # to the b-th entry on the left, and on the right
+    reaches[:, 0] = 0.0
+    first, stop = starts, starts + sizes
+    for b in range(1, min(k, n_rows - 1) + 1):
+        apart = code[b:] - code[:-b]
+        reaches[0, b, b:], reaches[1, b, :-b] = apart, apart
+        for offset in range(b):  # the first b of a class have no b-th entry on the left, the last none on the right
+            reaches[0, b, np.minimum(first + offset, stop - 1)] = np.inf
+            reaches[1, b, np.maximum(stop - 1 - offset, first)] = np.inf
+    radius = np.maximum(reaches[0, 0], reaches[1, k])
+    for b in range(1, k + 1):
+        np.minimum(radius, np.maximum(reaches[0, b], reaches[1, k - b]), out=radius)
+    for i in np.flatnonzero(sizes <= k):
+        members = code[starts[i] : starts[i] + sizes[i]]
+        radius[starts[i] : starts[i] + sizes[i]] = np.maximum(members - members[0], members[-1] - members)
+    return radius
 
 
 def _copies_in_class(code: FloatArray, label: Labels) -> NDArray[np.intp]:

@@ -14,11 +14,10 @@ from typing import Any
 import joblib
 import numpy as np
 
-from unweave.card import Card, Metric, MetricUndefined
+from unweave.card import Card, MetricUndefined
 from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, stated_options
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics import CATALOGUE
 
 
 def evaluate(
@@ -38,8 +37,8 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
-        By default all for which the evidence has what they need (geometry needs ``decoder=``). A name may carry
-        options: ``"mcc:correlation=spearman"``.
+        By default all of the catalogue that can be computed from what was given. A name may carry options:
+        ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     n_jobs : int
@@ -129,12 +128,14 @@ def _run(
 ) -> Evaluation:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
-    chosen = chosen_metrics(_applicable(evidences.values()) if metrics is None else metrics)
+    chosen = chosen_metrics(metrics)
     seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in chosen.items()
+        # of the whole catalogue, what needs something that was not given is left out; what was named says so instead
+        if metrics is not None or metric_of(entry).card.lacking(evidence) is None
         for seed in (seed_list if _takes_seed(entry) else [None])
     ]
     rows = []
@@ -143,12 +144,6 @@ def _run(
             step(f"{label} of {name}" if len(evidences) > 1 else label)
             rows.append(_row(name, evidence, label, entry, seed))
     return Evaluation(tuple(rows), described_data(evidences))
-
-
-def _applicable(evidences: Iterable[Evidence]) -> list[Metric]:
-    """The catalogue without metrics that need what no evidence has; those asked for by name say so in their row."""
-    fitting = [entry for entry in CATALOGUE.values() if any(not entry.card.missing(evidence) for evidence in evidences)]
-    return fitting or list(CATALOGUE.values())
 
 
 def _seed_list(seeds: int | Iterable[int]) -> list[int]:
@@ -180,7 +175,7 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
         representation=name,
         label=label,
         metric=card.name,
-        measures=card.measures,
+        measures=f"{card.measures} (lower is better)" if card.lower_is_better else card.measures,
         seed=seed,
         score=score,
         problem=problem,

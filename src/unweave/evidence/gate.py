@@ -49,7 +49,8 @@ class Evidence:
     reference : the same, optional
         Another decoder to compare it with, such as the true one.
     sampler : callable, optional
-        Draws data under interventions on the factors.
+        ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws so many samples with the factors named in the mapping
+        ``fixed`` held at its values (text levels by their number) and all others free; ``rng`` is a Generator.
 
     Examples
     --------

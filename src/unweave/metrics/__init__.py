@@ -6,11 +6,32 @@ from unweave.metrics.geometry.manifold_entropy import manifold_entropy
 from unweave.metrics.geometry.mutual_information import manifold_mutual_information
 from unweave.metrics.geometry.total_correlation import manifold_total_correlation
 from unweave.metrics.geometry.total_entropy import total_entropy
+from unweave.metrics.information.infomec.compactness import infomec_compactness
+from unweave.metrics.information.infomec.explicitness import infomec_explicitness
+from unweave.metrics.information.infomec.modularity import infomec_modularity
 from unweave.metrics.information.information_gap import mig
+from unweave.metrics.information.information_gap_by_code import mig_sup
+from unweave.metrics.information.matched_information_gap import dcimig
+from unweave.metrics.information.minimal_sufficient.explicitness_ratio import explicitness_ratio
+from unweave.metrics.information.minimal_sufficient.factors_invariance import factors_invariance
+from unweave.metrics.information.minimal_sufficient.minimality import minimality
+from unweave.metrics.information.minimal_sufficient.nuisances_invariance import nuisances_invariance
+from unweave.metrics.information.minimal_sufficient.representations_invariance import representations_invariance
+from unweave.metrics.information.minimal_sufficient.sufficiency import sufficiency
+from unweave.metrics.information.modularity import modularity
+from unweave.metrics.intervention.least_moving_code import factor_vae_score
+from unweave.metrics.intervention.most_moving_code import relevance_factor_vae_score
+from unweave.metrics.intervention.robustness import irs
+from unweave.metrics.intervention.smallest_difference import beta_vae_score
+from unweave.metrics.intervention.t_mex import t_mex
 from unweave.metrics.matching.mean_correlation import mcc
+from unweave.metrics.prediction.attribute_predictability import sap
+from unweave.metrics.prediction.class_separation import explicitness
 from unweave.metrics.prediction.dci.completeness import dci_completeness
 from unweave.metrics.prediction.dci.disentanglement import dci_disentanglement
+from unweave.metrics.prediction.dci.explicitness import dci_explicitness
 from unweave.metrics.prediction.dci.informativeness import dci_informativeness
+from unweave.metrics.prediction.dci.size import dci_size
 from unweave.metrics.prediction.explained_variance import r2
 
 CATALOGUE: dict[str, Metric] = {
@@ -21,7 +42,28 @@ CATALOGUE: dict[str, Metric] = {
         dci_disentanglement,
         dci_completeness,
         dci_informativeness,
+        dci_explicitness,
+        dci_size,
+        sap,
+        explicitness,
         mig,
+        t_mex,
+        beta_vae_score,
+        factor_vae_score,
+        relevance_factor_vae_score,
+        irs,
+        mig_sup,
+        dcimig,
+        modularity,
+        infomec_modularity,
+        infomec_explicitness,
+        infomec_compactness,
+        minimality,
+        sufficiency,
+        factors_invariance,
+        nuisances_invariance,
+        representations_invariance,
+        explicitness_ratio,
         total_entropy,
         manifold_entropy,
         manifold_total_correlation,
@@ -32,15 +74,36 @@ CATALOGUE: dict[str, Metric] = {
 
 __all__ = [
     "CATALOGUE",
+    "beta_vae_score",
     "dci_completeness",
     "dci_disentanglement",
+    "dci_explicitness",
     "dci_informativeness",
+    "dci_size",
+    "dcimig",
+    "explicitness",
+    "explicitness_ratio",
+    "factor_vae_score",
+    "factors_invariance",
+    "infomec_compactness",
+    "infomec_explicitness",
+    "infomec_modularity",
+    "irs",
     "manifold_cross_mutual_information",
     "manifold_entropy",
     "manifold_mutual_information",
     "manifold_total_correlation",
     "mcc",
     "mig",
+    "mig_sup",
+    "minimality",
+    "modularity",
+    "nuisances_invariance",
     "r2",
+    "relevance_factor_vae_score",
+    "representations_invariance",
+    "sap",
+    "sufficiency",
+    "t_mex",
     "total_entropy",
 ]

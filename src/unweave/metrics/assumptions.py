@@ -26,6 +26,10 @@ FACTORS_NOT_CORRELATED = Assumption(
     "Factors are correlated, so codes that mix them score as if they did less (Joshi et al., property P1).",
     _factors_not_correlated,
 )
+FACTORS_HELD_ALONE = Assumption(
+    "Factors are correlated and there is no sampler, so whoever holds one factor also holds part of others.",
+    lambda evidence: evidence.sampler is not None or _factors_not_correlated(evidence),
+)
 FEW_CODES_PER_ROW = Assumption(
     "There are more than 5 codes per 100 rows, so chance alone finds good matches (Joshi et al., property P4).",
     _few_codes_per_row,

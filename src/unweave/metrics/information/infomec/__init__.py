@@ -1,0 +1,1 @@
+"""InfoMEC: modularity, explicitness and compactness by information (Hsu et al. 2023)."""

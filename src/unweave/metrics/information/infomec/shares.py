@@ -1,0 +1,46 @@
+"""What InfoMEC's modularity and compactness share: normalised information of the active codes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.mutual_information import NearestNeighbour
+from unweave.evidence import Evidence
+from unweave.matrices import Information
+from unweave.metrics.information.relative_information import live, relative_information_matrix
+
+REFERENCE = "Hsu et al. (2023), 'Disentanglement via latent quantization'"
+NEIGHBOURS = NearestNeighbour(k=10, ranked=True)
+Activity = Literal["varies", "range"]
+RANGE_SHARE = 1 / 20
+
+
+def normalised_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
+    """NMI_ij = I(c_i; z_j) / H(z_j); estimates below zero, which unrelated columns get half the time, are zero."""
+    return np.maximum(relative_information_matrix(evidence, estimator, "factor_entropy"), 0.0)
+
+
+def active_codes(evidence: Evidence, activity: Activity) -> NDArray[np.bool_]:
+    """Codes that vary or, as published, those whose range is above a twentieth of the widest code's."""
+    if activity == "varies":
+        return live(evidence)
+    if activity != "range":
+        raise ValueError(f"activity={activity!r} is not known: use 'varies' or 'range'.")
+    widths = np.ptp(evidence.codes, axis=0)
+    return np.asarray(widths > RANGE_SHARE * widths.max())
+
+
+def concentration(shares: FloatArray) -> FloatArray:
+    """Largest share of every row over their sum, moved so that an even row gets 0 and a single entry 1.
+
+    >>> concentration(np.array([[1.0, 1.0], [0.0, 3.0]])).tolist()
+    [0.0, 1.0]
+    """
+    n_shares = shares.shape[1]
+    totals = shares.sum(axis=1)
+    largest = np.divide(shares.max(axis=1), totals, out=np.full_like(totals, np.nan), where=totals > 0)
+    return (largest - 1 / n_shares) / (1 - 1 / n_shares)

@@ -1,0 +1,1 @@
+"""Minimality, sufficiency and the four properties behind them, for dependent factors (004)."""

@@ -1,0 +1,70 @@
+"""Factors-invariance.
+
+    f = 1/m sum_j f_ij,    f_ij = 1 - I(Z_j; Y_k, k != i | Y_i) / I(Z_j; X)    (004, eq. 1)
+
+with Y_i the factor that code Z_j tells most of. 004 states when the property holds; the share that is lost has the
+divisor of minimality (eq. 5), so that m_ij <= f_ij, which is theorem 1 in numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.evidence import Evidence
+from unweave.matrices import Information
+from unweave.metrics.information.minimal_sufficient.beyond import invariance, told_beyond
+from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
+from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
+from unweave.metrics.information.usable import Joint
+from unweave.score import Score
+
+
+@metric(
+    measures="modularity",
+    equivalence="permutation and scale",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=1.0,
+    cost="two logistic fits per code",
+    fails_when="codes carry nothing (noise is invariant to everything: read it with minimality)",
+    reference=REFERENCE,
+    identity_tolerance=0.02,
+    order_tolerance=0.03,
+)
+def factors_invariance(
+    evidence: Evidence,
+    *,
+    estimator: Information = CODE_SCALE,
+    joint: Joint = USABLE,
+    most_units: int = 256,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Share of what a code holds that other factors do not add to once its own factor is known, averaged over codes.
+
+    1 means that given one factor, no code says anything of the others, dependent or not. A code of pure noise gets 1
+    too, since nothing is invariant to everything.
+
+    Parameters
+    ----------
+    estimator : Histogram
+        Labels of the codes, and the factor each tells most of.
+    joint : UsableInformation or NearestNeighbour
+        What all factors together say of a code: on held-out rows by a linear classifier, by default.
+    most_units : int
+        Of more codes than this, as many are drawn at random, with a caveat.
+    rng : int or Generator
+        Decides the split and that draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(1_000, 2))
+    >>> mixed = factors @ [[1.0, 1.0], [1.0, -1.0]]
+    >>> float(factors_invariance(factors, factors)) > 0.97 > 0.5 > float(factors_invariance(factors, mixed))
+    True
+    """
+    return invariance(evidence, told_beyond(evidence, "factors", estimator, joint, most_units, seed_from(rng)))

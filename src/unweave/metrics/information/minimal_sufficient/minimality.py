@@ -1,0 +1,90 @@
+"""Minimality.
+
+    m = 1/m sum_j max_i m_ij,    m_ij = I(Z_j; Y_i) / I(Z_j; X)    (004, eq. 5 and 6)
+
+with Z_j the codes, Y_i the factors and X the data. Codes are binned, so I(Z_j; X) = H(Z_j) (section 4.4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import Information
+from unweave.metrics.information.minimal_sufficient.units import (
+    NO_NUISANCES,
+    REFERENCE,
+    USABLE,
+    held_information,
+    unit_information_matrix,
+    unit_names,
+)
+from unweave.metrics.information.usable import Joint, split
+from unweave.score import Score
+
+CODE_SCALE = Histogram(20, "equal_width")
+
+
+@metric(
+    measures="modularity",
+    equivalence="permutation and scale",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=40,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance="by permutation",
+    cost="n m d counts, shared with sufficiency for the same estimator",
+    fails_when="codes are finer than the factors, or their bins than the question (the number is of this resolution)",
+    reference=REFERENCE,
+)
+def minimality(
+    evidence: Evidence,
+    *,
+    estimator: Information = CODE_SCALE,
+    joint: Joint = USABLE,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Share of what a code holds that is about one factor, averaged over codes; also right for dependent factors.
+
+    1 means that every code is a function of one factor, and nothing else reaches it: no other factor, no nuisance.
+    Noise gets about 0, more with few rows. How much a code holds depends on its resolution: bins of equal width on the
+    code's own scale by default, so that small noise on a discrete code costs little. With bins of equal mass, which see
+    ranks alone, any noise at all on K equal classes costs the same, 1 - log K / log bins.
+
+    Parameters
+    ----------
+    estimator : Histogram
+        ``Histogram(15, 'equal_width')`` gives the numbers of 004's code, and 20 bins those of its text.
+    joint : UsableInformation or NearestNeighbour
+        For code groups: what a group tells, with X all factors and nuisances together, by the chain rule.
+    rng : int or Generator
+        Decides the split where groups are scored by usable information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> round(float(minimality(factors, factors * [2, -1])), 6)
+    1.0
+    """
+    seed = seed_from(rng)
+    information = unit_information_matrix(evidence, estimator, joint, seed)
+    held = held_information(evidence, estimator, joint, seed)[:, None]
+    matrix = np.divide(information, held, out=np.full_like(information, np.nan), where=held > 0)  # eq. 5
+    full = np.flatnonzero(held[:, 0] > 0)
+    per_unit = np.full(len(matrix), np.nan)
+    per_unit[full] = np.nanmax(matrix[full], axis=1)
+    caveats = split(evidence, joint, seed)[2] if evidence.code_groups else ()
+    if evidence.code_groups and not evidence.nuisances.shape[1]:
+        caveats = (*caveats, NO_NUISANCES)
+    if full.size < len(matrix):
+        caveats = (*caveats, f"{len(matrix) - full.size} codes hold nothing and are left out.")
+    return Score(
+        raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
+        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
+        parts={"minimality_matrix": matrix},
+        caveats=caveats,
+    )

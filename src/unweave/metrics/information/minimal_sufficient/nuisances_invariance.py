@@ -1,0 +1,71 @@
+"""Nuisances-invariance.
+
+    n = 1/m sum_j n_ij,    n_ij = 1 - I(Z_j; N | Y_i) / I(Z_j; X)    (004, eq. 2)
+
+with N the nuisances and Y_i the factor that code Z_j tells most of. 004 states when the property holds; the share that
+is lost has the divisor of minimality (eq. 5), so that m_ij <= n_ij, which is theorem 1 in numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.evidence import Evidence
+from unweave.matrices import Information
+from unweave.metrics.information.minimal_sufficient.beyond import invariance, told_beyond
+from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
+from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
+from unweave.metrics.information.usable import Joint
+from unweave.score import Score
+
+
+@metric(
+    measures="invariance to nuisances",
+    equivalence="permutation and scale",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes", "nuisances"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=1.0,
+    cost="two logistic fits per code",
+    fails_when="codes carry nothing (noise is invariant to everything), or nuisances that matter are not given",
+    reference=REFERENCE,
+    identity_tolerance=0.02,
+    order_tolerance=0.03,
+)
+def nuisances_invariance(
+    evidence: Evidence,
+    *,
+    estimator: Information = CODE_SCALE,
+    joint: Joint = USABLE,
+    most_units: int = 256,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Share of what a code holds that nuisances do not add to once its own factor is known, averaged over codes.
+
+    1 means that given its factor, no code says anything of the nuisances. A code of pure noise gets 1 too.
+
+    Parameters
+    ----------
+    estimator : Histogram
+        Labels of the codes, and the factor each tells most of.
+    joint : UsableInformation or NearestNeighbour
+        What a factor and the nuisances together say of a code: on held-out rows by a linear classifier, by default.
+    most_units : int
+        Of more codes than this, as many are drawn at random, with a caveat.
+    rng : int or Generator
+        Decides the split and that draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> factors, light = rng.normal(size=(1_000, 2)), rng.normal(size=(1_000, 1))
+    >>> clean = nuisances_invariance(factors, factors, nuisances=light)
+    >>> lit = nuisances_invariance(factors, factors + light, nuisances=light)
+    >>> float(clean) > 0.97 > 0.7 > float(lit)
+    True
+    """
+    return invariance(evidence, told_beyond(evidence, "nuisances", estimator, joint, most_units, seed_from(rng)))

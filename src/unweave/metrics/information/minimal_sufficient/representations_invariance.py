@@ -1,0 +1,75 @@
+"""Representations-invariance.
+
+    r = 1/d sum_i r_ij,    r_ij = 1 - I(Y_i; Z_k, k != j | Z_j) / I(Y_i; X)    (004, eq. 3)
+
+with Z_j the code that tells most of factor Y_i. 004 states when the property holds; the share that is lost has the
+divisor of sufficiency (eq. 7), so that s_ij = r_ij + e_i - 1 with e_i the explicitness: theorem 2 in numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import Information
+from unweave.metrics.information.minimal_sufficient.together import told_together
+from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
+from unweave.metrics.information.usable import Joint
+from unweave.score import Score
+
+
+@metric(
+    measures="compactness",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=1.0,
+    cost="two logistic fits per factor, shared with explicitness_ratio",
+    fails_when="codes carry nothing (nothing is added to nothing: read it with explicitness_ratio)",
+    reference=REFERENCE,
+    identity_tolerance=0.02,
+    order_tolerance=0.03,
+)
+def representations_invariance(
+    evidence: Evidence,
+    *,
+    estimator: Information = Histogram(),  # noqa: B008 - a frozen value
+    joint: Joint = USABLE,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Share of a factor's entropy that the other codes do not add to its best code, averaged over factors.
+
+    1 means that whatever the codes tell of a factor, one of them tells alone. Codes of pure noise get 1 too, since
+    nothing is added to nothing.
+
+    Parameters
+    ----------
+    estimator : Histogram or NearestNeighbour
+        Labels of the factors, and the code that tells most of each.
+    joint : UsableInformation or NearestNeighbour
+        What codes together tell of a factor: on held-out rows by a linear classifier, by default.
+    rng : int or Generator
+        Decides the split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(1_000, 2))
+    >>> mixed = factors @ [[1.0, 1.0], [1.0, -1.0]]
+    >>> float(representations_invariance(factors, factors)) > 0.97 > 0.5 > float(
+    ...     representations_invariance(factors, mixed)
+    ... )
+    True
+    """
+    found = told_together(evidence, estimator, joint, seed_from(rng))
+    per_factor = 1 - (found.together - found.alone) / found.entropies
+    return Score(
+        raw=float(np.nanmean(per_factor)),
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        caveats=found.caveats,
+    )

@@ -1,0 +1,73 @@
+"""Sufficiency.
+
+    s = 1/d sum_i max_j s_ij,    s_ij = I(Y_i; Z_j) / I(Y_i; X)    (004, eq. 7 and 8)
+
+with Y_i the factors, Z_j the codes and X the data. Factors are functions of X, so I(Y_i; X) = H(Y_i) (section 4.4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import Information, factor_entropies, varying
+from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE, unit_information_matrix
+from unweave.metrics.information.usable import Joint, split
+from unweave.score import Score
+
+
+@metric(
+    measures="compactness and explicitness",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=40,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance="by permutation",
+    cost="n m d counts, shared with mig",
+    fails_when="codes are many and rows few (the best of many is taken), or a factor needs several codes",
+    reference=REFERENCE,
+)
+def sufficiency(
+    evidence: Evidence,
+    *,
+    estimator: Information = Histogram(),  # noqa: B008 - a frozen value
+    joint: Joint = USABLE,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Share of a factor's entropy that its best code tells, averaged over factors; also right for dependent factors.
+
+    1 means that every factor can be read from one code. What else the code holds, and what other codes tell, is not
+    asked: `minimality` asks the first, and dependent factors make the second right. Noise gets about 0, more with few
+    rows and many codes.
+
+    Parameters
+    ----------
+    estimator : Histogram or NearestNeighbour
+        Bins of equal mass by default. ``Histogram(15, 'equal_width')`` gives the numbers of 004's code.
+    joint : UsableInformation or NearestNeighbour
+        For code groups: what a group tells of a factor.
+    rng : int or Generator
+        Decides the split where groups are scored by usable information.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> round(float(sufficiency(factors, np.exp(factors))), 6)
+    1.0
+    """
+    seed = seed_from(rng)
+    information = unit_information_matrix(evidence, estimator, joint, seed)
+    entropies = np.where(varying(evidence), factor_entropies(evidence, estimator), np.nan)
+    matrix = information / entropies  # eq. 7
+    per_factor = matrix.max(axis=0)
+    return Score(
+        raw=float(np.nanmean(per_factor)),  # eq. 8
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        parts={"sufficiency_matrix": matrix},
+        caveats=split(evidence, joint, seed)[2] if evidence.code_groups else (),
+    )

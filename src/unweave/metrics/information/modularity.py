@@ -1,0 +1,70 @@
+"""Modularity of Ridgeway and Mozer.
+
+    M = 1/m sum_i (1 - sum_{j != j*} I(c_i; z_j)^2 / (I(c_i; z_j*)^2 (d - 1)))
+
+with j* the factor that code c_i tells most of, and d the number of factors (Ridgeway and Mozer 2018).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import Information, mutual_information_matrix, varying
+from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
+from unweave.score import Score
+
+
+@metric(
+    measures="modularity",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=40,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance="by permutation",
+    cost="n m d counts, shared with mig",
+    fails_when="codes are unused (a ratio of noise counts like any other), or factors are correlated",
+    reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
+    assumes=(FACTORS_NOT_CORRELATED,),
+    identity_tolerance=0.01,
+)
+def modularity(
+    evidence: Evidence,
+    *,
+    estimator: Information = Histogram(),  # noqa: B008 - a frozen value
+) -> Score:
+    """How far each code is from telling several factors, by squared information, averaged over codes.
+
+    1 means that every code tells of one factor only, however little; whether factors are told at all is not asked.
+    Noise gets far more than 0, the more so the more rows per bin: compare with the permutation null. Codes that tell
+    exactly nothing, such as constant ones, are left out. With one factor it is undefined (nan).
+
+    Parameters
+    ----------
+    estimator : Histogram or NearestNeighbour
+        Bins of equal mass by default. ``Histogram(20, 'equal_width')`` gives the numbers of disentanglement_lib.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(2_000, 3))
+    >>> round(float(modularity(factors, np.exp(factors))), 2)
+    1.0
+    """
+    information = np.maximum(mutual_information_matrix(evidence, estimator)[:, varying(evidence)], 0.0)
+    most, n_others = information.max(axis=1), information.shape[1] - 1
+    if n_others == 0:
+        return Score(raw=np.nan, caveats=("One factor varies, so no code could tell two: undefined.",))
+    others = np.square(information).sum(axis=1) - np.square(most)
+    spread = np.divide(others, np.square(most) * n_others, out=np.full_like(most, np.nan), where=most > 0)
+    per_code = 1 - spread
+    return Score(
+        raw=float(np.nanmean(per_code)) if (most > 0).any() else np.nan,
+        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
+        parts={"mutual_information_matrix": mutual_information_matrix(evidence, estimator)},
+        caveats=() if (most > 0).any() else ("No code tells anything of any factor: undefined.",),
+    )

@@ -1,0 +1,41 @@
+"""Information of every code about every factor, as a share of an entropy."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
+from unweave.memo import memoised
+
+
+@memoised(on="codes")
+def live(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which codes vary at all."""
+    return ~np.isin(evidence.code_names, evidence.dead_codes)
+
+
+def relative_information_matrix(
+    evidence: Evidence, estimator: Information, normalise: Literal["factor_entropy", "code_entropy"]
+) -> FloatArray:
+    """I(c_i; z_j) / H(z_j), or / H(c_i), with 0 where that entropy is 0 (a constant tells and holds nothing)."""
+    information = mutual_information_matrix(evidence, estimator)
+    if normalise == "factor_entropy":
+        entropies = factor_entropies(evidence, estimator)[None, :]
+    elif normalise == "code_entropy":
+        entropies = binned_code_entropies(evidence, estimator)[:, None]
+    else:
+        raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
+    return np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
+
+
+def binned_code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
+    """Entropy of every code's bins; a nearest neighbour estimator has none."""
+    if not isinstance(estimator, Histogram):
+        raise ValueError("The entropy of a code needs a Histogram: only binned codes have one.")
+    return code_entropies(evidence, estimator)

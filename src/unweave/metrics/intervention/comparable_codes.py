@@ -1,0 +1,78 @@
+"""Codes on a scale on which their spreads can be compared.
+
+Variances of heavy-tailed codes are those of a few rows: a batch without these looks as if nothing moved, whatever is
+held. Ranks are free of that, and of any rising or falling map of a code.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.binning import FloatArray
+from unweave.evidence import Evidence, EvidenceError
+from unweave.memo import memoised
+
+Scale = Literal["ranks", "values"]
+FREE_DRAWS = 10_000
+
+
+def live_codes(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which codes vary at all; the others would win every comparison of variances."""
+    return ~np.isin(evidence.code_names, evidence.dead_codes)
+
+
+def intervenes(evidence: Evidence) -> bool:
+    """Whether batches come from the sampler; permuted evidence uses its rows, for a sampler has no pairing to break."""
+    return evidence.sampler is not None and evidence.permuted_from is None
+
+
+def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: np.random.Generator) -> FloatArray:
+    """Live codes of samples in which these factors are held."""
+    assert evidence.sampler is not None
+    codes = np.asarray(evidence.sampler(fixed, n_rows, rng)[1], dtype=np.float64)
+    if codes.shape != (n_rows, evidence.n_codes):
+        raise EvidenceError(
+            f"The sampler gave codes of shape {codes.shape} for {n_rows} rows and {evidence.n_codes} codes: "
+            "let it return factors and codes of as many rows as it is asked for."
+        )
+    if not np.isfinite(codes).all():
+        raise EvidenceError("The sampler gave codes that are missing or infinite: let it return finite ones.")
+    return np.ascontiguousarray(codes[:, live_codes(evidence)])
+
+
+def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
+    """Live codes with no factor held, on the scale of comparison: those of the rows, or a free draw of the sampler."""
+    return _drawn_freely(evidence, scale) if intervenes(evidence) else _of_rows(evidence, scale)
+
+
+def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
+    """Live codes on the scale of comparison: as they are, or their places between 0 and 1 among free codes."""
+    return codes if scale == "values" else _ranked(codes, comparable_codes(evidence, "values"))
+
+
+@memoised(on="codes")
+def _of_rows(evidence: Evidence, scale: Scale) -> FloatArray:
+    return _on_scale(np.ascontiguousarray(evidence.codes[:, live_codes(evidence)]), scale)
+
+
+@memoised(on="both")
+def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
+    return _on_scale(drawn_codes(evidence, {}, FREE_DRAWS, np.random.default_rng(0)), scale)
+
+
+def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
+    if scale not in ("ranks", "values"):
+        raise ValueError(f"scale={scale!r} is not known: use 'ranks' or 'values'.")
+    return codes if scale == "values" else _ranked(codes, codes)
+
+
+def _ranked(codes: FloatArray, among: FloatArray) -> FloatArray:
+    places = np.empty(codes.shape)
+    for i in range(codes.shape[1]):
+        ascending = np.sort(among[:, i])
+        below, upto = np.searchsorted(ascending, codes[:, i], "left"), np.searchsorted(ascending, codes[:, i], "right")
+        places[:, i] = (below + upto) / (2 * ascending.size)
+    return places

@@ -1,0 +1,78 @@
+"""Votes of the code that moves least, or most, for the factor that was held, or free; scored by majority."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from unweave.estimators.binning import FloatArray
+from unweave.evidence import Evidence
+from unweave.metrics.intervention.comparable_codes import comparable_codes, live_codes
+from unweave.metrics.intervention.fixed_factors import Plan, batches
+from unweave.metrics.intervention.what_is_held import Held, holdable
+from unweave.score import Score
+
+ONE_FACTOR = "With fewer than two factors to tell apart every vote is right: undefined."
+NO_CODES = "No code varies, so there is nothing to watch: undefined."
+
+
+def vote_score(
+    evidence: Evidence,
+    held_of: Held,
+    plan: Plan,
+    winner: Literal["least", "most"],
+    n_splits: int,
+    rescale: bool,
+    seed: int,
+) -> Score:
+    """Accuracy of the majority vote of one half of the rows on the other half, both ways, over several halvings."""
+    held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
+    if len(held_of) < 2 or not live_codes(evidence).any():
+        return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
+    tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])
+    right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
+    matrix = np.zeros((evidence.n_codes, evidence.n_factors))
+    matrix[np.ix_(np.flatnonzero(live_codes(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
+    return accuracy_score(evidence, held_of, right, rescale, caveats, {"vote_matrix": matrix})
+
+
+def accuracy_score(
+    evidence: Evidence,
+    held_of: Held,
+    right: FloatArray,
+    rescale: bool,
+    caveats: tuple[str, ...],
+    parts: dict[str, FloatArray],
+) -> Score:
+    """Score from the share of right answers for every factor in ``held_of``, rescaled so that guessing gets 0."""
+    guessing = 1 / len(held_of)
+    per_factor = np.full(evidence.n_factors, np.nan)
+    per_factor[list(held_of)] = (right - guessing) / (1 - guessing) if rescale else right
+    return Score(
+        raw=float(np.nanmean(per_factor)),
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        parts=parts,
+        caveats=caveats,
+    )
+
+
+def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, seed: int) -> FloatArray:
+    """How often every live code won in the batches of every factor (halves x live codes x factors)."""
+    overall = comparable_codes(evidence, plan.scale).var(axis=0)
+    votes = np.zeros((2, overall.size, len(held_of)))
+    for half in (0, 1):
+        for column, held in enumerate(held_of.values()):
+            for codes in batches(evidence, held, half, plan, seed):
+                spread = codes.var(axis=1) / overall
+                winners = spread.argmin(axis=1) if winner == "least" else spread.argmax(axis=1)
+                votes[half, :, column] += np.bincount(winners, minlength=overall.size)
+    return votes
+
+
+def _majority_accuracy(learned: FloatArray, tested: FloatArray) -> FloatArray:
+    """Share of right votes for every factor; a code that never won before has nothing to say and is wrong."""
+    answer = np.where(learned.any(axis=1), learned.argmax(axis=1), -1)
+    right = tested * (answer[:, None] == np.arange(tested.shape[1]))
+    return np.asarray(right.sum(axis=0) / tested.sum(axis=0))

@@ -1,0 +1,37 @@
+"""Area under the curve of every value of every factor against its other values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.logistic_probe import Logistic, area_under_curve
+from unweave.estimators.mutual_information import Histogram
+from unweave.evidence import Evidence
+from unweave.matrices import factor_labels, varying
+from unweave.memo import memoised
+
+
+@memoised(on="both")
+def class_areas(
+    evidence: Evidence, probe: Logistic, bins: int, test_share: float, max_rows: int, seed: int
+) -> tuple[FloatArray, ...]:
+    """Area under the curve of every value of every factor; nan for values that are not on both sides of the split."""
+    rows = np.arange(evidence.n_rows)
+    train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0] if test_share else (rows, rows)
+    if evidence.n_rows > max_rows:
+        rng = np.random.default_rng(seed)
+        shares = (round(max_rows * len(part) / (len(train) + len(test))) for part in (train, test))
+        train, test = (rng.choice(part, size, replace=False) for part, size in zip((train, test), shares, strict=True))
+    areas = []
+    for labels, varies in zip(factor_labels(evidence, Histogram(bins)), varying(evidence), strict=True):
+        area = np.full(int(labels.max()) + 1, np.nan)
+        if varies and np.unique(labels[train]).size > 1:
+            fitted = probe.fit(evidence.codes[train], labels[train].astype(np.intp))
+            scores = fitted.log_probabilities(evidence.codes[test])
+            for column, label in enumerate(fitted.labels.tolist()):
+                positive = labels[test] == label
+                if 0 < positive.sum() < positive.size:
+                    area[label] = area_under_curve(scores[:, column], positive)
+        areas.append(area)
+    return tuple(areas)

@@ -1,0 +1,52 @@
+"""The loss-capacity curve of every factor, and the area above it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.capacity_ladder import LinearThenTrees
+from unweave.evidence import Evidence
+from unweave.matrices import target_columns, varying
+from unweave.memo import memoised
+
+Floor = Literal["zero", "best"]
+NOTHING_READ = 0.05
+
+
+def area_above_curve(capacities: FloatArray, losses: FloatArray, floor: Floor) -> float:
+    """Explicitness of one curve of losses, as shares of the loss without codes.
+
+    >>> area_above_curve(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.5, 0.0]), "zero")
+    0.625
+    """
+    if floor not in ("zero", "best"):
+        raise ValueError(f"floor={floor!r} is not known: use 'zero' or 'best'.")
+    lowest = np.minimum.accumulate(np.minimum(losses, 1.0))
+    span = float(capacities[-1] - capacities[0])
+    if floor == "zero":
+        return float(1 - np.trapezoid(lowest, capacities) / span)
+    if lowest[-1] > 1 - NOTHING_READ:
+        return float("nan")
+    return float(1 - np.trapezoid(lowest - lowest[-1], capacities) / (span / 2))
+
+
+@memoised(on="both")
+def losses_by_capacity(
+    evidence: Evidence, ladder: LinearThenTrees, test_share: float, max_rows: int, seed: int
+) -> FloatArray:
+    """Held-out loss as a share of that of the training mean (rungs x factors); nan for constant factors."""
+    train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
+    if evidence.n_rows > max_rows:
+        rng, share = np.random.default_rng(seed), max_rows / evidence.n_rows
+        train, test = (rng.choice(part, round(share * len(part)), replace=False) for part in (train, test))
+    losses = np.full((len(ladder.n_trees), evidence.n_factors), np.nan)
+    used = np.flatnonzero(varying(evidence))
+    columns = [target_columns(evidence, j) for j in used.tolist()]
+    targets, starts = np.column_stack(columns), np.cumsum([0] + [block.shape[1] for block in columns[:-1]])
+    wrong = ladder.losses(evidence.codes[train], targets[train], evidence.codes[test], targets[test], seed)
+    without_codes = np.square(targets[test] - targets[train].mean(axis=0)).sum(axis=0)
+    losses[:, used] = np.add.reduceat(wrong, starts, axis=1) / np.add.reduceat(without_codes, starts)
+    return losses

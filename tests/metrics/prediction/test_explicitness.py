@@ -1,0 +1,77 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from unweave.estimators.logistic_probe import Logistic, area_under_curve
+from unweave.metrics import explicitness
+
+GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
+VALUES = json.loads((GOLDEN / "prediction.json").read_text())
+PEERS_PROBE = Logistic(strength=1.0, whiten=False)
+
+
+def of(metric, peer):
+    return {entry["case"]: entry["value"] for entry in VALUES if (entry["metric"], entry["peer"]) == (metric, peer)}
+
+
+def arrays(case):
+    with np.load(GOLDEN / f"{case}.npz") as stored:
+        return stored["factors"].astype(float), stored["codes"]
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.0, 2.0])
+def test_two_gaussian_classes_in_closed_form(shift):
+    """Classes N(0, 1) and N(shift, 1): AUC = Phi(shift / sqrt 2). A draw scatters by 0.02, ten by 0.007."""
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(0, 2, size=(20_000, 1))
+        found.append(explicitness(labels, shift * labels + rng.normal(size=labels.shape), rng=seed).raw)
+    assert np.mean(found) == pytest.approx(2 * norm.cdf(shift / np.sqrt(2)) - 1, abs=0.02)
+
+
+def test_area_against_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(1)
+    scores, positive = np.round(rng.normal(size=300), 1), rng.random(300) < 0.3
+    assert area_under_curve(scores, positive) == pytest.approx(roc_auc_score(positive, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize(("case", "value"), of("Explicitness", "disentanglement_lib").items())
+def test_area_of_disentanglement_lib(case, value):
+    """The peer's probe on another split; it reports the area itself."""
+    found = explicitness(*arrays(case), kinds="ordinal", probe=PEERS_PROBE).raw
+    assert found == pytest.approx(2 * value - 1, abs=0.02)
+
+
+def test_noise_gets_nothing_where_an_in_sample_score_gets_most():
+    factors, codes = arrays("c08")
+    assert abs(explicitness(factors, codes).raw) < 0.1
+    assert explicitness(factors, codes, test_share=0.0, probe=PEERS_PROBE).raw > 0.5
+    assert of("Explicitness", "ubisoft")["c08"] > 0.6
+
+
+def test_linear_mixing_changes_nothing():
+    plain, mixed = (explicitness(*arrays(case)).raw for case in ("c01", "c02"))
+    assert plain > 0.99
+    assert mixed == pytest.approx(plain, abs=0.01)
+
+
+def test_class_between_two_others():
+    rng = np.random.default_rng(2)
+    factors = rng.integers(0, 3, size=(600, 1))
+    assert explicitness(factors, factors + 0.05 * rng.normal(size=factors.shape)).raw > 0.99
+
+
+def test_rare_values_dead_codes_and_subsampling_are_said():
+    rng = np.random.default_rng(3)
+    labels = np.array(["common", "other"])[rng.integers(0, 2, 400)]
+    labels[0] = "once"
+    assert any("too rare" in caveat for caveat in explicitness({"f": labels}, rng.normal(size=(400, 2))).caveats)
+    assert explicitness({"f": labels}, np.ones((400, 2))).raw == 0
+    part = explicitness(rng.normal(size=(400, 2)), rng.normal(size=(400, 2)), max_rows=200)
+    assert any("200 of 400 rows" in caveat for caveat in part.caveats)
