@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unweave.card import Card, Metric, MetricUndefined, metric
     from unweave.conformance import check_metric
     from unweave.evaluation import Evaluation, compare, evaluate
-    from unweave.evidence import Evidence, EvidenceError, FactorKind, Posterior
+    from unweave.evidence import Evidence, EvidenceError, FactorKind, Jacobians, Posterior
     from unweave.score import Score
 
 __version__ = "0.1.0"
@@ -22,6 +22,7 @@ _HOME = {
     "Evidence": "unweave.evidence",
     "EvidenceError": "unweave.evidence",
     "FactorKind": "unweave.evidence",
+    "Jacobians": "unweave.evidence",
     "Metric": "unweave.card",
     "MetricUndefined": "unweave.card",
     "Posterior": "unweave.evidence",
@@ -40,6 +41,7 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "Evidence",
     "EvidenceError",
     "FactorKind",
+    "Jacobians",
     "Posterior",
     "Score",
     "Card",

@@ -15,9 +15,9 @@ import numpy as np
 from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.score import Score
 
-Need = Literal["factors", "codes", "posterior", "decoder", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
-Chance = float | Literal["by permutation"] | Callable[[int, int, int], float]
+Chance = float | Literal["by permutation", "no pairing"] | Callable[[int, int, int], float]
 
 ANY_KIND = frozenset(FactorKind)
 UNBOUNDED = (-math.inf, math.inf)
@@ -27,6 +27,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "codes": "pass the codes",
     "posterior": "pass codes=Posterior(mean, std)",
     "decoder": "pass decoder=",
+    "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
     "nuisances": "pass nuisances=",
 }
@@ -49,9 +50,10 @@ class Card:
     """What a metric measures, what it needs, what it gives, and where it fails.
 
     ``equivalence`` is the largest class of maps that must still get full marks. ``chance`` is what noise gets: a
-    value, a function of n, m and d, or 'by permutation' where it has to be measured. ``identity_tolerance`` is how far
-    below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes may
-    move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
+    value, a function of n, m and d, 'by permutation' where it has to be measured, or 'no pairing' where the metric
+    pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
+    far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
+    may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
     table of probabilities p(y | x); others need labels. ``bounds`` do not hold for ``normalise=False``, which gives
     nats.
     """
@@ -134,7 +136,7 @@ def metric(**fields: Any) -> Callable[[Callable[..., Score]], Metric]:
 
         @functools.wraps(function)
         def scored(factors: object, codes: object = None, /, **given: Any) -> Score:
-            evidence = _evidence_of(factors, codes, given)
+            evidence = _evidence_of(card, factors, codes, given)
             unknown = [name for name in given if name not in options]
             if unknown:
                 raise TypeError(f"{card.name} has no option {unknown[0]!r}; it has {', '.join(options) or 'none'}.")
@@ -179,9 +181,11 @@ def seed_from(rng: int | np.random.Generator | None) -> int:
     return int(np.random.default_rng(rng).integers(2**31))
 
 
-def _evidence_of(factors: object, codes: object, given: dict[str, Any]) -> Evidence:
+def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, Any]) -> Evidence:
     evidence_options = {name: given.pop(name) for name in list(given) if name in EVIDENCE_OPTIONS}
     if not isinstance(factors, Evidence):
+        if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
+            return Evidence(decoder=factors, reference=codes, **evidence_options)
         return Evidence(factors, codes, **evidence_options)
     if codes is not None or evidence_options:
         raise EvidenceError("An Evidence already holds the codes and all that belongs to them: pass it alone.")

@@ -130,6 +130,76 @@ def explain(name: str) -> None:
 
 
 @main.command()
+@click.argument("source")
+@click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
+@click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
+@click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Latents to draw.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the latents.")
+@click.option("--keep", metavar="NATS", type=float, help="Say how many latents keep so many nats.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
+    """Say what each latent of a decoder does to the data.
+
+    SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
+    """
+    with _one_sentence_errors():
+        from functools import partial
+
+        from unweave.datasets.decoders import read_decoder
+        from unweave.evaluation import evaluate
+        from unweave.evidence import Evidence
+        from unweave.metrics import CATALOGUE
+        from unweave.spectrum import spectrum
+
+        other = None if reference is None else read_decoder(reference)
+        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
+        found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
+        fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
+        chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
+        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"])
+        if options["picture"]:
+            from unweave.report.geometry_figures import save, spectrum_figure
+
+            save(spectrum_figure({source: found.entropies}), options["picture"])
+        if options["as_json"]:
+            click.echo(evaluation.to_json())
+        else:
+            from unweave.report.geometry_table import geometry_table
+
+            _print_wide(geometry_table(found, evaluation, options["keep"]))
+
+
+@main.command()
+@click.argument("paper")
+@click.argument("figure")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--steps", type=click.IntRange(1), help="Training steps; the default is what the figure needs.")
+def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) -> None:
+    """Run a figure of a paper again: 000 fig1 (two moons), 000 fig2 (torus).
+
+    Training goes on where it was interrupted; pictures and checkpoints are written to --out.
+    """
+    with _one_sentence_errors():
+        from importlib import import_module
+
+        from unweave.evidence import EvidenceError
+        from unweave.papers import home_of
+
+        reproductions = import_module(home_of(paper)).REPRODUCTIONS
+        if figure not in reproductions:
+            raise EvidenceError(f"Paper {paper} has no {figure!r} here: there are {', '.join(reproductions)}.")
+        given = {} if steps is None else {"n_steps": steps}
+        flows = reproductions[figure](seed=seed, folder=out, progress=True, **given)
+        from unweave.report.reproductions import drawn, table
+
+        _print_wide(table(flows))
+        for path in drawn(figure, flows, out):
+            click.echo(f"wrote {path}")
+
+
+@main.command()
 @click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
@@ -186,6 +256,13 @@ def _show(evaluation: Evaluation, as_json: bool) -> None:
         click.echo(str(evaluation))
     if all(row.score is None for row in evaluation.rows):
         _fail(f"No metric could be computed: {evaluation.rows[0].problem}")
+
+
+def _print_wide(item: Any) -> None:
+    from rich.console import Console
+
+    # a pipe has no width: wide enough for the table, and no colours
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
 
 
 def _fail(sentence: str) -> NoReturn:

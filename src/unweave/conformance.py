@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -28,13 +29,14 @@ def check_metric(metric: Metric) -> None:
     inputs alone, repeats itself for a seed, can be pickled and its score be written as JSON, survives constant columns,
     and refuses evidence that lacks what its card needs. A metric that needs a posterior gets codes with a std of .05,
     of factors with four levels; where it looks at no factors, noise is a posterior that is all but the same for every
-    sample.
+    sample. A metric of decoders gives full marks to orthogonal columns, and does not care for the order of samples and
+    latents or for rotated data.
 
     >>> from unweave.metrics import r2
     >>> check_metric(r2)
     """
     broken = []
-    for check in CHECKS:
+    for check in checks_of(metric):
         try:
             check(metric)
         except AssertionError as error:
@@ -88,27 +90,24 @@ def order_does_not_matter(metric: Metric) -> None:
 
 def inputs_are_unchanged(metric: Metric) -> None:
     """The arrays given are the same afterwards."""
-    factors, codes = _factors(metric, 0), _factors(metric, 1)
-    before = factors.copy(), codes.copy()
-    metric(factors, _as_codes(metric, codes), **_besides(metric, N_ROWS))
-    assert (factors == before[0]).all(), "the factors were changed"
-    assert (codes == before[1]).all(), "the codes were changed"
+    inputs = _inputs(metric)
+    before = [array.copy() for array in inputs]
+    _called(metric, *inputs)
+    for given, kept in zip(inputs, before, strict=True):
+        assert (given == kept).all(), "an array that was given is changed"
 
 
 def same_seed_same_number(metric: Metric) -> None:
     """Two calls agree to the last digit, with the default seed and with a stated one."""
-    factors = _factors(metric, 0)
-    codes = factors + _factors(metric, 1)
     for options in ({}, {"rng": 5}) if "rng" in metric.options else ({},):
-        given = {**options, **_besides(metric, N_ROWS)}
-        first, second = (metric(factors, _as_codes(metric, codes), **given) for _ in range(2))
+        first, second = (_called(metric, *_inputs(metric), **options) for _ in range(2))
         assert first == second, f"{first.raw!r} became {second.raw!r}"
 
 
 def can_be_sent_and_stored(metric: Metric) -> None:
     """The metric survives pickling, its score survives JSON and knows its name, version and settings."""
     assert pickle.loads(pickle.dumps(metric)) is metric, "the metric does not survive pickling"
-    score = _score(metric, _factors(metric, 0), _factors(metric, 0))
+    score = _called(metric, *_inputs(metric))
     assert Score.from_json(score.to_json()) == score, "the score does not survive JSON"
     assert (score.metric, score.version) == (metric.card.name, metric.card.version), "the score has lost its name"
     assert set(score.settings) == set(metric.options), "the settings do not name every option"
@@ -130,7 +129,7 @@ def constant_columns_are_survived(metric: Metric) -> None:
 def lacking_evidence_is_refused(metric: Metric) -> None:
     """Evidence without what the card needs, or with too few rows, is refused with a sentence."""
     factors = _factors(metric, 0)
-    few = slice(metric.card.min_rows - 1)
+    few = slice(max(metric.card.min_rows - 1, 1))
     lacking = [_evidence(metric, factors[few], factors[few])]
     if {"codes", "posterior"} & set(metric.card.needs):
         lacking.append(Evidence(factors))
@@ -147,17 +146,76 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
             raise AssertionError(f"{evidence} was scored although the card says it cannot be")
 
 
-CHECKS: tuple[Check, ...] = (
+def decoder_bounds_hold(metric: Metric) -> None:
+    """Values stay within the card's bounds for decoders with orthogonal, nearly parallel and random columns."""
+    low, high = metric.card.bounds
+    for columns in (_orthogonal(0), _orthogonal(0) + 10.0, _columns(0)):
+        value = float(metric(*_with_reference(metric, columns)))
+        assert low <= value <= high, f"{value} is outside {low} to {high}"
+
+
+def orthogonal_is_best(metric: Metric) -> None:
+    """Orthogonal columns of any length score the best, where there is one; compared with themselves, too."""
+    card, columns = metric.card, _orthogonal(0)
+    inputs = (columns, columns[:, :, ::-1] * -2.0) if "reference" in card.needs else (columns,)
+    value = float(metric(*inputs))
+    if not math.isnan(card.best):
+        near = value == card.best or abs(value - card.best) <= card.identity_tolerance
+        assert near, f"orthogonal columns score {value}, the best is {card.best}"
+
+
+def decoder_order_does_not_matter(metric: Metric) -> None:
+    """Other orders of samples and latents, and rotated data, give the same raw score."""
+    rng = np.random.default_rng(3)
+    inputs = _with_reference(metric, _columns(0))
+    samples, latents = rng.permutation(len(inputs[0])), rng.permutation(inputs[0].shape[2])
+    rotation = np.linalg.qr(rng.normal(size=(inputs[0].shape[1],) * 2))[0]
+    raw = metric(*inputs).raw
+    for name, change in {
+        "reordering": lambda array: array[samples][:, :, latents],
+        "rotating the data": lambda array: rotation @ array,
+    }.items():
+        moved = abs(metric(*map(change, inputs)).raw - raw)
+        allowed = metric.card.order_tolerance + 1e-9
+        assert moved <= allowed, f"{name} moves the score by {moved:.2g}, allowed are {allowed:.2g}"
+
+
+ANY_CHECKS: tuple[Check, ...] = (
+    inputs_are_unchanged,
+    same_seed_same_number,
+    can_be_sent_and_stored,
+    lacking_evidence_is_refused,
+)
+TABLE_CHECKS: tuple[Check, ...] = (
     bounds_hold,
     identity_is_best,
     noise_is_chance,
     order_does_not_matter,
-    inputs_are_unchanged,
-    same_seed_same_number,
-    can_be_sent_and_stored,
     constant_columns_are_survived,
-    lacking_evidence_is_refused,
 )
+DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, decoder_order_does_not_matter)
+
+
+def checks_of(metric: Metric) -> tuple[Check, ...]:
+    """The checks that apply, by what the card needs."""
+    return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
+
+
+def _inputs(metric: Metric) -> tuple[np.ndarray, ...]:
+    """Arrays that the metric can be called with."""
+    if "decoder" in metric.card.needs:
+        return _with_reference(metric, _columns(0))
+    return _factors(metric, 0), _factors(metric, 0) + _factors(metric, 1)
+
+
+def _called(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
+    if "decoder" not in metric.card.needs:
+        inputs = (inputs[0], _as_codes(metric, inputs[1]))
+    return metric(*inputs, **_besides(metric, len(inputs[0])), **options)
+
+
+def _with_reference(metric: Metric, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    return (columns, _columns(1)) if "reference" in metric.card.needs else (columns,)
 
 
 def _factors(metric: Metric, seed: int) -> np.ndarray:
@@ -200,3 +258,12 @@ def _evidence(metric: Metric, factors: np.ndarray | None, codes: Any) -> Evidenc
 
 def _score(metric: Metric, factors: np.ndarray | None, codes: Any) -> Score:
     return metric(_evidence(metric, factors, codes))
+
+
+def _columns(seed: int) -> np.ndarray:
+    """Jacobians of 50 samples, 6 outputs and as many latents as there are factors."""
+    return np.random.default_rng(seed).normal(size=(50, 6, N_FACTORS))
+
+
+def _orthogonal(seed: int) -> np.ndarray:
+    return np.linalg.qr(_columns(seed))[0] * np.linspace(0.1, 3.0, N_FACTORS)

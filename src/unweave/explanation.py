@@ -38,11 +38,11 @@ def explained(entry: Metric) -> str:
     meaning, options = _said_of(entry)
     facts = {
         "Measures": card.measures,
-        "Range": f"{_range_in_words(card)}; the best is {card.best:g}",
-        "Full marks": FULL_MARKS[card.equivalence],
+        "Range": f"{_range_in_words(card)}; {_best_in_words(card)}",
+        "Full marks": _full_marks_in_words(card),
         "Noise gets": chance_in_words(card),
-        "Needs": f"{_joined(card.needs)}, at least {card.min_rows} rows",
-        "Factors": ", ".join(sorted(kind.value for kind in card.factor_kinds)),
+        "Needs": _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else ""),
+        "Factors": _factors_in_words(card),
         "Fails when": card.fails_when,
         "Cost": card.cost,
         "Reference": card.reference,
@@ -83,9 +83,23 @@ def chance_in_words(card: Card) -> str:
     >>> chance_in_words(r2.card)
     '0'
     """
+    if card.chance == "no pairing":
+        return "nothing: factors and codes are not paired"
     if not callable(card.chance):
         return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
     level = card.chance(1000, 10, 5)
     others = {"10 codes": (1000, 20, 5), "5 factors": (1000, 10, 7), "1,000 rows": (2000, 10, 5)}
     matter = tuple(name for name, sizes in others.items() if card.chance(*sizes) != level)
     return f"{level:.2g} for {_joined(matter)}, and another number for others"
+
+
+def _best_in_words(card: Card) -> str:
+    return "no value is better than another" if math.isnan(card.best) else f"the best is {card.best:g}"
+
+
+def _full_marks_in_words(card: Card) -> str:
+    return "there are none" if math.isnan(card.best) else FULL_MARKS[card.equivalence]
+
+
+def _factors_in_words(card: Card) -> str:
+    return ", ".join(sorted(kind.value for kind in card.factor_kinds)) if "factors" in card.needs else "not used"

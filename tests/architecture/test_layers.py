@@ -14,9 +14,9 @@ LINES = [
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "synthetic"},
-    {"matrices", "neural"},
+    {"matrices", "manifolds", "neural"},
     {"metrics"},
-    {"trust", "conformance", "explanation"},
+    {"trust", "conformance", "explanation", "spectrum"},
     {"evaluation"},
     {"sweeps", "datasets"},
     {"audit"},
@@ -27,6 +27,7 @@ LINES = [
 LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
 ONLY_IN = {
     "torch": {"neural", "integrations"},
+    "zuko": {"neural"},
     "matplotlib": {"report"},
     "jinja2": {"report"},
     "pandas": {"report"},

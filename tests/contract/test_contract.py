@@ -1,12 +1,13 @@
 """Every metric of the catalogue keeps its contract, and the contract can tell a metric that does not."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
 
 import unweave
-from unweave.conformance import CHECKS, check_metric
+from unweave.conformance import check_metric, checks_of
 from unweave.metrics import CATALOGUE
 from unweave.score import Score
 
@@ -25,8 +26,10 @@ CARD = {
 }
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", CATALOGUE)
+CONTRACT = [(name, check) for name, entry in CATALOGUE.items() for check in checks_of(entry)]
+
+
+@pytest.mark.parametrize(("name", "check"), CONTRACT, ids=lambda entry: getattr(entry, "__name__", entry))
 def test_contract(name, check):
     check(CATALOGUE[name])
 
@@ -90,7 +93,7 @@ def test_cards_are_complete(name):
     for entry in dataclasses.fields(card):
         assert getattr(card, entry.name) not in ("", None), entry.name
     assert card.summary.endswith(".")
-    assert card.best in card.bounds
+    assert card.best in card.bounds or math.isnan(card.best)
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones():

@@ -21,7 +21,7 @@ from unweave.evidence import Evidence, EvidenceError
 
 
 def evaluate(
-    factors: object,
+    factors: object = None,
     codes: object = None,
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,

@@ -92,6 +92,8 @@ def _heading(evaluation: Evaluation) -> str:
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     sizes = {entry["n_codes"] for entry in data["representations"].values()}
+    if not data["n_rows"]:
+        return "A decoder alone, without factors and codes"
     codes = f"{sizes.pop()} codes" if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
     stated = f"{len(data['factors'])} factors ({factors})" if factors else "no factors"
     return f"{data['n_rows']} rows, {stated}, {codes}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels
+from unweave.evidence.decoders import decoder_of, digest_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
@@ -46,8 +47,10 @@ class Evidence:
         Codes that form one sub-representation.
     factor_names, code_names : sequence of str, optional
         Names where the tables carry none.
-    decoder : object, optional
-        A decoder, or its Jacobians as an array, for metrics of geometry.
+    decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
+        The map from latents to data, for metrics of geometry.
+    reference : the same, optional
+        Another decoder to compare it with, such as the true one.
     sampler : callable, optional
         ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws so many samples with the factors named in the mapping
         ``fixed`` held at its values (text levels by their number) and all others free; ``rng`` is a Generator.
@@ -72,6 +75,7 @@ class Evidence:
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,
+        reference: object = None,
         sampler: Callable[..., Any] | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
@@ -114,7 +118,7 @@ class Evidence:
         self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
         self.row_groups: Rows | None = renumbered(group_numbers.values[:, 0]) if group_numbers else None
         self.code_groups = checked_groups(code_groups, self.code_names)
-        self.decoder = decoder
+        self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
         self.sampler = sampler
         self._permuted_from: tuple[Evidence, Rows] | None = None
         self._memo: dict[Any, Any] = {}
@@ -176,6 +180,7 @@ class Evidence:
         if self.row_groups is not None:
             digest.update(b"row groups")
             digest.update(self.row_groups.data)
+        digest.update(digest_of(self.decoder) + digest_of(self.reference))
         names = (self.factor_names, self.factor_levels, self.code_names, self.nuisance_names, self.code_groups)
         digest.update(repr((self.declared_kinds, names)).encode())
         return digest.hexdigest()

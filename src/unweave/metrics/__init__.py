@@ -7,6 +7,11 @@ from unweave.metrics.decomposition.synergy_lower_bound import synergy_lower_boun
 from unweave.metrics.decomposition.synergy_upper_bound import synergy_upper_bound
 from unweave.metrics.decomposition.unique_lower_bound import unibound
 from unweave.metrics.decomposition.unique_upper_bound import unique_upper_bound
+from unweave.metrics.geometry.cross_mutual_information import manifold_cross_mutual_information
+from unweave.metrics.geometry.manifold_entropy import manifold_entropy
+from unweave.metrics.geometry.mutual_information import manifold_mutual_information
+from unweave.metrics.geometry.total_correlation import manifold_total_correlation
+from unweave.metrics.geometry.total_entropy import total_entropy
 from unweave.metrics.information.infomec.compactness import infomec_compactness
 from unweave.metrics.information.infomec.explicitness import infomec_explicitness
 from unweave.metrics.information.infomec.modularity import infomec_modularity
@@ -89,6 +94,11 @@ CATALOGUE: dict[str, Metric] = {
         redundancy_upper_bound,
         synergy_lower_bound,
         synergy_upper_bound,
+        total_entropy,
+        manifold_entropy,
+        manifold_total_correlation,
+        manifold_mutual_information,
+        manifold_cross_mutual_information,
     )
 }
 
@@ -112,6 +122,10 @@ __all__ = [
     "informativeness",
     "irs",
     "jemmig",
+    "manifold_cross_mutual_information",
+    "manifold_entropy",
+    "manifold_mutual_information",
+    "manifold_total_correlation",
     "mcc",
     "mig",
     "mig_sup",
@@ -132,6 +146,7 @@ __all__ = [
     "synergy_lower_bound",
     "synergy_upper_bound",
     "t_mex",
+    "total_entropy",
     "unibound",
     "unique_upper_bound",
     "windin",

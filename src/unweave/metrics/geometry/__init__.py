@@ -1,0 +1,1 @@
+"""Metrics of what each latent does to the data (000)."""

@@ -1,0 +1,80 @@
+"""Total entropy of what a decoder generates.
+
+    H(q) = d/2 (1 + log 2 pi) + E_z log |J(z)|,    |J| = det(J'J)^(1/2)
+
+with J the Jacobian (D outputs x d latents) of the decoder at z, drawn from its prior (000, eq. 7 and A.19; with fewer
+latents than outputs the entropy is that of the density on the manifold).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.gram import HALF_LOG_2PI_E, mean_of
+from unweave.estimators.priors import Prior, StandardNormal
+from unweave.evidence import Evidence
+from unweave.manifolds import Sampling, check_sets, geometry, zero_columns
+from unweave.score import Score
+
+
+@metric(
+    measures="size of what is generated",
+    equivalence="any",
+    factor_kinds=ANY_KIND,
+    needs=("decoder",),
+    min_rows=0,
+    bounds=(-math.inf, math.inf),
+    best=math.nan,
+    chance="no pairing",
+    cost="n Jacobians and n d^2 D",
+    fails_when="it is read as a merit: it depends on the units of the data, and only differences of it mean something",
+    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
+)
+def total_entropy(
+    evidence: Evidence,
+    *,
+    prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
+    n_samples: int = 1000,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """Differential entropy, in nats, of the data that a decoder generates from its prior.
+
+    It equals the sum of the manifold entropies of single latents minus the manifold total correlation. It has no best
+    value: data in other units have another entropy. Minus infinity means that some latent does not move the output.
+
+    Parameters
+    ----------
+    prior : StandardNormal, GaussianMixture or Independent
+        Distribution of the latents. Not used when Jacobians are given as an array.
+    n_samples : int
+        Number of latents drawn; ``parts["standard_error"]`` tells whether they are enough.
+    rng : int, Generator or None
+        Seed of the latents.
+
+    Returns
+    -------
+    Score
+        With ``parts`` ``per_dimension`` (nats per latent) and ``standard_error``.
+
+    Examples
+    --------
+    >>> round(float(total_entropy(np.diag([1.0, 2.0]))), 4)  # a Gaussian with deviations 1 and 2
+    3.531
+    """
+    found = geometry(evidence, Sampling(prior, n_samples, int(rng)))  # type: ignore[arg-type]
+    check_sets((tuple(range(found.n_latents)),), found.n_latents, found.n_outputs)
+    with np.errstate(invalid="ignore"):
+        log_volumes = found.log_lengths.sum(axis=1) + found.log_directions
+    entropy = mean_of(np.where(np.isnan(log_volumes), -np.inf, log_volumes))
+    raw = found.n_latents * HALF_LOG_2PI_E + float(entropy.value)  # eq. 7
+    return Score(
+        raw=raw,
+        parts={
+            "per_dimension": np.array([raw / found.n_latents]),
+            "standard_error": np.atleast_1d(entropy.standard_error),
+        },
+        caveats=zero_columns(evidence, found),
+    )

@@ -1,0 +1,1 @@
+"""The only place where torch is imported: Jacobians of decoders, flows, and their training."""

@@ -1,0 +1,15 @@
+"""One file a paper: its experiments as functions that give plain data; `unweave reproduce` runs and draws them."""
+
+from __future__ import annotations
+
+from unweave.evidence import EvidenceError
+
+# paper number to the module that has its REPRODUCTIONS (name of a figure or table to a function)
+HOMES = {"000": "unweave.papers.manifold_entropic_metrics"}
+
+
+def home_of(number: str) -> str:
+    """Module of a paper."""
+    if number not in HOMES:
+        raise EvidenceError(f"There is no reproduction of paper {number!r}: there are {', '.join(HOMES)}.")
+    return HOMES[number]

@@ -1,0 +1,62 @@
+"""What `unweave geometry` prints: latents by importance, with what they share."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from unweave.evaluation import Evaluation
+from unweave.evidence import EvidenceError
+from unweave.spectrum import Spectrum
+
+MOST_ROWS = 30
+
+
+def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
+    """Totals, one line per latent (the first 30), and how many latents keep the nats asked for."""
+    matrix = evaluation["manifold_mutual_information"].parts["matrix"]
+    partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
+        shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
+    for rank, i in enumerate(found.order[:MOST_ROWS]):
+        kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
+        partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
+        shown.add_row(
+            found.names[i], f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}", kept, partner[0], partner[1]
+        )
+    notes = list(evaluation.notes)
+    rest = len(found.names) - MOST_ROWS
+    return Group(
+        Text(_heading(found, evaluation)),
+        shown,
+        *([Text(f"and {rest} latents with less entropy")] if rest > 0 else []),
+        *([Text(_answer(found, keep))] if keep is not None else []),
+        *(Text(sentence, style="dim") for sentence in notes),
+    )
+
+
+def _heading(found: Spectrum, evaluation: Evaluation) -> str:
+    size, (position, drop) = len(found.names), found.knee
+    lines = [f"{found.tangents.shape[0]} outputs, {size} latents; nats throughout"]
+    for row in evaluation.rows:
+        if row.score is None or row.metric == "manifold_entropy":
+            continue
+        parts, is_total = row.score.parts, row.metric in ("total_entropy", "manifold_total_correlation")
+        error = f" +- {parts['standard_error'][0]:.3f}" if "standard_error" in parts else ""
+        each = f" ({parts['per_dimension'][0]:.4f} per latent)" if is_total else ""
+        lines.append(f"{row.metric.replace('_', ' '):<36}{row.score.value:.3f}{error}{each}")
+    lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
+    if size > 1:
+        lines.append(f"{'largest drop':<36}{drop:.3f} after {position} latents")
+    return "\n".join(lines)
+
+
+def _answer(found: Spectrum, keep: float) -> str:
+    try:
+        return f"{keep:g} nats are kept by the first {found.n_for(keep)} latents."
+    except EvidenceError as error:
+        return str(error)

@@ -1,0 +1,235 @@
+"""Known answers and identities of the manifold metrics (000)."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unweave import Evidence, EvidenceError
+from unweave.estimators.gram import HALF_LOG_2PI_E
+from unweave.estimators.priors import GaussianMixture, Independent
+from unweave.evidence import Jacobians
+from unweave.metrics import (
+    manifold_cross_mutual_information,
+    manifold_entropy,
+    manifold_mutual_information,
+    manifold_total_correlation,
+    total_entropy,
+)
+from unweave.synthetic.decoders import LinearDecoder, Torus, TwoMoons
+
+SEEDS = st.integers(0, 10_000)
+
+
+def random_jacobians(seed, n=5, n_outputs=7, n_latents=5):
+    return np.random.default_rng(seed).normal(size=(n, n_outputs, n_latents))
+
+
+def random_partition(rng, size):
+    cuts = np.sort(rng.choice(np.arange(1, size), rng.integers(1, size), replace=False))
+    return [part.tolist() for part in np.split(rng.permutation(size), cuts)]
+
+
+def test_pca_has_its_eigenvalues_as_entropies_and_shares_nothing():
+    mixing = np.random.default_rng(0).normal(size=(6, 6))
+    covariance = mixing @ mixing.T
+    evidence = Evidence(decoder=LinearDecoder.principal_components(covariance))
+    expected = HALF_LOG_2PI_E + 0.5 * np.log(np.linalg.eigvalsh(covariance)[::-1])
+    assert list(manifold_entropy(evidence).per_code.values()) == pytest.approx(expected, abs=1e-6)
+    assert total_entropy(evidence).raw == pytest.approx(expected.sum(), abs=1e-6)
+    assert manifold_total_correlation(evidence).raw == pytest.approx(0.0, abs=1e-6)
+    matrix = manifold_mutual_information(evidence).parts["matrix"]
+    assert matrix[~np.eye(6, dtype=bool)] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_torus_has_the_true_spectrum_without_log_10():
+    evidence = Evidence(decoder=Torus())
+    score = manifold_entropy(evidence, n_samples=2000)
+    deviations = Torus().deviations
+    assert list(score.per_code.values()) == pytest.approx(HALF_LOG_2PI_E + np.log(deviations), abs=0.005)
+    assert list(score.per_code.values()) == pytest.approx(Torus().true_entropies, abs=0.005)
+    assert manifold_total_correlation(evidence, n_samples=2000).raw == pytest.approx(0.0, abs=1e-6)
+
+
+def test_standard_errors_cover_the_truth():
+    score = manifold_entropy(Torus(), n_samples=2000)
+    distance = np.abs(np.array(list(score.per_code.values())) - Torus().true_entropies)
+    assert (distance[:10] < 4 * score.parts["standard_errors"][:10]).all()
+    assert (distance[10:] < 1e-12).all()
+
+
+def test_two_moons_along_and_across():
+    score = manifold_entropy(TwoMoons(), n_samples=20_000)
+    assert list(score.per_code.values()) == pytest.approx(TwoMoons().true_entropies, abs=0.02)
+    assert manifold_total_correlation(TwoMoons()).raw == pytest.approx(0.0, abs=1e-9)
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_cosines_and_determinants_agree(seed):
+    """B.30 is the pairwise determinant form B.28."""
+    jacobians = random_jacobians(seed)
+    matrix = manifold_mutual_information(jacobians).parts["matrix"]
+    for i, j in [(0, 1), (2, 4), (3, 1)]:
+        pair = jacobians[:, :, [i, j]]
+        joint = 0.5 * np.log(np.linalg.det(pair.transpose(0, 2, 1) @ pair))
+        expected = (np.log(np.linalg.norm(pair, axis=1)).sum(axis=1) - joint).mean()
+        assert matrix[i, j] == pytest.approx(expected, abs=1e-8)
+        assert manifold_mutual_information(jacobians, sets=[i, j]).raw == pytest.approx(expected, abs=1e-8)
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_the_entropic_decompositions(seed):
+    """A.28 for random disjoint sets, A.31 for random partitions."""
+    rng = np.random.default_rng(seed)
+    evidence = Evidence(decoder=random_jacobians(seed))
+    partition = random_partition(rng, 5)
+    entropies = [manifold_entropy(evidence, dimensions=part).raw for part in partition]
+    shared = manifold_total_correlation(evidence, partition=partition).raw
+    assert sum(entropies) - shared == pytest.approx(total_entropy(evidence).raw, abs=1e-8)
+    first, second = partition[:2]
+    together = manifold_entropy(evidence, dimensions=first + second).raw
+    information = manifold_mutual_information(evidence, sets=[first, second]).raw
+    assert entropies[0] + entropies[1] - information == pytest.approx(together, abs=1e-8)
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_what_is_shared_is_never_negative(seed):
+    evidence = Evidence(decoder=random_jacobians(seed, n=2))
+    partition = random_partition(np.random.default_rng(seed), 5)
+    assert manifold_total_correlation(evidence).raw > 1e-6  # random columns are not orthogonal
+    assert manifold_total_correlation(evidence, partition=partition).raw >= -1e-12
+    assert np.nanmin(manifold_mutual_information(evidence).parts["matrix"]) >= 0
+
+
+@given(SEEDS, st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=4))
+@settings(max_examples=30, deadline=None)
+def test_zero_for_orthogonal_columns_of_any_length(seed, lengths):
+    columns = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 6, 4)))[0] * lengths
+    assert manifold_total_correlation(columns).raw == pytest.approx(0.0, abs=1e-12)
+    tilted = columns.copy()
+    tilted[:, :, 0] += 1e-3 * lengths[0] / lengths[1] * columns[:, :, 1]
+    assert manifold_total_correlation(tilted).raw == pytest.approx(0.5e-6, rel=1e-3)
+
+
+def test_random_columns_get_the_closed_form():
+    score = manifold_total_correlation(random_jacobians(0, n=20_000, n_outputs=8, n_latents=4))
+    assert score.raw == pytest.approx(score.parts["random_decoder"][0], abs=4 * score.parts["standard_error"][0])
+
+
+def test_a_mixture_prior_is_rescaled_class_by_class():
+    """E.1.3: the columns are multiplied by the deviations of the latent's class."""
+    decoder = LinearDecoder(np.array([[1.0, 0.5], [0.0, 1.0], [0.0, 0.0]]))
+    prior = GaussianMixture(((0.0, 0.0), (5.0, 1.0)), ((2.0, 1.0), (0.5, 3.0)), (0.25, 0.75))
+    score = manifold_entropy(decoder, prior=prior, n_samples=20_000)
+    shifts = 0.25 * np.log([2.0, 1.0]) + 0.75 * np.log([0.5, 3.0])
+    assert list(score.per_code.values()) == pytest.approx(decoder.true_entropies + shifts, abs=0.03)
+    shared = manifold_total_correlation(decoder, prior=prior).raw
+    assert shared == pytest.approx(manifold_total_correlation(decoder).raw)  # scales do not turn columns
+
+
+def test_the_mixture_can_be_fitted_to_latents():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, 5000)
+    latents = rng.normal(size=(5000, 2)) * np.array([[1.0, 2.0], [3.0, 0.5]])[classes]
+    prior = GaussianMixture.fitted(latents, classes)
+    assert np.ravel(prior.deviations) == pytest.approx([1.0, 2.0, 3.0, 0.5], rel=0.05)
+
+
+def test_a_uniform_prior_has_the_entropy_of_its_width():
+    decoder = LinearDecoder(np.eye(2))
+    score = manifold_entropy(decoder, prior=Independent("uniform", (-2.0, 4.0)), n_samples=20_000)
+    assert score.raw == pytest.approx(math.log(4.0), abs=0.02)
+
+
+def test_arrays_are_rescaled_by_their_scales():
+    assert manifold_entropy(Jacobians(np.eye(2), scales=[2.0, 2.0])).raw == pytest.approx(HALF_LOG_2PI_E + math.log(2))
+
+
+def test_streaming_gives_what_one_block_gives(monkeypatch):
+    jacobians = random_jacobians(0, n=40)
+    whole = manifold_mutual_information(jacobians)
+    partition = manifold_total_correlation(jacobians, partition=[[0, 1], [2, 3, 4]]).raw
+    monkeypatch.setattr("unweave.evidence.decoders.BLOCK_BYTES", 8 * 7 * 5 * 3)
+    monkeypatch.setattr("unweave.manifolds.KEPT_BYTES", 0)
+    streamed = manifold_mutual_information(jacobians)
+    for part in ("matrix", "standard_errors", "standard_error"):
+        assert streamed.parts[part] == pytest.approx(whole.parts[part], nan_ok=True)
+    again = manifold_total_correlation(jacobians, partition=[[0, 1], [2, 3, 4]]).raw
+    assert again == pytest.approx(partition)
+
+
+def test_cross_information_compares_at_the_same_data():
+    truth = Torus()
+    score = manifold_cross_mutual_information(Evidence(decoder=Torus(), reference=truth), n_samples=50)
+    assert score.raw == math.inf
+    assert score.parts["partner"].tolist() == list(range(20))
+    same_latents = manifold_cross_mutual_information(truth, truth, match="latents", n_samples=50)
+    assert np.isinf(np.diag(same_latents.parts["matrix"])).all()
+
+
+def test_cross_information_needs_an_encoder_for_the_same_data():
+    with pytest.raises(EvidenceError, match="match='latents'"):
+        manifold_cross_mutual_information(TwoMoons(), TwoMoons())
+
+
+def test_cross_information_needs_the_same_outputs():
+    with pytest.raises(EvidenceError, match="same data"):
+        manifold_cross_mutual_information(np.ones((3, 4, 2)), np.ones((3, 5, 2)))
+
+
+def test_latents_take_the_names_of_the_codes():
+    evidence = Evidence(None, {"size": [1.0, 2.0], "angle": [0.0, 1.0]}, decoder=np.eye(2))
+    assert list(manifold_entropy(evidence).per_code) == ["size", "angle"]
+
+
+def test_a_zero_column_is_minus_infinity_and_named():
+    jacobians = random_jacobians(0)
+    jacobians[:2, :, 3] = 0
+    entropy, shared = manifold_entropy(jacobians), manifold_total_correlation(jacobians)
+    assert entropy.per_code["latent 3"] == -math.inf
+    assert total_entropy(jacobians).raw == -math.inf
+    assert math.isnan(shared.raw)
+    for score in (entropy, shared, manifold_mutual_information(jacobians)):
+        assert any("latent 3 does not move the output in 2 of 5 samples" in caveat for caveat in score.caveats)
+
+
+def test_dependent_columns_share_infinitely_much_and_say_so():
+    jacobians = random_jacobians(0)
+    jacobians[:, :, 1] = 2 * jacobians[:, :, 0]
+    score = manifold_total_correlation(jacobians)
+    assert score.raw == math.inf
+    assert any("dependent" in caveat for caveat in score.caveats)
+
+
+def test_one_latent_has_nobody_to_share_with():
+    score = manifold_mutual_information(np.ones((3, 4, 1)))
+    assert math.isnan(score.raw)
+    assert "nobody" in score.caveats[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: total_entropy(np.where(np.eye(3) > 0, np.nan, 1.0)), "derivative by latent 0 is nan or infinite at"),
+        (lambda: total_entropy(np.ones((3, 2, 4))), "2 outputs, fewer than the 4 chosen dimensions"),
+        (lambda: manifold_entropy(np.ones((3, 2, 4)), dimensions=[0, 1, 2]), "choose at most 2"),
+        (lambda: manifold_entropy(np.eye(3), dimensions=[0, 3]), "not a set of latents"),
+        (lambda: manifold_total_correlation(np.eye(3), partition=[[0, 1], [1, 2]]), "a latent in two sets"),
+        (lambda: manifold_mutual_information(np.eye(3), sets=[[0, 1], [1]]), "not two disjoint sets"),
+        (lambda: total_entropy(np.ones(4)), "samples x outputs x latents"),
+        (lambda: total_entropy(Torus(), prior=GaussianMixture(((0.0,) * 3,), ((1.0,) * 3,))), "3 latents and"),
+        (lambda: total_entropy(Torus(), n_samples=0), "at least one latent"),
+        (lambda: total_entropy("decoder"), "cannot be differentiated here"),
+        (lambda: total_entropy(Jacobians(np.eye(3), scales=[1.0, 2.0])), "one scale per latent"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, sentence):
+    with pytest.raises(EvidenceError, match=sentence) as error:
+        call()
+    assert str(error.value).count(". ") == 0
+    assert str(error.value).endswith(".")

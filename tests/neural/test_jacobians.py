@@ -1,0 +1,177 @@
+"""Jacobians of torch decoders: every route gives the same, and what cannot be differentiated says so."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from unweave import Evidence, EvidenceError  # noqa: E402
+from unweave.metrics import manifold_cross_mutual_information, manifold_entropy, total_entropy  # noqa: E402
+from unweave.neural.decoders import FlowDecoder, TorchDecoder  # noqa: E402
+from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
+from unweave.neural.jacobians import jacobian_blocks  # noqa: E402
+from unweave.synthetic.decoders import LinearDecoder  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+
+def network(n_latents=4, n_outputs=9):
+    return nn.Sequential(nn.Linear(n_latents, 16), nn.Tanh(), nn.Linear(16, n_outputs)).double()
+
+
+def exact(function, latents):
+    return torch.stack([torch.autograd.functional.jacobian(lambda z: function(z[None])[0], z) for z in latents])
+
+
+def whole(function, latents, **options):
+    return torch.cat(list(jacobian_blocks(function, latents, **options)))
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize("sizes", [(4, 9), (9, 4), (5, 5)])
+def test_every_mode_is_exact(mode, sizes):
+    decoder, latents = network(*sizes), torch.randn(7, sizes[0]).double()
+    assert torch.allclose(whole(decoder, latents, mode=mode), exact(decoder, latents))
+
+
+def test_chosen_dimensions_and_small_memory():
+    decoder, latents = network(), torch.randn(7, 4).double()
+    found = list(jacobian_blocks(decoder, latents, dimensions=[2, 0], memory=1))
+    assert len(found) == 7  # one sample a block
+    assert torch.allclose(torch.cat(found), exact(decoder, latents)[:, :, [2, 0]])
+
+
+def test_operations_that_cannot_be_batched_take_another_route():
+    def awkward(z):
+        data = torch.empty(len(z), 5, dtype=z.dtype)
+        data[:, :4] = torch.sin(z)
+        data[:, 4] = z.prod(dim=1)
+        return data
+
+    latents = torch.randn(3, 4).double()
+    assert torch.allclose(whole(awkward, latents), exact(awkward, latents))
+
+
+def test_images_are_flattened():
+    decoder = nn.Sequential(nn.Linear(3, 8), nn.Unflatten(1, (2, 2, 2)), nn.ConvTranspose2d(2, 1, 4, 2, 1))
+    assert whole(decoder, torch.randn(5, 3)).shape == (5, 16, 3)
+
+
+def test_a_module_is_a_decoder_as_it_is():
+    matrix = np.random.default_rng(0).normal(size=(6, 3))
+    layer = nn.Linear(3, 6).double()
+    layer.weight.data = torch.from_numpy(matrix)
+    truth = LinearDecoder(matrix).true_entropies
+    assert list(manifold_entropy(layer).per_code.values()) == pytest.approx(truth)
+
+
+def test_a_vae_is_looked_at_through_its_decoder_in_evaluation_mode():
+    class Vae(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Linear(6, 4)
+            self.decoder = nn.Sequential(nn.Linear(2, 6), nn.BatchNorm1d(6), nn.Dropout(0.5))
+
+    vae = Vae()
+    assert total_entropy(vae).raw == total_entropy(vae).raw  # dropout would make them differ
+    assert vae.training
+
+
+def test_zuko_flows_are_taken_with_their_encoder():
+    zuko = pytest.importorskip("zuko")
+    flow = zuko.flows.NSF(3, transforms=2, hidden_features=(8,)).double()
+    evidence = Evidence(decoder=flow, reference=flow)
+    entropy = total_entropy(evidence, n_samples=200)
+    latents = torch.from_numpy(np.random.default_rng(0).standard_normal((200, 3)))
+    data = flow().transform.inv(latents)
+    expected = -flow().log_prob(data).mean() - (0.5 * latents.square().sum(1)).mean() + 1.5  # A.19 with E|z|^2 = d
+    assert entropy.raw == pytest.approx(float(expected.detach()), abs=1e-6)
+    assert manifold_cross_mutual_information(evidence, n_samples=20).raw > 8  # itself, to rounding
+
+
+def test_flows_in_the_style_of_nflows():
+    class Halved(nn.Module):
+        def forward(self, x):
+            return x / 2, torch.zeros(len(x))
+
+        def inverse(self, z):
+            return 2 * z, torch.zeros(len(z))
+
+    class Flow(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self._transform, self._distribution = Halved(), type("Noise", (), {"_shape": (3,)})()
+
+    score = manifold_entropy(Flow())
+    assert score.raw == pytest.approx(0.5 * (1 + np.log(2 * np.pi)) + np.log(2))
+
+
+@pytest.mark.parametrize("couplings", ["affine", "spline"])
+def test_the_flows_own_rules_agree_with_automatic_differentiation(couplings):
+    flow = CouplingFlow(5, FlowSettings(n_blocks=2, hidden=8, couplings=couplings)).double()
+    with torch.no_grad():
+        for weight in flow.parameters():
+            weight.add_(0.3 * torch.randn_like(weight))
+    latents = np.random.default_rng(0).standard_normal((6, 5))
+    by_rule = next(FlowDecoder(flow).jacobian_blocks(latents))
+    assert by_rule == pytest.approx(exact(flow, torch.from_numpy(latents)).numpy(), abs=1e-9, rel=1e-7)
+
+
+def test_the_training_term_is_the_metric():
+    """The torch loss and the numpy metric agree on the same latents."""
+    from unweave.neural.training import Objective, loss_terms
+
+    flow = CouplingFlow(4, FlowSettings(n_blocks=2, hidden=8)).double()
+    latents = torch.from_numpy(np.random.default_rng(0).standard_normal((300, 4)))
+    rows = flow.decode(latents).detach()
+    _, shared, _ = loss_terms(flow, rows, Objective(total_correlation=1.0, n_columns=4), np.random.default_rng(0))
+    from unweave.metrics import manifold_total_correlation
+
+    assert manifold_total_correlation(flow, n_samples=300).raw == pytest.approx(float(shared.detach()), abs=1e-9)
+
+
+class Rounded(nn.Module):
+    latent_size = 3
+
+    def forward(self, z):
+        return torch.round(z).detach() + 1
+
+
+class Broken(nn.Module):
+    latent_size = 3
+
+    def forward(self, z):
+        return z / 0 * 0
+
+
+@pytest.mark.parametrize(
+    ("decoder", "sentence"),
+    [
+        (Rounded(), "not differentiable"),
+        (TorchDecoder(lambda z: torch.from_numpy(z.detach().numpy()), 3), "not differentiable"),
+        (TorchDecoder(lambda z: torch.from_numpy(z.numpy()), 3), "torch operations only"),
+        (Broken(), "returns nan"),
+        (TorchDecoder(network(), 5), "fails on latents of shape"),
+        (TorchDecoder(lambda z: z.sum(), 5), "one row of data each"),
+        (lambda z: z, "plain function"),
+        (nn.Conv2d(1, 1, 1), "does not tell its latent size"),
+    ],
+)
+def test_bad_decoders_get_one_sentence(decoder, sentence):
+    with pytest.raises(EvidenceError, match=sentence) as error:
+        total_entropy(decoder, n_samples=10)
+    assert str(error.value).endswith(".")
+
+
+def test_the_fingerprint_follows_the_weights():
+    layer = nn.Linear(2, 3)
+    before = Evidence(decoder=layer).fingerprint
+    assert Evidence(decoder=layer).fingerprint == before
+    layer.weight.data += 1
+    assert Evidence(decoder=layer).fingerprint != before
