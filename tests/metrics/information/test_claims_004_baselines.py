@@ -15,7 +15,9 @@ from unweave.metrics import dci_completeness, dci_disentanglement, mig, minimali
 from unweave.synthetic.toys import DependentClasses
 
 N_ROWS = 5000
-FINE_LASSO = {"probe": Lasso(0.001), "normalise": "none", "weights": "uniform"}  # a penalty of the grid of 004's code
+# 004's code chooses the penalty on validation rows, which is not redone here. Of five fixed ones tried, .001 and .002
+# come near its numbers (D .982 and .992 at delta = 1, .855 and .859 at .6, over four seeds); .02 gives 1 at delta = 1.
+FINE_LASSO = {"probe": Lasso(0.001), "normalise": "none", "weights": "uniform"}
 
 
 def toy(alpha=1.0, delta=1.0, kinds="ordinal"):
