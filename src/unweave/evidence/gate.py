@@ -211,11 +211,7 @@ class Evidence:
         return self._with(factors=self.factors[order], factor_tables=tables, _permuted_from=(self, order))
 
     def rows(self, index: Rows) -> Self:
-        """The evidence of these rows alone.
-
-        >>> Evidence([1, 2, 3], [4, 5, 6]).rows(np.array([0, 2])).factors[:, 0].tolist()
-        [1.0, 3.0]
-        """
+        """The evidence of these rows alone."""
         index = np.arange(self.n_rows)[index]  # a mask or a list will do
         return self._with(
             n_rows=index.size,
@@ -228,6 +224,10 @@ class Evidence:
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
             _permuted_from=None,
         )
+
+    def factors_alone(self) -> Self:
+        """The same factors without codes, which are most of the memory."""
+        return self._with(codes=self.codes[:, :0], code_names=(), code_groups={}, posterior=None)
 
     def keeping(self, given_rows: Rows) -> Self:
         """The evidence of these among the rows given at first; the others count as dropped.

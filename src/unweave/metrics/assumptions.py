@@ -18,7 +18,8 @@ CODES_PER_ROW = 0.05
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
     if evidence.n_rows > ROWS_ENOUGH:  # correlations to a hundredth need no more rows
-        evidence = evidence.rows(np.random.default_rng(0).choice(evidence.n_rows, ROWS_ENOUGH, replace=False))
+        chosen = np.random.default_rng(0).choice(evidence.n_rows, ROWS_ENOUGH, replace=False)
+        evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return not (between > CORRELATED + 2 / np.sqrt(evidence.n_rows)).any()
 
