@@ -52,22 +52,27 @@ class Histogram:
         """The same for codes that are labels already."""
         if self.bias_correction not in (None, "miller_madow"):
             raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
-        shape = (len(code_labels), len(factor_labels))
-        n_rows = code_labels[0].size
-        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, there are few rows or cells
-        joint_entropies, occupied = np.empty(shape), np.zeros(shape)
+        n_rows, shape = code_labels[0].size, (len(code_labels), len(factor_labels))
+        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, because counts repeat
+        together, occupied = np.empty(shape), np.zeros(shape)
+        of_codes, codes_filled = np.empty(shape[0]), np.empty(shape[0])
+        of_factors, factors_filled = np.empty(shape[1]), np.empty(shape[1])
         for codes, j, tables in joint_tables(code_labels, factor_labels):
-            joint_entropies[codes, j] = np.log(n_rows) - count_log_count[tables].sum(axis=(1, 2)) / n_rows
+            together[codes, j] = count_log_count[tables].sum(axis=(1, 2))
             if self.bias_correction:
                 occupied[codes, j] = (tables > 0).sum(axis=(1, 2))
-        of_codes, of_factors = ([np.bincount(column) for column in side] for side in (code_labels, factor_labels))
-        entropies = [np.array([float(entropy_of_counts(counts)) for counts in side]) for side in (of_codes, of_factors)]
-        information = entropies[0][:, None] + entropies[1] - joint_entropies
-        information *= (entropies[0] > 0)[:, None] & (entropies[1] > 0)  # of a constant: nothing, without rounding
+            if j == 0:  # margins come with the tables, once for every code ...
+                margins = tables.sum(axis=1)
+                of_codes[codes], codes_filled[codes] = count_log_count[margins].sum(axis=1), (margins > 0).sum(axis=1)
+            if codes.start == 0:  # ... and once for every factor
+                margin = tables[0].sum(axis=1)
+                of_factors[j], factors_filled[j] = count_log_count[margin].sum(), (margin > 0).sum()
+        # I = H(code) + H(factor) - H(both), with H = log n - sum c log c / n over the counts c
+        information = np.log(n_rows) + (together - of_codes[:, None] - of_factors) / n_rows
+        information *= (codes_filled > 1)[:, None] & (factors_filled > 1)  # of a constant: nothing, without rounding
         if self.bias_correction is None:
             return np.maximum(information, 0.0)  # rounding only: the plug-in cannot be negative
-        filled = [np.array([np.count_nonzero(counts) for counts in side]) for side in (of_codes, of_factors)]
-        return information - (occupied - filled[0][:, None] - filled[1] + 1) / (2 * n_rows)
+        return information - (occupied - codes_filled[:, None] - factors_filled + 1) / (2 * n_rows)
 
 
 @dataclass(frozen=True)
