@@ -19,7 +19,7 @@ LINES = [
     {"trust", "conformance", "explanation", "spectrum"},
     {"evaluation"},
     {"sweeps", "datasets"},
-    {"audit"},
+    {"auditing"},
     {"papers"},
     {"report", "integrations", "demonstration"},
     {"cli"},
@@ -31,10 +31,11 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "jinja2": {"report"},
     "pandas": {"report"},
-    "polars": {"report", "datasets"},
+    "polars": {"report", "datasets", "sweeps"},
     "pyarrow": {"report", "datasets"},
     "narwhals": {"report", "datasets", "evidence", "evaluation"},
     "click": {"cli"},
+    "distributed": {"sweeps"},
 }
 VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "base", "core", "tools"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
