@@ -1,0 +1,147 @@
+"""A sweep declared in a TOML file: worlds, encoders, their parameters, metrics, rows and seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from unweave.evaluation.choice import chosen_metrics
+from unweave.evidence import EvidenceError
+from unweave.sweeps.sweep import Cell, Label, Sweep
+from unweave.synthetic import encoders, worlds
+
+KEYS = ("name", "metrics", "n_rows", "seeds", "worlds", "encoders")
+
+
+class Built(NamedTuple):
+    """A world or encoder and the labels that tell it from its neighbours."""
+
+    item: Any
+    labels: dict[str, Label]
+
+
+def read_sweep(path: str | Path) -> Sweep:
+    """The sweep that a TOML file declares; its name is that of the file if it states none.
+
+    A list given for a parameter is swept; a value that is itself a list stands in a list of its own: ``[[0, 2]]``.
+    """
+    path = Path(path)
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvidenceError(f"{path} is not a TOML file: {error}.") from None
+    try:
+        return declared_sweep(declared, path.stem)
+    except EvidenceError as error:
+        raise EvidenceError(f"In {path}: {error}") from None
+
+
+def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
+    """The sweep that a mapping, as read from TOML, declares.
+
+    >>> sweep = declared_sweep(
+    ...     {
+    ...         "metrics": ["mcc"],
+    ...         "n_rows": 200,
+    ...         "seeds": 2,
+    ...         "worlds": [{"class": "Circuit"}],
+    ...         "encoders": [{"class": "Mixed", "kappa": [1.0, 10.0]}],
+    ...     },
+    ...     "example",
+    ... )
+    >>> len(sweep.cells), sweep.cells[-1].columns
+    (4, {'world': 'Circuit', 'encoder': 'Mixed', 'encoder.kappa': 10.0, 'n_rows': 200, 'seed': 1})
+    """
+    for key in declared:
+        if key not in KEYS:
+            raise EvidenceError(f"{key!r} is not a key of a sweep{_near(key, KEYS)}")
+    for key in ("metrics", "worlds", "encoders"):
+        if not (isinstance(declared.get(key), list) and declared[key]):
+            raise EvidenceError(f"{key!r} is missing or not a list: declare at least one.")
+    stated = declared.get("name", name)
+    if not isinstance(stated, str) or stated in ("", ".", "..") or set(stated) & set("/\\"):
+        raise EvidenceError(f"name = {stated!r} cannot name a folder: use words without slashes, in quotes.")
+    if not all(isinstance(metric, str) for metric in declared["metrics"]):
+        raise EvidenceError('metrics are not all text: write them as ["mcc", "mcc:correlation=spearman"].')
+    chosen = chosen_metrics(declared["metrics"])
+    cells = [
+        Cell(world.item, encoder.item, n_rows, seed, chosen, labels={**world.labels, **encoder.labels})
+        for world, encoder, n_rows, seed in itertools.product(
+            list(_built(declared, "world", worlds, "sample")),
+            list(_built(declared, "encoder", encoders, "encode")),
+            _whole_numbers("n_rows", declared.get("n_rows", 1000), 1),
+            _seeds(declared.get("seeds", 5)),
+        )
+    ]
+    return Sweep(stated, tuple(cells))
+
+
+def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: str) -> Iterator[Built]:
+    """Every world or encoder that the entries declare."""
+    classes = {
+        name: entry
+        for name, entry in vars(module).items()
+        if isinstance(entry, type) and dataclasses.is_dataclass(entry) and hasattr(entry, method) and name[0] != "_"
+    }
+    for number, entry in enumerate(declared[f"{what}s"], 1):
+        where = f"{what}s, entry {number}"
+        if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
+            raise EvidenceError(f"{where} states no class: write class = {next(iter(classes))!r}, or another.")
+        name = entry["class"]
+        if name not in classes:
+            raise EvidenceError(f"{where}: class {name!r} is not known{_near(name, classes)}")
+        fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
+        given = {key: value for key, value in entry.items() if key != "class"}
+        for key in given:
+            if key not in fields:
+                raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
+        swept = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
+        for values in itertools.product(*swept.values()):
+            parameters = dict(zip(swept, map(_hashable, values), strict=True))
+            shown = {f"{what}.{key}": _shown(value) for key, value in parameters.items()}
+            yield Built(_made(classes[name], parameters, where), {what: name, **shown})
+
+
+def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**parameters)
+    except (TypeError, ValueError) as error:
+        stated = ", ".join(f"{key} = {value!r}" for key, value in parameters.items())
+        raise EvidenceError(
+            f"{where}: {kind.__name__} with {stated or 'no parameters'} cannot be made: {error}"
+        ) from None
+
+
+def _seeds(given: Any) -> list[int]:
+    if isinstance(given, list):
+        return _whole_numbers("seeds", given, 0)
+    return list(range(*_whole_numbers("seeds", given, 1)))
+
+
+def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
+    numbers = given if isinstance(given, list) else [given]
+    fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= least for number in numbers)
+    if not (numbers and fine and len(set(numbers)) == len(numbers)):
+        raise EvidenceError(f"{key} = {given!r} is not a whole number from {least}, nor a list of different ones.")
+    return numbers
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+def _shown(value: Any) -> Label:
+    return value if isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _near(word: str, known: Any) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
+    return f": did you mean {near[0]!r}?" if near else f": there are {', '.join(known) or 'none'}."
