@@ -132,7 +132,7 @@ def test_order_of_mappings_and_sets_does_not_matter():
 
 
 @pytest.mark.parametrize(
-    "item", [lambda: 0, np.random.default_rng(0), np.array([None])], ids=["lambda", "rng", "object"]
+    "item", [lambda: 0, np.random.default_rng(0), np.array([None])], ids=["lambda", "rng", "objects"]
 )
 def test_refuses_what_it_cannot_tell_apart(item):
     with pytest.raises(EvidenceError, match="cannot"):

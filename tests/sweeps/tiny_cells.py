@@ -83,8 +83,9 @@ class Arithmetic:
 
     def scores(self, world, encoder, n_rows, seed, metrics):
         Same(self.record).encode(None)
-        time.sleep(self.pause)
-        raw = np.random.default_rng([n_rows, seed]).normal(size=len(metrics)).tolist()
+        if self.pause:
+            time.sleep(self.pause)
+        raw = [float(np.random.default_rng([n_rows, seed, *label.encode()]).normal()) for label in metrics]
         problem = "not for this seed" if seed % 7 == 0 else None
         return [
             Measurement(label, np.nan if problem else min(max(number, 0), 1), number, problem)

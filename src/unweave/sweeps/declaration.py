@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from unweave.evaluation.choice import chosen_metrics
 from unweave.evidence import EvidenceError
-from unweave.sweeps.sweep import Cell, Label, Sweep
+from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds
 
 KEYS = ("name", "metrics", "n_rows", "seeds", "worlds", "encoders")
@@ -93,21 +93,25 @@ def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: s
     }
     for number, entry in enumerate(declared[f"{what}s"], 1):
         where = f"{what}s, entry {number}"
-        if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
-            raise EvidenceError(f"{where} states no class: write class = {next(iter(classes))!r}, or another.")
-        name = entry["class"]
-        if name not in classes:
-            raise EvidenceError(f"{where}: class {name!r} is not known{_near(name, classes)}")
-        fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
-        given = {key: value for key, value in entry.items() if key != "class"}
-        for key in given:
-            if key not in fields:
-                raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
-        swept = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
+        kind = _known_class(entry, classes, where)
+        swept = {key: value if isinstance(value, list) else [value] for key, value in entry.items() if key != "class"}
         for values in itertools.product(*swept.values()):
-            parameters = dict(zip(swept, map(_hashable, values), strict=True))
+            parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
             shown = {f"{what}.{key}": _shown(value) for key, value in parameters.items()}
-            yield Built(_made(classes[name], parameters, where), {what: name, **shown})
+            yield Built(_made(kind, parameters, where), {what: kind.__name__, **shown})
+
+
+def _known_class(entry: Any, classes: Mapping[str, type], where: str) -> type:
+    """The class that an entry names, if all of its parameters are the class's own."""
+    if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
+        raise EvidenceError(f"{where} states no class: write class = {next(iter(classes))!r}, or another.")
+    name = entry["class"]
+    if name not in classes:
+        raise EvidenceError(f"{where}: class {name!r} is not known{_near(name, classes)}")
+    fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
+    for key in entry.keys() - {"class", *fields}:
+        raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
+    return classes[name]
 
 
 def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
@@ -134,12 +138,20 @@ def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
     return numbers
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+def _value(value: Any, classes: Mapping[str, type], where: str) -> Any:
+    """A value of a parameter: lists become tuples, and a table with a class becomes what it declares."""
+    if isinstance(value, list):
+        return tuple(_value(entry, classes, where) for entry in value)
+    if not isinstance(value, dict):
+        return value
+    kind = _known_class(value, classes, where)
+    return _made(kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where)
 
 
 def _shown(value: Any) -> Label:
-    return value if isinstance(value, (str, int, float, bool)) else repr(value)
+    if isinstance(value, (str, int, float, bool)):
+        return value
+    return short_name(value) if dataclasses.is_dataclass(value) else repr(value)
 
 
 def _near(word: str, known: Any) -> str:

@@ -123,7 +123,7 @@ def _computed(tasks: list[Cell], n_jobs: int, cluster: str | None) -> Iterator[t
             stack.enter_context(joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1))
         else:
             stack.enter_context(joblib.parallel_config("sequential", n_jobs=1))
-        # one cell at a time, so that it is written when it is finished; workers that join a cluster later find some left
+        # one cell at a time, so that it is written when finished; workers that join a cluster later find some left
         ahead = "2*n_jobs" if cluster is None else CELLS_IN_CLUSTER
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
         calls = (joblib.delayed(compute)(number, cell) for number, cell in enumerate(tasks))
