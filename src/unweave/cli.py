@@ -213,7 +213,7 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
     """
     with _one_sentence_errors():
         from unweave.sweeps.declaration import read_sweep
-        from unweave.sweeps.run import run
+        from unweave.sweeps.execution import run
         from unweave.sweeps.summary import printed
 
         declared = read_sweep(file)

@@ -86,7 +86,8 @@ def test_one_worker_is_killed_in_the_middle(tmp_path):
     assert files[0] == files[1]
 
 
-def test_a_single_worker_computes_and_none_is_said(tmp_path):
+@pytest.mark.slow
+def test_a_single_worker_computes(tmp_path):
     record = tmp_path / "record"
     with cluster(1, tmp_path / "workers") as (address, [worker]):
         run(many(3, record=str(record)), tmp_path / "out", cluster=address)

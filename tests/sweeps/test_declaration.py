@@ -64,7 +64,7 @@ def test_the_example_is_every_combination():
         ({"worlds": [{"class": "Mixed"}]}, "class 'Mixed' is not known"),
         ({"worlds": [{"class": "Correlated", "roh": 0.5}]}, "Correlated has no parameter 'roh': did you mean 'rho'"),
         ({"worlds": [{"class": "Correlated", "rho": -0.9}]}, "worlds, entry 1: Correlated cannot be made with rho"),
-        ({"encoders": [{"class": "Mixed"}, {"class": "Kept"}]}, "encoders, entry 2: Kept cannot be made"),
+        ({"encoders": [{"class": "Mixed"}, {"class": "Kept"}]}, "encoders, entry 2: Kept needs the parameter 'kept'"),
         ({"encoders": [{"class": "Noisy", "encoder": {"class": "Mixt"}}]}, "class 'Mixt' is not known"),
     ],
 )
@@ -119,7 +119,7 @@ def test_ctrl_c_ends_with_one_sentence(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt("What is finished is kept.")
 
-    monkeypatch.setattr("unweave.sweeps.run.run", interrupted)
+    monkeypatch.setattr("unweave.sweeps.execution.run", interrupted)
     result = CliRunner().invoke(main, ["sweep", str(EXAMPLE), "--out", str(tmp_path)])
     assert (result.exit_code, result.output) == (130, "What is finished is kept.\n")
 

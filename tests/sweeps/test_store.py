@@ -12,7 +12,7 @@ from tiny_cells import many
 
 from unweave import EvidenceError
 from unweave.sweeps import Measurement, run
-from unweave.sweeps.run import compute
+from unweave.sweeps.execution import compute
 from unweave.sweeps.store import Store
 
 HOLDS_THE_LOCK = "import sys; from unweave.sweeps.store import Store; store = Store(sys.argv[1], 'many').__enter__(); "

@@ -111,7 +111,15 @@ def _known_class(entry: Any, classes: Mapping[str, type], where: str) -> type:
     fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
     for key in entry.keys() - {"class", *fields}:
         raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
+    required = [field.name for field in dataclasses.fields(classes[name]) if _without_default(field)]
+    for key in required:
+        if key not in entry:
+            raise EvidenceError(f"{where}: {name} needs the parameter {key!r}.")
     return classes[name]
+
+
+def _without_default(field: dataclasses.Field[Any]) -> bool:
+    return field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
@@ -119,9 +127,7 @@ def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         stated = ", ".join(f"{key} = {value!r}" for key, value in parameters.items())
-        raise EvidenceError(
-            f"{where}: {kind.__name__} with {stated or 'no parameters'} cannot be made: {error}"
-        ) from None
+        raise EvidenceError(f"{where}: {kind.__name__} cannot be made with {stated}: {error}") from None
 
 
 def _seeds(given: Any) -> list[int]:

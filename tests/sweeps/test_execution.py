@@ -13,7 +13,7 @@ from tiny_cells import Arithmetic, Gaussian, Raising, Same, ThreadCounts, first,
 from unweave import Evidence, EvidenceError
 from unweave.metrics import dci_disentanglement, mcc, r2
 from unweave.sweeps import AllRows, Cell, Sweep, SweepStopped, grid, run
-from unweave.sweeps.run import _refuse_other_versions, compute
+from unweave.sweeps.execution import _refuse_other_versions, compute
 from unweave.synthetic.encoders import Mixed, Noise
 
 
