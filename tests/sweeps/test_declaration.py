@@ -1,5 +1,6 @@
 """Sweeps declared in TOML, the command that runs them, and the table it prints."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -143,3 +144,11 @@ def test_every_public_world_and_encoder_can_be_named():
     for name in set(declaration.encoders.__all__) - {"BY_PAPER_NAME", "Encoder", "mixing_share"}:
         with pytest.raises(EvidenceError, match=f"{name} has no parameter 'absent'"):
             declared_sweep(GOOD | {"encoders": [{"class": name, "absent": 1}]}, "bad")
+
+
+def test_the_page_shows_the_example_and_its_python_runs(tmp_path, monkeypatch, capsys):
+    page = EXAMPLE.with_name("sweeps.md").read_text(encoding="utf-8")
+    assert EXAMPLE.read_text(encoding="utf-8") in page
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("n_jobs=2", "n_jobs=1"), {})
+    assert "n_seeds" in capsys.readouterr().out

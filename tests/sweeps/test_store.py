@@ -15,7 +15,14 @@ from unweave.sweeps import Measurement, run
 from unweave.sweeps.execution import compute
 from unweave.sweeps.store import Store
 
-HOLDS_THE_LOCK = "import sys; from unweave.sweeps.store import Store; store = Store(sys.argv[1], 'many').__enter__(); "
+HOLDS_THE_LOCK = """
+import fcntl, os, sys
+file = open(sys.argv[1], "a+")
+fcntl.flock(file, fcntl.LOCK_EX)
+print(os.getpid(), "on this machine", file=file, flush=True)
+print("locked", flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -105,12 +112,10 @@ def test_what_is_not_final_is_not_kept(tmp_path):
         assert list(store.results) == ["0" * 32]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the other process locks as POSIX does")
 def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
-    script = HOLDS_THE_LOCK + "print('locked', flush=True); sys.stdin.read()"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen(
-        [sys.executable, "-c", script, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-    ) as other:
+    command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path / "lock"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline().strip() == b"locked"
         with pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on "):
             run(many(1), tmp_path)

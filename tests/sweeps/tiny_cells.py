@@ -93,12 +93,16 @@ class Arithmetic:
         ]
 
 
+def largest_thread_count():
+    return max(library["num_threads"] for library in threadpool_info())
+
+
 @dataclass(frozen=True)
 class ThreadCounts:
     """The largest number of threads that a numerical library would use, as a score."""
 
     def scores(self, world, encoder, n_rows, seed, metrics):
-        largest = float(max(library["num_threads"] for library in threadpool_info()))
+        largest = float(largest_thread_count())
         return [Measurement(label, largest, largest) for label in metrics]
 
 
