@@ -78,9 +78,9 @@ def metric_content(entry: Any) -> dict[str, Any]:
 def content_of(item: Any) -> Any:
     """Item as plain data that tells it from every other.
 
-    >>> from unweave.synthetic.encoders import Mixed
-    >>> content_of(Mixed(kappa=2.0))
-    {'class': 'unweave.synthetic.encoders.Mixed', 'fields': {'kappa': 2.0}}
+    >>> from unweave.estimators.mutual_information import Histogram
+    >>> content_of(Histogram(bins=7))["fields"]["bins"]
+    7
     """
     if item is None or (isinstance(item, (bool, str, int, float)) and not isinstance(item, enum.Enum)):
         # bool, str, ... of a subclass are taken by their plain value; nan and infinities have a spelling of their own

@@ -62,16 +62,10 @@ class AllRows:
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
         """Measurements of these metrics."""
         of_world, of_encoder = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
-        factors = factor_matrix(world.sample(n_rows, of_world))
+        factors = world.sample(n_rows, of_world)
         codes = encoder.encode(factors, of_encoder)
         evidence = Evidence(factors, codes, kinds=getattr(world, "kinds", None))
         return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
-
-
-def factor_matrix(factors: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """What a world gives, as rows by factors; columns by name are put side by side."""
-    columns = np.column_stack(list(factors.values())) if isinstance(factors, Mapping) else factors
-    return np.asarray(columns, dtype=np.float64)
 
 
 def scored(entry: Any, evidence: Evidence, seed: int) -> Score:

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+    from rich.console import Group
 
 NOT_GROUPS = ("seed", "value", "raw", "problem")
 
@@ -47,26 +47,33 @@ def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, **numbers, "problem": pl.String()})
 
 
-def rich_summary(means: pl.DataFrame) -> Table:
-    """The summary for a terminal: columns that never change are left out, metrics stand side by side."""
+def printed(table: pl.DataFrame) -> Group:
+    """Means and intervals for a terminal: metrics side by side, and a note for each reason why values are missing."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    means = summary(table)
     metrics = means["metric"].unique(maintain_order=True).to_list()
+    # a column that never changes says nothing here
     labels = [name for name in means.columns[: means.columns.index("metric")] if means[name].n_unique() > 1]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in labels:
-        table.add_column(Text(name), no_wrap=True)
+        shown.add_column(Text(name))
     for name in metrics:
-        table.add_column(Text(name), justify="right", no_wrap=True)
+        shown.add_column(Text(name), justify="right")
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in means.iter_rows(named=True):
         lines.setdefault(tuple(row[name] for name in labels), {})[row["metric"]] = _cell(row)
     for line, cells in lines.items():
-        shown = ["" if label is None else str(label) for label in line]
-        table.add_row(*map(Text, shown), *(Text(cells.get(name, "")) for name in metrics))
-    return table
+        stated = ("" if label is None else str(label) for label in line)
+        shown.add_row(*map(Text, stated), *(Text(cells.get(name, "")) for name in metrics))
+    problems = table.drop_nulls("problem").group_by("metric", "problem", maintain_order=True).len()
+    notes = [f"{metric}, {times} times: {problem}" for metric, problem, times in problems.iter_rows()]
+    several = table["seed"].n_unique() > 1
+    heading = f"Means of {table['seed'].n_unique()} seeds ± half of their 95 % interval" if several else "One seed"
+    return Group(Text(heading), shown, *(Text(note, style="dim") for note in notes))
 
 
 def _cell(row: dict[str, Any]) -> str:

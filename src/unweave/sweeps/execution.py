@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+CELLS_IN_CLUSTER = 1000
+
+
 class SweepStopped(EvidenceError):
     """A sweep that could not go on; the message says why, and where the finished cells are."""
 
@@ -120,8 +123,9 @@ def _computed(tasks: list[Cell], n_jobs: int, cluster: str | None) -> Iterator[t
             stack.enter_context(joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1))
         else:
             stack.enter_context(joblib.parallel_config("sequential", n_jobs=1))
-        # one cell at a time, so that it is written when it is finished
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+        # one cell at a time, so that it is written when finished; workers that join a cluster later find some left
+        ahead = "2*n_jobs" if cluster is None else CELLS_IN_CLUSTER
+        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
         calls = (joblib.delayed(compute)(number, cell) for number, cell in enumerate(tasks))
         try:
             with closing(parallel(calls)) as found:
@@ -158,7 +162,10 @@ def _on_cluster(address: str) -> Iterator[None]:
         client = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError) as error:
         raise EvidenceError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
-    with client, joblib.parallel_config("dask", client=client):
+    with client, joblib.parallel_config("dask", client=client) as config:
+        # joblib computes in this process, not in the cluster, when there is only one core at the start
+        cores = config["backend"].effective_n_jobs
+        config["backend"].effective_n_jobs = lambda n_jobs: max(cores(n_jobs), 2)
         yield
 
 
