@@ -174,12 +174,19 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 @click.argument("paper")
 @click.argument("figure")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--steps", type=click.IntRange(1), help="Training steps; the default is what the figure needs.")
-def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) -> None:
-    """Run a figure of a paper again: 000 fig1 (two moons), 000 fig2 (torus).
+@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several (000: 0, 003: 42).")
+@click.option("--steps", type=click.IntRange(1), help="000: training steps; the default is what the figure needs.")
+@click.option("--protocol", type=click.Choice(["ours", "authors"]), help="003: ours (default), or the released code's.")
+@click.option("--authors-data", type=click.Path(path_type=Path), help="003: folder with exp01.csv to exp15.csv.")
+@click.option("--metrics", metavar="NAMES", help="003: only these, with commas: MCC-P,R2.")
+@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1), help="003: number of seeds.")
+@click.option("--jobs", "n_jobs", metavar="N", type=int, help="003: processes, -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="003: compute on the Dask cluster whose scheduler is there.")
+def reproduce(paper: str, figure: str, out: Path, seed: int | None, steps: int | None, **sweeping: Any) -> None:
+    """Run a figure of a paper again.
 
-    Training goes on where it was interrupted; pictures and checkpoints are written to --out.
+    000: fig1 (two moons), fig2 (torus). 003: fig1 to fig37, exp01 to exp15, or agreement (with the authors' data).
+    What was interrupted goes on where it was; pictures, tables and checkpoints are written to --out.
     """
     with _one_sentence_errors():
         from importlib import import_module
@@ -187,11 +194,19 @@ def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) 
         from unweave.evidence import EvidenceError
         from unweave.papers import home_of
 
-        reproductions = import_module(home_of(paper)).REPRODUCTIONS
+        home = home_of(paper)
+        given_for_003 = {name: value for name, value in sweeping.items() if value is not None}
+        if paper == "003" and steps is None:
+            _reproduce_003(figure, out, seed, given_for_003)
+            return
+        if paper == "003" or given_for_003:
+            option = "steps" if paper == "003" else next(iter(given_for_003)).removeprefix("n_").replace("_", "-")
+            raise EvidenceError(f"--{option} is not for paper {paper}: leave it out.")
+        reproductions = import_module(home).REPRODUCTIONS
         if figure not in reproductions:
             raise EvidenceError(f"Paper {paper} has no {figure!r} here: there are {', '.join(reproductions)}.")
         given = {} if steps is None else {"n_steps": steps}
-        flows = reproductions[figure](seed=seed, folder=out, progress=True, **given)
+        flows = reproductions[figure](seed=seed or 0, folder=out, progress=True, **given)
         from unweave.report.reproductions import drawn, table
 
         _print_wide(table(flows))
@@ -238,6 +253,20 @@ def demo(rows: int) -> None:
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
         _show(compare_all(factors, representations, metrics=METRICS, progress=True), as_json=False)
+
+
+def _reproduce_003(figure: str, out: Path, seed: int | None, options: dict[str, Any]) -> None:
+    from unweave.papers.guardians.reproduction import Run
+    from unweave.report.guardians import reproduced
+
+    options |= {} if seed is None else {"first_seed": seed}
+    metrics = tuple(_names(options.pop("metrics", None)))
+    try:
+        for line in reproduced(figure, Run(out, metrics=metrics, progress=True, **options)):
+            _print_wide(line)
+    except KeyboardInterrupt as stopped:
+        click.echo(str(stopped), err=True)
+        raise SystemExit(130) from None
 
 
 def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unweave.evidence import EvidenceError
 
 # paper number to the module that has its REPRODUCTIONS (name of a figure or table to a function)
-HOMES = {"000": "unweave.papers.manifold_entropic_metrics"}
+HOMES = {"000": "unweave.papers.manifold_entropic_metrics", "003": "unweave.papers.guardians"}
 
 
 def home_of(number: str) -> str:

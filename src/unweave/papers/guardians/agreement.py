@@ -51,6 +51,18 @@ class Comparison:
         return both_undefined or abs(self.theirs.mean - self.ours.mean) <= ROUNDING
 
     @property
+    def reason(self) -> str:
+        """Why the means differ; empty where they do not, or where it is not known."""
+        dgp, encoder, d = (self.key[COLUMNS.index(name)] for name in ("dgp", "encoder", "d"))
+        if self.equal:
+            return ""
+        if encoder == "E7":
+            return "other draws of the mixing: the order in which the code drew its two matrices is not known"
+        if dgp == "D2" and d > 2:
+            return "other draws of the factors: principal axes of equal variance depend on the linear algebra library"
+        return ""
+
+    @property
     def cell(self) -> str:
         """The cell in words."""
         stated = zip(COLUMNS, self.key, strict=False)

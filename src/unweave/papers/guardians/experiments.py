@@ -18,6 +18,7 @@ CORRELATIONS = (-0.99, *(k / 10 for k in range(-9, 10)), 0.99)
 CONDITIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 SIZES = ((2, 100, ""), (5, 1000, "_d5"), (10, 1000, "_d10"))
 ROWS = (50, 100, 200, 500, 1000, 2000, 5000)
+TIMES = "\N{MULTIPLICATION SIGN}"  # in the names of the arms of the null experiments
 RATIOS = (1.5, 2, 3, 5, 10)
 
 
@@ -139,7 +140,7 @@ def _rows() -> Iterator[Setting]:
 def _null_rows() -> Iterator[Setting]:
     arms = {"E10": ("E10", 5), "E9": ("E9", 5), "E9(m=200)": ("E9", 200), "E9(m=50)": ("E9", 50)}
     for dgp, (arm, (encoder, m)), n in itertools.product(("D1", "D2"), arms.items(), (*ROWS, 10_000)):
-        yield Setting("exp11", f"{dgp}×{arm}", dgp, encoder, n, 5, m, rho=WORLDS[dgp], m_released=5)
+        yield Setting("exp11", f"{dgp}{TIMES}{arm}", dgp, encoder, n, 5, m, rho=WORLDS[dgp], m_released=5)
 
 
 def _structural_ratio() -> Iterator[Setting]:

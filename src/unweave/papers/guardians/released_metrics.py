@@ -27,7 +27,7 @@ def released_split(n_rows: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np
     >>> [rows.size for rows in released_split(11, seed=42)]
     [8, 3]
     """
-    order = np.random.RandomState(seed).permutation(n_rows)  # noqa: NPY002 - the released code's stream
+    order = np.random.RandomState(seed).permutation(n_rows)  # the released code's stream
     n_train = int(0.8 * n_rows)
     return order[:n_train], order[n_train:]
 
@@ -67,7 +67,7 @@ def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearma
     best=1.0,
     chance=0.0,
     cost="one least squares fit",
-    fails_when="codes or factors have a mean, or codes differ by many orders of magnitude (all but the largest are lost)",
+    fails_when="columns have a mean, or codes differ by many orders of magnitude (all but the largest are lost)",
     reference=REFERENCE,
 )
 def released_r2(

@@ -1,4 +1,4 @@
-"""Worlds that only 003's runs have: factors that follow others more or less straight, and its code's correlated draws."""
+"""Worlds that only 003's runs have: a factor that follows another more or less straight, and correlated draws."""
 
 from __future__ import annotations
 
