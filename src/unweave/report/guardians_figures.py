@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from unweave.papers.guardians import figures as declared
+from unweave.papers.guardians.experiments import TIMES
 from unweave.papers.guardians.figures import value_of
 from unweave.papers.guardians.reproduction import Shown
 from unweave.papers.guardians.results import Key, Mean
@@ -26,7 +27,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 EXTRA = ("#999999", "#5e3c99", "#b2abd2", "#666666")
 ORDER = ("MCC-P", "DCI-D", "R2", "MCC-S", "MCC-RDC", "MIG", "InfoM", "T-MEX", "DCI-C", "DCI-I", "InfoC", "InfoE")
 COLOUR_OF_METRIC = dict(zip(ORDER, (*COLOURS, *EXTRA), strict=True))
-LINES, MARKERS = ("-", (0, (1.2, 1.2))), ("o", "s")
+LINES: tuple[Any, ...] = ("-", (0, (1.2, 1.2)))  # solid and dotted
+MARKERS = ("o", "s")
 PANELS_PER_ROW = 4
 NAMES = {
     "D1": "independent (D1)",
@@ -111,7 +113,7 @@ def _panels(shown: Shown) -> Iterator[Panel]:
             chosen, metrics, titles = part.settings, shown.metrics, []
             for name, value in ((part.columns, column), (part.rows, row)):
                 if name == "metric":
-                    metrics = (value,)
+                    metrics = (str(value),)
                 elif name:
                     chosen = tuple(setting for setting in chosen if value_of(setting, name) == value)
                 titles += [_named(name, value)] if name else []
@@ -120,6 +122,8 @@ def _panels(shown: Shown) -> Iterator[Panel]:
 
 def _named(name: str, value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
+    for code, noise in (("E10", "uniform"), ("E9", "Gaussian")):
+        text = text.replace(f"{TIMES}{code}", f", {noise} ").strip()
     return f"{name} = {text}" if name in ("d", "m", "r", "n") else NAMES.get(text, text)
 
 
@@ -158,7 +162,7 @@ def _lines(axes: Axes, shown: Shown, panel: Panel) -> None:
     if shown.part.log:
         _log_axis(axes, _values(shown, shown.part.x))
     elif shown.part.x in ("m", "d"):
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(AXES.get(shown.part.x, shown.part.x), fontsize=9)
 
 
@@ -167,7 +171,7 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
     shown: list[float] = []
     span = math.log(max(values) / min(values))
     for value in sorted(values):
-        if not shown or math.log(value / shown[-1]) > 0.11 * span:
+        if not shown or math.log(value / shown[-1]) > 0.14 * span:
             shown.append(value)
     axes.set_xscale("log")
     axes.set_xticks(shown, [f"{value:g}" for value in shown])
@@ -271,7 +275,9 @@ def _map(axes: Axes, values: Any, xs: list[float], ys: list[float]) -> Any:
         text, colour = ("n/a", INK) if np.isnan(value) else (f"{value:.2f}".lstrip("0") or "0", "white")
         colour = "black" if value > 0.55 else colour
         axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
-    axes.set_xticks(range(len(xs)), [f"{x:g}" for x in xs], rotation=45 if len(xs) > 6 else 0)
+    axes.set_xticks(
+        range(len(xs)), [f"{x:g}" for x in xs], rotation=45 if len(xs) > 6 and max(len(f"{x:g}") for x in xs) > 2 else 0
+    )
     axes.set_yticks(range(len(ys)), [f"{y:g}" for y in ys])
     axes.tick_params(labelsize=7, length=0, labelbottom=True)
     axes.spines[:].set_visible(False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +34,7 @@ from unweave.metrics import (
     t_mex,
 )
 from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
+from unweave.score import Score
 from unweave.sweeps import AllRows, Measurement, Protocol, measured
 from unweave.sweeps.protocol import scored
 
@@ -63,12 +64,18 @@ class ReleasedCode:
         """Measurements of these metrics."""
         factors = np.asarray(world.sample(n_rows, np.random.default_rng(seed)), dtype=np.float64)
         codes = encoder.encode(factors, np.random.default_rng(seed + (ENCODER_SEEDS_FROM if self.split else 0)))
-        whole = Evidence(factors, codes, kinds="continuous")
-        held_out = whole.rows(released_split(n_rows, seed)[1]) if self.split else whole
-        return [
-            measured(label, partial(scored, entry, whole if metric_of(entry) is released_r2 else held_out, seed))
-            for label, entry in metrics.items()
-        ]
+        test = released_split(n_rows, seed)[1] if self.split else np.arange(n_rows)
+
+        # apart from each other: a value that no float can hold in the other rows is no concern of the held-out ones
+        @cache
+        def evidence(of_all: bool) -> Evidence:
+            rows = slice(None) if of_all else test
+            return Evidence(factors[rows], codes[rows], kinds="continuous")
+
+        def score(entry: Any) -> Score:
+            return scored(entry, evidence(metric_of(entry) is released_r2), seed)
+
+        return [measured(label, partial(score, entry)) for label, entry in metrics.items()]
 
 
 OURS: dict[str, Any] = {
