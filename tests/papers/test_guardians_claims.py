@@ -71,7 +71,7 @@ def test_claim_28_is_what_theory_says(rho):
 def test_claims_30_and_40_what_correlation_leaves_alone(run, rho, protocol):
     assert mean("MCC-P", run, protocol, encoder="E1", rho=rho) == pytest.approx(1.0, abs=1e-9)
     for encoder in ("E1", "E3"):
-        # ours sets codes of the test rows within the range of the training rows, which costs a little where rows are few
+        # ours sets test codes within the range of the training rows, which costs a little where rows are few
         tolerance = 1e-6 if protocol == "authors" else 0.04 if run == "exp03" else 0.01
         assert mean("R2", run, protocol, encoder=encoder, rho=rho) == pytest.approx(1.0, abs=tolerance)
 
