@@ -82,13 +82,8 @@ def guardians_figure(figure: declared.Figure, parts: Sequence[Shown]) -> Figure:
         axes.tick_params(labelsize=8)
     drawing.suptitle(figure.title, fontsize=11)
     handles = _legend(parts)
-    drawing.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(len(handles), 2 * n_columns + 1),
-        frameon=False,
-        fontsize=8,
-    )
+    n_across = int(drawing.get_figwidth() / 1.15)
+    drawing.legend(handles=handles, loc="outside lower center", ncols=n_across, frameon=False, fontsize=8)
     return drawing
 
 
