@@ -60,6 +60,7 @@ def cluster(n_workers, folder):
         yield address, [worker for worker, _ in started]
 
 
+@pytest.mark.slow
 def test_one_worker_is_killed_in_the_middle(tmp_path):
     record = tmp_path / "record"
     sweep = many(120, pause=0.02, record=str(record))

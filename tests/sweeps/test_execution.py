@@ -1,5 +1,6 @@
 """Sweeps give the same table however they are computed, and compute nothing twice."""
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -117,6 +118,7 @@ def test_accidents_are_tried_again_and_answers_are_not(tmp_path, kind, tried_aga
     table = run(sweep, tmp_path / "out")
     assert np.isnan(table["value"][0])
     assert "on purpose" in table["problem"][0]
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["finished"] != tried_again
     fixed.touch()
     assert np.isnan(run(sweep, tmp_path / "out")["value"][0]) != tried_again
 

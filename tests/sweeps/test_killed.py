@@ -26,7 +26,7 @@ def started(n_cells, folder, n_jobs):
 def killed_on_the_way(process, parts, n_more):
     """Kill a run some time after it has written so many more parts."""
     n_before = len(list(parts.glob("*.parquet")))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while len(list(parts.glob("*.parquet"))) < n_before + n_more:
         assert process.poll() is None, "it ended by itself"
         assert time.monotonic() < deadline
@@ -47,12 +47,12 @@ def test_killed_three_times(tmp_path, n_cells, n_jobs):
     folder = tmp_path / "killed"
     n_parts = [0]
     for _ in range(3):
-        n_more = random.randrange(1, n_cells // 4)
+        n_more = random.randrange(1, n_cells // 6)
         n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs), folder / "parts", n_more))
     assert 0 < n_parts[1] < n_parts[2] < n_parts[3] < n_cells
     assert not (folder / "table.parquet").exists()
-    assert started(n_cells, folder, n_jobs).wait(120) == 0
-    whole = run(tiny_cells.many(n_cells), tmp_path / "whole")
+    assert started(n_cells, folder, n_jobs).wait(300) == 0
+    whole = run(tiny_cells.many(n_cells, pause=0.002), tmp_path / "whole")
     assert (folder / "table.parquet").read_bytes() == (tmp_path / "whole" / "table.parquet").read_bytes()
     assert whole.height == 2 * n_cells
     assert Path(folder / "manifest.json").read_bytes() == (tmp_path / "whole" / "manifest.json").read_bytes()

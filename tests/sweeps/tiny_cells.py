@@ -117,4 +117,4 @@ if __name__ == "__main__":
     import tiny_cells  # not as __main__, whose names would give other keys
 
     n_cells, folder, n_jobs = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    run(tiny_cells.many(n_cells), folder, n_jobs=n_jobs)
+    run(tiny_cells.many(n_cells, pause=0.002), folder, n_jobs=n_jobs)

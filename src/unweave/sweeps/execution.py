@@ -95,7 +95,8 @@ def run(
                 raise SweepStopped(f"{error} {_where_it_is(store, n_results)}") from error
         table = _table(sweep, keys, store.results)
         store.finish(table)
-        store.write_manifest(len(sweep.cells), n_results, finished=True)
+        final = all(store.results[key].final for of_cell in keys for key in of_cell.values())
+        store.write_manifest(len(sweep.cells), n_results, finished=final)
     return table
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "unweave.sweep/1"
 PART = re.compile(r"[0-9a-f]{32}\.parquet")
-STORED = ("key", "value", "raw", "problem", "seconds")
 UNFINISHED = ".unfinished"
 
 
