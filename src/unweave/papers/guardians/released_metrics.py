@@ -50,7 +50,7 @@ def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearma
 
     Examples
     --------
-    >>> float(released_mcc([[0.0, 1.0], [1.0, 0.0]], [[3.0], [5.0]]))
+    >>> round(float(released_mcc([[0.0, 1.0], [1.0, 0.0]], [[3.0], [5.0]])), 3)
     1.0
     """
     matrix = np.nan_to_num(correlation_matrix(evidence, BY_NAME[correlation]))
