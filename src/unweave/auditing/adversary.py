@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.auditing.cases import MAP_SEED, Case
+from unweave.auditing.cases import MAP_SEED, Case, written
 from unweave.auditing.measuring import Bench
 from unweave.auditing.subjects import Subject
 from unweave.synthetic.encoders import (
@@ -108,7 +108,8 @@ def _refined(
     bench.spent = alone.spent
     product, score, one = best
     expression = (
-        f"{one.case.expression(subject, one.seed)} * mixing_share({one.encoder!r}, {N_FACTORS}, MAP_SEED + {one.seed})"
+        f"{one.case.expression(subject, one.seed)} * "
+        f"mixing_share({written(one.encoder)}, {N_FACTORS}, MAP_SEED + {one.seed})"
     )
     return RedTeam(product, score, one.mixing_share, expression, n_tried)
 

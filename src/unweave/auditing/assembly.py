@@ -12,7 +12,7 @@ import numpy as np
 
 from unweave.auditing.adversary import RedTeam
 from unweave.auditing.card_check import Promise, card_cases, promise_of
-from unweave.auditing.cases import Case, Outcome
+from unweave.auditing.cases import Case, Outcome, written
 from unweave.auditing.grid import PROPERTIES, Grid, Point
 from unweave.auditing.properties import Finding, Scores, finding_of, mean_interval, seed_numbers
 from unweave.auditing.scorecard import Audit, CurvePoint, Measured, Result, WorstCase
@@ -27,18 +27,14 @@ def assembled(
 ) -> Audit:
     """The audit of one subject from its outcomes by case, in the order of the seeds."""
     points = grid.points()
-    by_seed = {
-        case: {seed: one.value for seed, one in zip(seeds, row, strict=True) if one.value is not None}
-        for case, row in outcomes.items()
-    }
-    scores = {point: by_seed[point.case] for point in points if point.case in by_seed}
+    scores = scores_of(points, outcomes, seeds)
     findings = [finding_of(name, points, scores) for name in PROPERTIES]
     return Audit(
         metric=subject.label,
         version=subject.version,
         results=tuple(_result(finding, subject, scores) for finding in findings),
         curves=_curves(points, scores),
-        promises=_promises(subject, by_seed),
+        promises=_promises(subject, outcomes),
         red_team=deceived,
         problems=_problems(outcomes),
         equivalence="" if subject.card is None else subject.card.equivalence,
@@ -48,6 +44,15 @@ def assembled(
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
         seconds=sum(one.seconds for row in outcomes.values() for one in row),
     )
+
+
+def scores_of(points: Sequence[Point], outcomes: Outcomes, seeds: Sequence[int]) -> Scores:
+    """Scores by point and seed, where there are any."""
+    return {
+        point: {seed: one.value for seed, one in zip(seeds, outcomes[point.case], strict=True) if one.value is not None}
+        for point in points
+        if point.case in outcomes
+    }
 
 
 def _result(finding: Finding, subject: Subject, scores: Scores) -> Result:
@@ -82,23 +87,27 @@ def _worst_case(finding: Finding, subject: Subject, scores: Scores) -> WorstCase
 
 
 def _curves(points: Sequence[Point], scores: Scores) -> tuple[CurvePoint, ...]:
+    starts: dict[tuple[str, str, int], Point] = {}
     curves = []
     for point in sorted(points, key=lambda point: (*point.curve, point.x)):
         values = np.array(list(scores.get(point, {}).values()))
         if values.size:
+            start = starts.setdefault(point.curve, point)
             mean, interval = mean_interval(values)
-            curves.append(CurvePoint(*point.curve, point.x, mean, interval, values.size))
+            seeds, changes = seed_numbers(point, start, scores)
+            change, around = mean_interval(changes) if seeds else (math.nan, (math.nan, math.nan))
+            curves.append(CurvePoint(*point.curve, point.x, mean, interval, change, around, values.size))
     return tuple(curves)
 
 
-def _promises(subject: Subject, by_seed: Mapping[Case, Mapping[int, float]]) -> tuple[Promise, ...]:
+def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
     if subject.card is None:
         return ()
-    return tuple(
-        promise_of(subject.card, name, float(np.mean(list(by_seed[case].values()))))
+    values = {
+        name: [one.value for one in outcomes.get(case, ()) if one.value is not None]
         for name, case in card_cases().items()
-        if by_seed.get(case)
-    )
+    }
+    return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)
 
 
 def _problems(outcomes: Outcomes) -> tuple[str, ...]:
@@ -111,7 +120,5 @@ def _problems(outcomes: Outcomes) -> tuple[str, ...]:
                 counts[one.problem] += 1
                 first.setdefault(one.problem, case)
     return tuple(
-        f"{count} cells: {problem} (first at {first[problem].world!r}, {first[problem].encoder!r}, "
-        f"n = {first[problem].n_rows})"
-        for problem, count in counts.most_common()
+        f"{count} cells: {problem} (first at {written(first[problem])})" for problem, count in counts.most_common()
     )

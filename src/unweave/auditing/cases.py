@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,12 +41,26 @@ class Case:
         """Python that gives the subject's score, after ``from unweave.auditing.workbench import *``."""
         rows = "" if self.n_rows == 1000 else f", n_rows={self.n_rows}"
         scale = f", scale=({subject.worst:g}, {subject.best:g})" if subject.rescaled else ""
-        return f"scored({subject.text}, {self.world!r}, {self.encoder!r}{rows}, seed={seed}{scale})"
+        return f"scored({subject.text}, {written(self.world)}, {written(self.encoder)}{rows}, seed={seed}{scale})"
+
+
+def written(value: object) -> str:
+    """A frozen value as Python that builds it again, without the fields that have their defaults.
+
+    >>> from unweave.synthetic.encoders import Mixed, WithCopies
+    >>> written(WithCopies(Mixed(ratio=3.0)))
+    'WithCopies(encoder=Mixed(ratio=3.0))'
+    """
+    if not dataclasses.is_dataclass(value):
+        return repr(value)
+    entries = [(entry, getattr(value, entry.name)) for entry in dataclasses.fields(value)]
+    stated = [f"{entry.name}={written(item)}" for entry, item in entries if item != entry.default]
+    return f"{type(value).__name__}({', '.join(stated)})"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one metric gave on one case and seed: a value, or the reason why there is none, and the time it took."""
+    """What one metric gave on one case and seed: a value, or the reason why there is none, and the processor's time."""
 
     value: float | None
     problem: str
@@ -80,7 +95,7 @@ def outcomes(case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome
 
 
 def _outcome(subject: Subject, evidence: Evidence, seed: int) -> Outcome:
-    start = time.perf_counter()
+    start = time.process_time()
     value, problem = None, ""
     try:
         found = subject.score(evidence, seed)
@@ -90,4 +105,4 @@ def _outcome(subject: Subject, evidence: Evidence, seed: int) -> Outcome:
             problem = "undefined (nan)"
     except Exception as error:  # whatever a stranger's metric raises is a result of the audit
         problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return Outcome(value, problem, time.perf_counter() - start)
+    return Outcome(value, problem, time.process_time() - start)

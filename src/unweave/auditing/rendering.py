@@ -35,9 +35,9 @@ def rich_audit(audit: Audit) -> Group:
     parts.append(Text("\nWorst cases, after: from unweave.auditing.workbench import *", style="bold"))
     for result in audit.results:
         if result.worst_case is not None:
-            parts.append(Text(f"{result.name} {result.worst_case.number:.3f} = {result.worst_case.expression}"))
+            parts.append(Text(f"{result.name} {_short(result.worst_case.number, 3)} = {result.worst_case.expression}"))
     if audit.red_team is not None:
-        parts.append(Text(f"adversary {audit.red_team.product:.3f} = {audit.red_team.expression}"))
+        parts.append(Text(f"adversary {_short(audit.red_team.product, 3)} = {audit.red_team.expression}"))
     return Group(*parts)
 
 
@@ -95,22 +95,18 @@ def _heading(audit: Audit) -> str:
 
 def _verdicts(audit: Audit) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("", "property", "verdict", "measured", "largest", "95 % interval", "limits", "where"):
-        table.add_column(heading, no_wrap=heading in ("95 % interval", "limits"))
+    table.add_column("where", no_wrap=True)
+    table.add_column("measured")
+    for heading in ("number", "95 % interval", "limits"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for result in audit.results:
-        first = (
-            Text(result.tick, style=STYLES[result.verdict]),
-            f"{result.name} {ASKS[result.name]}",
-            _verdict_words(result),
-        )
-        for k, row in enumerate(_most_telling(result)):
-            lead = first if k == 0 else ("", "", "")
+        head = Text(f"{result.tick} {result.name} {_verdict_words(result)}", style=STYLES[result.verdict])
+        table.add_row(head, Text(ASKS[result.name], style="italic"), "", "", "")
+        for row in _most_telling(result):
             interval = f"[{_short(row.interval[0])}, {_short(row.interval[1])}]"
-            apart = "" if row.counts else " (apart)"
-            says = SAYS[row.kind] + apart
-            table.add_row(*lead, says, _short(row.number), interval, _limits(row), Text(row.label))
-        if not result.measured:
-            table.add_row(*first, "nothing", "", "", "", "")
+            says = SAYS[row.kind] + ("" if row.counts else " (apart: not in the verdict)")
+            table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, _limits(row))
+        table.add_row("", "", "", "", "")
     return table
 
 
@@ -159,12 +155,12 @@ def _notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _short(number: float) -> str:
-    """Two digits, without the zero before the point."""
+def _short(number: float, digits: int = 2) -> str:
+    """Few digits, without the zero before the point."""
     if not math.isfinite(number):
         return "∞" if number > 0 else "-∞" if number < 0 else "nan"
-    text = f"{number + 0.0:.2f}"
-    text = "0" if text in ("0.00", "-0.00") else text
+    text = f"{number:.{digits}f}"
+    text = "0" if float(text) == 0 else text
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 

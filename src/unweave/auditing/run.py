@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from unweave.auditing.adversary import RedTeam, red_team
-from unweave.auditing.assembly import assembled
+from unweave.auditing.assembly import assembled, scores_of
 from unweave.auditing.card_check import card_cases
-from unweave.auditing.grid import Grid
+from unweave.auditing.cases import Case, Outcome
+from unweave.auditing.grid import PROPERTIES, Grid, Point, Property
 from unweave.auditing.measuring import Bench
 from unweave.auditing.progress import progress_bar
+from unweave.auditing.properties import finding_of
 from unweave.auditing.scorecard import Audit
 from unweave.auditing.store import CellStore
 from unweave.auditing.subjects import Auditable, Scale, Subject, subject_of, subjects_of
@@ -107,15 +109,39 @@ def audit_all(
         if subject.refusal
     }
     if fit:
-        cases = list(dict.fromkeys([*card_cases().values(), *(point.case for point in grid.points())]))
+        cases = dict.fromkeys([*card_cases().values(), *(point.case for point in grid.points())])
         with progress_bar(len(cases), progress) as step:
             share = 1 - ADVERSARY_SHARE if adversary else 1.0
-            first = None if budget is None else share * budget
-            bench = Bench(fit, CellStore(store), n_jobs, first, step)
-            found = bench.measure(cases, range(seeds))
+            bench = Bench(fit, CellStore(store), n_jobs, None if budget is None else share * budget, step)
+            found = bench.measure(card_cases().values(), range(seeds))
+            found |= _measured(bench, grid.points(), range(seeds))
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
         for place, subject in enumerate(fit):
             own = {case: [row[place] for row in rows] for case, rows in found.items()}
             audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place])
     return [audits[subject.label] for subject in subjects]
+
+
+def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
+    """All points turn by turn; what can no longer change a verdict waits until the rest is done."""
+    found: dict[Case, list[list[Outcome]]] = {}
+    waiting = points
+    while waiting:
+        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found, seeds)}
+        open_points = [point for point in waiting if point.name not in settled] or waiting
+        now = [point for point in open_points if point.turn == open_points[0].turn]
+        found |= bench.measure([point.case for point in now if point.case not in found], seeds)
+        waiting = [point for point in waiting if point not in now]
+    return found
+
+
+def _violated_by_all(
+    name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: range
+) -> bool:
+    """Whether every subject is already known to violate the property."""
+    for place in range(len(bench.subjects)):
+        own = {case: [row[place] for row in rows] for case, rows in found.items()}
+        if finding_of(name, points, scores_of(points, own, seeds)).verdict != "violated":
+            return False
+    return True

@@ -68,7 +68,7 @@ class Result:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Mean score at one place of a curve, with its interval over seeds."""
+    """Mean score at one place of a curve, and how far it is from the start of the curve, with intervals over seeds."""
 
     name: Property
     series: str
@@ -76,6 +76,8 @@ class CurvePoint:
     x: float
     mean: float
     interval: Interval
+    change: float
+    change_interval: Interval
     n_seeds: int
 
 
@@ -140,7 +142,10 @@ class Audit:
             **given
             | {
                 "results": tuple(_result(entry) for entry in data["results"]),
-                "curves": tuple(CurvePoint(**entry | _numbers(entry, "mean")) for entry in data["curves"]),
+                "curves": tuple(
+                    CurvePoint(**entry | _numbers(entry, "mean") | _numbers(entry, "change", "change_interval"))
+                    for entry in data["curves"]
+                ),
                 "promises": tuple(Promise(**entry) for entry in data["promises"]),
                 "red_team": None if red_team is None else RedTeam(**red_team),
                 "problems": tuple(data["problems"]),
@@ -164,9 +169,10 @@ def _plain(item: Any) -> Any:
     return plain_data(item)
 
 
-def _numbers(entry: Mapping[str, Any], name: str) -> dict[str, Any]:
-    low, high = (float("nan") if bound is None else float(bound) for bound in entry["interval"])
-    return {name: float("nan") if entry[name] is None else float(entry[name]), "interval": (low, high)}
+def _numbers(entry: Mapping[str, Any], name: str, interval: str = "interval") -> dict[str, Any]:
+    """A number and its interval as they were before JSON."""
+    number, low, high = (float("nan") if item is None else float(item) for item in (entry[name], *entry[interval]))
+    return {name: number, interval: (low, high)}
 
 
 def _result(entry: Mapping[str, Any]) -> Result:

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from unweave.card import Card
 from unweave.evaluation.choice import MetricChoice, chosen_by_text, chosen_metrics, metric_of, stated_options
@@ -96,7 +96,7 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
     card: Card = inner.card
     low, high = card.bounds
     worst, best = scale or ((high, low) if card.lower_is_better else (low, card.best))
-    label = next(iter(chosen_metrics([entry])))
+    label = next(iter(chosen_metrics([cast(MetricChoice, entry)])))
     return Subject(label, _text(entry, card), entry, float(worst), float(best), card, bool(scale))
 
 
