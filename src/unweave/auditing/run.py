@@ -20,6 +20,7 @@ from unweave.evidence import EvidenceError
 
 BUDGET = 300.0
 ADVERSARY_SHARE = 0.2
+CARD_SEEDS = 2
 
 
 def audit(
@@ -113,7 +114,7 @@ def audit_all(
         with progress_bar(len(cases), progress) as step:
             share = 1 - ADVERSARY_SHARE if adversary else 1.0
             bench = Bench(fit, CellStore(store), n_jobs, None if budget is None else share * budget, step)
-            found = bench.measure(card_cases().values(), range(seeds))
+            found = bench.measure(card_cases().values(), range(CARD_SEEDS))
             found |= _measured(bench, grid.points(), range(seeds))
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)

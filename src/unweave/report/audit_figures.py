@@ -33,11 +33,11 @@ SERIES = {
     "E1": "E1 scaled",
     "E2": "E2 bent",
     "E3": "E3 mixed",
-    "E4": "E4 one dropped (apart)",
+    "E4": "E4 dropped, apart",
     "E5": "E5 copies",
-    "E6": "E6 mixed extras",
-    "E7": "E7 mixed into more",
-    "E8": "E8 distributed",
+    "E6": "E6 extras",
+    "E7": "E7 mixed",
+    "E8": "E8 split",
     "D_f": "z2 = z1³",
     "D_F": "z3 = z1 z2",
 }
@@ -69,14 +69,14 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
     series = sorted({point.series for point in points}, key=lambda label: (label[0].isdigit(), label))
     places = {x: float(place) for place, x in enumerate(sorted({point.x for point in points}))}
     even = name in ("P3", "P4")  # ratios: equal steps from one to the next
-    handles, names, reach = [], [], 0.2
+    handles, names, reach = [], [], [-0.2, 0.2]
     for label, colour in zip(series, PALETTE * len(series), strict=False):
         starts = []
         for size, style in zip(sizes, DASHES * len(sizes), strict=False):
             curve = [point for point in points if point.series == label and point.n_factors == size]
             xs = [places[point.x] if even else point.x for point in curve]
-            reach = max(reach, _curve(axes, curve, xs, name in RELATIVE, colour, style))
-            starts += [f"{curve[0].mean:.2f}"] if curve else []
+            reach += _curve(axes, curve, xs, name in RELATIVE, colour, style)
+            starts += [f"{curve[0].mean:.2f}".lstrip("0")] if curve else []
         handles.append(Line2D([], [], color=colour, marker="o", markersize=4))
         names.append(SERIES.get(label, label) + (f" ({', '.join(starts)})" if name in RELATIVE else ""))
     if len(sizes) > 1:
@@ -89,32 +89,32 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
         axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
     axes.set_xlabel(AXES[name], fontsize=9)
     axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
-    axes.set_ylim(*((-1.1 * reach, 1.1 * reach) if name in RELATIVE else (-0.04, 1.06)))
+    axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(labelsize=8)
     axes.legend(
         handles,
         names,
-        fontsize=7.5,
+        fontsize=7,
         frameon=False,
-        ncols=4,
+        ncols=3,
         loc="upper center",
         bbox_to_anchor=(0.5, -0.12),
-        columnspacing=1.2,
+        handlelength=1.8,
     )
 
 
 def _curve(
     axes: Axes, curve: Sequence[CurvePoint], xs: Sequence[float], relative: bool, colour: str, style: LineStyle
-) -> float:
-    """Draw a curve with its intervals; gives how far it reaches from 0."""
+) -> list[float]:
+    """Draw a curve with its intervals; gives the means that it goes through."""
     means = [point.change if relative else point.mean for point in curve]
     around = [point.change_interval if relative else point.interval for point in curve]
     low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
     axes.plot(xs, means, color=colour, linestyle=style, marker="o", markersize=3.5, linewidth=1.5)
     axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
-    return max(map(abs, means), default=0.0)
+    return means
 
 
 def _limits(axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int]) -> None:
