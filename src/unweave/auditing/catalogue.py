@@ -2,22 +2,25 @@
 
 `unweave.trust` reads the table as data, which is how what the audit found reaches a layer below it. Run
 ``python -m unweave.auditing.catalogue`` (``make audit``) to write it again; finished cells are kept in a file, so that
-a run that was stopped goes on where it was, and a larger budget adds to what is there.
+a run that was stopped goes on where it was, and every further run adds to what is there (``--budget 0`` only writes).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import unweave
-from unweave.auditing.rendering import text_table
+from unweave.auditing.card_check import Promise
+from unweave.auditing.grid import PROPERTIES
+from unweave.auditing.rendering import number_of, text_table
 from unweave.auditing.run import audit_all
-from unweave.auditing.scorecard import Audit, Result
+from unweave.auditing.scorecard import TICKS, Audit, Result
 from unweave.auditing.subjects import Subject, subject_of
 from unweave.metrics import CATALOGUE
 
@@ -84,6 +87,34 @@ def write_table(audits: Sequence[Audit], budget: float, path: Path = TABLE) -> N
     """Write the table as JSON, a line for every entry, so that changes can be read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(table_data(audits, budget), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def read_table(path: Path = TABLE) -> dict[str, Any]:
+    """The table as it was written."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def markdown_table(data: Mapping[str, Any]) -> str:
+    """The table for the documents: a mark, the number that weighs most and its interval for every property."""
+    lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for name, entry in data["metrics"].items():
+        cells = [_markdown_cell(entry[key]) for key in PROPERTIES]
+        product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
+        broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
+        kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or "kept"
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {kept} |")
+    return "\n".join(lines)
+
+
+def _markdown_cell(entry: Mapping[str, Any]) -> str:
+    """Mark and number; for P2 whether it is the cost of a redundant factor or the share paid for free ones."""
+    if entry["number"] is None:
+        return TICKS[entry["verdict"]]
+    low, high = (
+        math.inf * side if bound is None else bound for side, bound in zip((-1, 1), entry["interval"], strict=True)
+    )
+    kind = "paid " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
+    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], (low, high))}"
 
 
 def _summary(audit: Audit) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from unweave.auditing.subjects import Subject
 class Bench:
     """Where metrics are measured together; ``budget`` is in seconds of computing, for all of them.
 
-    What was computed before and kept in the store counts with the seconds it took then, so that a run that was stopped
-    and goes on measures the same cells as one that was not.
+    What was computed before and kept in the store costs nothing, so that every further run adds to it.
     """
 
     subjects: Sequence[Subject]
@@ -33,7 +32,7 @@ class Bench:
         found: dict[Case, list[list[Outcome]]] = {}
         batch: list[Case] = []
         for case in dict.fromkeys(cases):
-            if self._fits([*batch, case], len(seeds)):
+            if self._fits([*batch, case], seeds):
                 batch.append(case)
                 if len(batch) * len(seeds) >= 4 * self.n_jobs or self.n_jobs == 1:
                     found |= self._run(batch, seeds)
@@ -43,8 +42,7 @@ class Bench:
 
     def _run(self, cases: Sequence[Case], seeds: Sequence[int]) -> dict[Case, list[list[Outcome]]]:
         cells = [(case, seed) for case in cases for seed in seeds]
-        known = [[self.store.get(key_of(subject, *cell)) for subject in self.subjects] for cell in cells]
-        open_cells = [cell for cell, row in zip(cells, known, strict=True) if None in row]
+        open_cells = [cell for cell in cells if not self._known(*cell)]
         work = (joblib.delayed(outcomes)(case, seed, self.subjects) for case, seed in open_cells)
         # one job runs here: no process to start, and functions that cannot be pickled work
         computed = joblib.Parallel(n_jobs=min(self.n_jobs, max(len(open_cells), 1)))(work) if open_cells else []
@@ -55,7 +53,7 @@ class Bench:
         for case, seed in cells:
             row = [self._kept(subject, case, seed) for subject in self.subjects]
             seconds = sum(outcome.seconds for outcome in row)
-            self.spent += seconds
+            self.spent += seconds if (case, seed) in open_cells else 0.0
             self._seconds_by_size[case.size] = max(seconds, self._seconds_by_size.get(case.size, 0.0))
             found[case].append(row)
         return found
@@ -65,12 +63,16 @@ class Bench:
         assert outcome is not None
         return outcome
 
-    def _fits(self, cases: Sequence[Case], n_seeds: int) -> bool:
-        """Whether these cases can be expected to end within the budget, from the times of smaller ones."""
-        if self.budget is None:
+    def _fits(self, cases: Sequence[Case], seeds: Sequence[int]) -> bool:
+        """Whether what is new in these cases should end within the budget, going by the times of smaller ones."""
+        new = [(case, seed) for case in cases for seed in seeds if not self._known(case, seed)]
+        if self.budget is None or not new:
             return True
-        expected = sum(n_seeds * self._expected_seconds(case.size) for case in cases)
+        expected = sum(self._expected_seconds(case.size) for case, _ in new)
         return self.spent < self.budget and self.spent + expected <= self.budget
+
+    def _known(self, case: Case, seed: int) -> bool:
+        return all(self.store.get(key_of(subject, case, seed)) is not None for subject in self.subjects)
 
     def _expected_seconds(self, size: int) -> float:
         smaller = [known for known in self._seconds_by_size if known <= size]
