@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from unweave.auditing import audit_all
+from unweave.auditing import audit_all, text_table
 from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
 from unweave.auditing.grid import PROPERTIES
 from unweave.auditing.scorecard import TICKS
@@ -48,3 +48,10 @@ def test_written_and_read(small, tmp_path):
     assert data["metrics"]["mcc"]["P4"]["interval"] == pytest.approx(audits[0]["P4"].interval, abs=1e-4)
     assert data["not_audited"] == {"t_mex": audits[1].refusal}
     assert f"| `<lambda>` | {audits[2]['P1'].tick} 0 [0, 0] |" in markdown_table(data)
+
+
+def test_table_3_is_never_cut(small):
+    audits = audit_all(["mcc", "t_mex"], grid=small, seeds=2, adversary=False)
+    lines = text_table(audits).splitlines()
+    assert not any("…" in line for line in lines)
+    assert any("not applicable" in line for line in lines if line.strip().startswith("t_mex"))

@@ -58,4 +58,5 @@ def promise_of(card: Card, encoder: str, mean_score: float) -> Promise:
     Promise(encoder='E2', promised=False, score=0.91, full_marks=False)
     """
     full = mean_score >= 1 - card.identity_tolerance - MARGIN
-    return Promise(encoder, card.equivalence in COVERED_BY[encoder], mean_score, full)
+    admitted = encoder == "E9" and card.chance == card.best  # a card that says that noise gets full marks
+    return Promise(encoder, admitted or card.equivalence in COVERED_BY[encoder], mean_score, full)

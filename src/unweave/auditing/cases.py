@@ -7,10 +7,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from threadpoolctl import threadpool_limits
-
 from unweave.auditing.subjects import Auditable, Scale, Subject, subject_of
 from unweave.evidence import Evidence
+from unweave.sweeps.threads import one_thread
 from unweave.synthetic.encoders import Encoder
 from unweave.synthetic.worlds import World
 
@@ -83,13 +82,13 @@ def scored(
     >>> round(scored("mcc", Independent(5), PermutedAndScaled(), seed=3), 6)
     1.0
     """
-    with threadpool_limits(1):
+    with one_thread():
         return subject_of(metric, scale).score(Case(world, encoder, n_rows).evidence(seed), seed)
 
 
 def outcomes(case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
     """Every subject on the same evidence, so that they share what they compute; one that fails says why."""
-    with threadpool_limits(1):  # sums keep their order, whatever the machine
+    with one_thread():  # sums keep their order, whatever the machine
         evidence = case.evidence(seed)
         return [_outcome(subject, evidence, seed) for subject in subjects]
 

@@ -166,5 +166,6 @@ def _short(number: float, digits: int = 2) -> str:
 
 def _text(item: Group | Table) -> str:
     buffer = StringIO()
-    Console(file=buffer, width=WIDTH, no_color=True, highlight=False, soft_wrap=False).print(item)
+    width = Console(width=10_000).measure(item).maximum if isinstance(item, Table) else WIDTH
+    Console(file=buffer, width=width, no_color=True, highlight=False).print(item)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -11,12 +11,12 @@ from unweave.auditing.card_check import card_cases
 from unweave.auditing.cases import Case, Outcome
 from unweave.auditing.grid import PROPERTIES, Grid, Point, Property
 from unweave.auditing.measuring import Bench
-from unweave.auditing.progress import progress_bar
 from unweave.auditing.properties import finding_of
 from unweave.auditing.scorecard import Audit
 from unweave.auditing.store import CellStore
 from unweave.auditing.subjects import Auditable, Scale, Subject, subject_of, subjects_of
 from unweave.evidence import EvidenceError
+from unweave.sweeps.progress import progress_bar
 
 BUDGET = 300.0
 ADVERSARY_SHARE = 0.2
@@ -111,10 +111,11 @@ def audit_all(
     }
     if fit:
         cases = dict.fromkeys([*card_cases().values(), *(point.case for point in grid.points())])
-        with progress_bar(len(cases), progress) as step:
+        with progress_bar(len(cases), 0, progress) as step:
             share = 1 - ADVERSARY_SHARE if adversary else 1.0
             bench = Bench(fit, CellStore(store), n_jobs, None if budget is None else share * budget, step)
-            found = bench.measure(card_cases().values(), range(CARD_SEEDS))
+            promised = card_cases().values() if any(subject.card for subject in fit) else ()
+            found = bench.measure(promised, range(CARD_SEEDS))
             found |= _measured(bench, grid.points(), range(seeds))
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)

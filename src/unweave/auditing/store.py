@@ -1,4 +1,7 @@
-"""Finished cells of an audit, one line of JSON each, so that a run that was stopped goes on where it was."""
+"""Finished cells of an audit, one line of JSON each, so that a run that was stopped goes on where it was.
+
+Most cells take milliseconds, which is why they share a file where a sweep has one for each.
+"""
 
 from __future__ import annotations
 
