@@ -36,6 +36,8 @@ ASKS: dict[Property, str] = {
     "P3": "does not move with the number of codes",
     "P4": "gives nothing to codes that know nothing",
 }
+P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
+P3_TURNS = {"E5": 0, "E8": 1}  # the others later
 LAST = 1000  # after all others: so many rows and codes cost more than the rest together
 
 
@@ -97,7 +99,7 @@ class Grid:
         for series, encoder in encoders.items():
             for rho in self.rhos:
                 world: World = Correlated(d, rho) if rho else Independent(d)
-                turn = (0 if rho in (self.rhos[0], self.rhos[-1]) else 2) + (series == "E4")
+                turn = P1_TURNS[series] + (0 if rho in (self.rhos[0], self.rhos[-1]) else 4)
                 yield Point("P1", series, d, rho, Case(world, encoder, self.n_rows), later + turn)
 
     def _dropping(self, d: int, later: int) -> Iterator[Point]:
@@ -113,12 +115,13 @@ class Grid:
         for series, world in worlds.items():
             redundant = tuple(constraint.determined for constraint in world.constraints)
             free = tuple(j for j in range(d) if j not in redundant)
+            first = later + bool(redundant)
             if redundant:
-                yield Point("P2", series, d, -1, Case(world, PermutedAndScaled(), self.n_rows), later)
+                yield Point("P2", series, d, -1, Case(world, PermutedAndScaled(), self.n_rows), first)
             for lost in (0, *self.dropped):
                 dropped = (*redundant, *free[len(free) - lost :])
                 encoder: Encoder = Dropped(dropped) if dropped else PermutedAndScaled()
-                yield Point("P2", series, d, lost, Case(world, encoder, self.n_rows), later + max(0, lost - 1))
+                yield Point("P2", series, d, lost, Case(world, encoder, self.n_rows), first + lost)
 
     def _adding(self, d: int, later: int) -> Iterator[Point]:
         plain, within = Independent(d), Independent(d, marginal="truncated")
@@ -135,10 +138,12 @@ class Grid:
             families[f"{share:g} mixed + copies"] = (plain, partly, copies)
             families[f"{share:g} mixed + noise"] = (plain, partly, noise)
         for series, (world, matched, larger) in families.items():
-            yield Point("P3", series, d, 1, Case(world, matched, self.n_rows), later)
-            by_size = sorted(larger, reverse=True, key=lambda entry: entry[0])
-            for place, (ratio, encoder) in enumerate(by_size):
-                yield Point("P3", series, d, ratio, Case(world, encoder, self.n_rows), later + place)
+            first = later + P3_TURNS.get(series, 2)
+            yield Point("P3", series, d, 1, Case(world, matched, self.n_rows), first)
+            # twice the codes is cheap and tells most; then the most codes there are, then the rest
+            ordered = sorted(larger, key=lambda entry: (entry[0] != 2, -entry[0]))
+            for place, (ratio, encoder) in enumerate(ordered):
+                yield Point("P3", series, d, ratio, Case(world, encoder, self.n_rows), first + place)
 
     def _nulls(self, d: int, later: int) -> Iterator[Point]:
         for n_rows in (self.few_rows, self.n_rows):

@@ -58,13 +58,17 @@ class Row:
     @property
     def label(self) -> str:
         """Where it was measured, in words."""
-        place = {
-            "change": lambda: f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}",
-            "lossless": lambda: f"{self.series}, redundant factor dropped",
-            "lossy": lambda: f"{self.series}, {self.lower_x:g} free dropped",
-            "distance": lambda: f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}",
-            "level": lambda: f"nulls, {self.series}, m/n {self.higher.x:g}",
-        }[self.kind]()
+        match self.kind:
+            case "change":
+                place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"
+            case "lossless":
+                place = f"{self.series}, redundant factor dropped"
+            case "lossy":
+                place = f"{self.series}, {self.lower_x:g} free dropped"
+            case "distance":
+                place = f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}"
+            case _:
+                place = f"nulls, {self.series}, m/n {self.higher.x:g}"
         return f"{place}, d = {self.n_factors}"
 
     @property

@@ -19,7 +19,7 @@ from unweave.evidence import EvidenceError
 from unweave.sweeps.progress import progress_bar
 
 BUDGET = 300.0
-ADVERSARY_SHARE = 0.2
+POINTS_SHARE, CARD_SHARE = 0.7, 0.1  # of the budget; what they leave is the adversary's
 CARD_SEEDS = 2
 
 
@@ -51,7 +51,7 @@ def audit(
         Number of draws of every world and map, 2 or more; more seeds give narrower intervals.
     budget : float or None
         Seconds of computing. The most telling cells come first; what does not fit is said, and leaves verdicts
-        undecided that it could change. A fifth of it is for the adversary. None for all there is.
+        undecided that it could change. A tenth is for the card, a fifth for the adversary. None for all there is.
     n_jobs : int
         Processes; the numbers do not depend on it.
     grid : Grid, optional
@@ -110,13 +110,14 @@ def audit_all(
         if subject.refusal
     }
     if fit:
-        cases = dict.fromkeys([*card_cases().values(), *(point.case for point in grid.points())])
-        with progress_bar(len(cases), 0, progress) as step:
-            share = 1 - ADVERSARY_SHARE if adversary else 1.0
-            bench = Bench(fit, CellStore(store), n_jobs, None if budget is None else share * budget, step)
-            promised = card_cases().values() if any(subject.card for subject in fit) else ()
-            found = bench.measure(promised, range(CARD_SEEDS))
-            found |= _measured(bench, grid.points(), range(seeds))
+        promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
+        n_cases = len(dict.fromkeys([*promised, *(point.case for point in grid.points())]))
+        with progress_bar(n_cases, 0, progress) as step:
+            bench = Bench(fit, CellStore(store), n_jobs, after_each=step)
+            bench.budget = None if budget is None else POINTS_SHARE * budget
+            found = _measured(bench, grid.points(), range(seeds))
+            bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
+            found = bench.measure(promised, range(CARD_SEEDS)) | found
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
         for place, subject in enumerate(fit):
