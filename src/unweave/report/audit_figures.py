@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -108,13 +109,13 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
 def _curve(
     axes: Axes, curve: Sequence[CurvePoint], xs: Sequence[float], relative: bool, colour: str, style: LineStyle
 ) -> list[float]:
-    """Draw a curve with its intervals; gives the means that it goes through."""
+    """Draw a curve with its intervals; gives where it reaches."""
     means = [point.change if relative else point.mean for point in curve]
     around = [point.change_interval if relative else point.interval for point in curve]
     low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
     axes.plot(xs, means, color=colour, linestyle=style, marker="o", markersize=3.5, linewidth=1.5)
     axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
-    return means
+    return [bound for bound in (*means, *low, *high) if math.isfinite(bound)]
 
 
 def _limits(axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int]) -> None:
