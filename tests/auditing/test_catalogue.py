@@ -41,9 +41,9 @@ def test_what_is_not_audited_says_why():
 def test_written_and_read(small, tmp_path):
     audits = audit_all(["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, seeds=2, adversary=False)
     path = tmp_path / "audited.json"
-    write_table(audits, 1.0, path)
+    write_table(audits, path)
     data = read_table(path)
-    assert data == json.loads(json.dumps(table_data(audits, 1.0)))
+    assert data == json.loads(json.dumps(table_data(audits)))
     assert data["metrics"]["mcc"]["ticks"] == audits[0].ticks
     assert data["metrics"]["mcc"]["P4"]["interval"] == pytest.approx(audits[0]["P4"].interval, abs=1e-4)
     assert data["not_audited"] == {"t_mex": audits[1].refusal}

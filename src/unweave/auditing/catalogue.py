@@ -68,7 +68,7 @@ def audited_catalogue(
     return audits
 
 
-def table_data(audits: Sequence[Audit], budget: float) -> dict[str, Any]:
+def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
     """What is kept: verdicts, numbers and intervals, without the curves they come from."""
     first = next(audit for audit in audits if not audit.refusal)
     kept = [audit for audit in audits if not audit.refusal]
@@ -76,17 +76,16 @@ def table_data(audits: Sequence[Audit], budget: float) -> dict[str, Any]:
         "schema": SCHEMA,
         "versions": first.versions,
         "n_seeds": first.n_seeds,
-        "budget": budget,
         "grid": first.grid,
         "metrics": {audit.metric: _summary(audit) for audit in kept},
         "not_audited": {audit.metric: audit.refusal for audit in audits if audit.refusal},
     }
 
 
-def write_table(audits: Sequence[Audit], budget: float, path: Path = TABLE) -> None:
+def write_table(audits: Sequence[Audit], path: Path = TABLE) -> None:
     """Write the table as JSON, a line for every entry, so that changes can be read."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(table_data(audits, budget), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(table_data(audits), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:
@@ -101,7 +100,9 @@ def markdown_table(data: Mapping[str, Any]) -> str:
         cells = [_markdown_cell(entry[key]) for key in PROPERTIES]
         product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
         broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
-        kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or "kept"
+        kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or (
+            "kept" if entry["promises"] else "not measured"
+        )
         lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {kept} |")
     return "\n".join(lines)
 
@@ -165,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
     audits = audited_catalogue(given.budget, given.cells, given.jobs, say=lambda text: sys.stderr.write(text + "\n"))
-    write_table(audits, given.budget, given.out)
+    write_table(audits, given.out)
     sys.stdout.write(text_table(audits) + "\n")
 
 

@@ -118,7 +118,8 @@ class Grid:
             first = later + bool(redundant)
             if redundant:
                 yield Point("P2", series, d, -1, Case(world, PermutedAndScaled(), self.n_rows), first)
-            for lost in (0, *self.dropped):
+            # the redundant factor counts as dropped, so that two codes are left of five factors
+            for lost in (0, *(k for k in self.dropped if k + len(redundant) <= max(self.dropped))):
                 dropped = (*redundant, *free[len(free) - lost :])
                 encoder: Encoder = Dropped(dropped) if dropped else PermutedAndScaled()
                 yield Point("P2", series, d, lost, Case(world, encoder, self.n_rows), first + lost)
