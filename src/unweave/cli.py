@@ -171,6 +171,33 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
 
 @main.command()
+@click.argument("name")
+@click.option("--budget", metavar="S", type=float, default=300, show_default=True, help="Seconds of computing.")
+@click.option("--seeds", metavar="N", type=click.IntRange(2), default=5, show_default=True)
+@click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Processes; the numbers do not change.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Write the curves to this file (.png, .pdf, .svg).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
+    """Test a metric for the four properties that 003 asks for, its own card, and an adversary's encoders.
+
+    NAME is a metric, with options after colons: mcc:correlation=spearman. What does not fit in the budget is said.
+    """
+    with _one_sentence_errors():
+        from unweave.auditing import audit as audit_one
+
+        found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)
+        if picture:
+            from unweave.report.audit_figures import audit_figure
+            from unweave.report.geometry_figures import save
+
+            save(audit_figure(found), picture)
+        if as_json:
+            click.echo(found.to_json())
+        else:
+            _print_wide(found)
+
+
+@main.command()
 @click.argument("paper")
 @click.argument("figure")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
