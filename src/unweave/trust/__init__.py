@@ -1,0 +1,1 @@
+"""How far a number may be trusted on the data at hand."""
