@@ -69,9 +69,25 @@ def unexplained_variance(targets: FloatArray, predictions: FloatArray, left_out:
     >>> round(unexplained_variance(x, np.zeros_like(x)), 1)
     1.0
     """
-    squares = np.sort(np.square(targets - predictions).sum(axis=1))
-    kept = squares[: squares.size - int(left_out * squares.size)]
-    return float(kept.mean() / _variance_within(kept.size / squares.size) / targets.var(axis=0).sum())
+    squares = np.square(targets - predictions).sum(axis=1, keepdims=True)
+    return float(_without_worst(squares, left_out)[0] / targets.var(axis=0).sum())
+
+
+def unexplained_variances(targets: FloatArray, predictions: FloatArray, left_out: float = 0.02) -> FloatArray:
+    """`unexplained_variance` of every column by itself.
+
+    >>> x = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> unexplained_variances(x, np.array([[1.0, 1.0], [1.0, 3.0]])).tolist()
+    [1.0, 0.0]
+    """
+    return np.asarray(_without_worst(np.square(targets - predictions), left_out) / targets.var(axis=0))
+
+
+def _without_worst(squares: FloatArray, left_out: float) -> FloatArray:
+    """Mean of every column without its largest entries, at the scale of normal errors."""
+    n_rows = len(squares)
+    n_kept = n_rows - int(left_out * n_rows)
+    return np.asarray(np.sort(squares, axis=0)[:n_kept].mean(axis=0) / _variance_within(n_kept / n_rows))
 
 
 def _variance_within(share: float) -> float:

@@ -64,15 +64,19 @@ def curvature(source: FloatArray, functions: FloatArray, target: FloatArray) -> 
     """
     line = source - source.mean()
     line = line / np.linalg.norm(line)
-    beyond = functions - np.outer(line, line @ functions)
-    basis, spread, _ = np.linalg.svd(beyond, full_matrices=False)
-    basis = basis[:, spread > 1e-6]
+    along = line @ functions
+    # orthonormal functions less one direction: their Gram matrix is I - along along', known without another product
+    spread, turn = np.linalg.eigh(np.eye(along.size) - np.outer(along, along))
+    kept = spread > 1e-6
     centred = target - target.mean()
     unit = centred / np.linalg.norm(centred)
-    n_added, freedom = basis.shape[1], target.size - 2 - basis.shape[1]
+    n_added = int(kept.sum())
+    freedom = target.size - 2 - n_added
     if n_added == 0 or freedom < 1:
         return 0.0, np.nan
-    on_line, added = float(line @ unit) ** 2, float(np.square(basis.T @ unit).sum())
+    slope = float(line @ unit)
+    onto = turn[:, kept].T @ (functions.T @ unit - slope * along) / np.sqrt(spread[kept])
+    on_line, added = slope**2, float(np.square(onto).sum())
     left = max(1 - on_line - added, 1e-12)
     p_value = float(fdtrc(n_added, freedom, added / n_added / (left / freedom)))
     return max(added - left * n_added / freedom, 0.0), p_value

@@ -74,9 +74,7 @@ def pairwise_dependence(views: Sequence[FactorView]) -> list[PairDependence]:
     """Every pair of factors, with p-values corrected for how many there are (Holm, at a level of .01)."""
     pairs = list(combinations(views, 2))
     measured = [_measured(left, right) for left, right in pairs]
-    p_any, p_line, p_curve = (
-        corrected(np.array([pair.p_values[k] for pair in measured]), "holm") for k in range(3)
-    )
+    p_any, p_line, p_curve = (corrected(np.array([pair.p_values[k] for pair in measured]), "holm") for k in range(3))
     found = []
     for k, ((left, right), numbers) in enumerate(zip(pairs, measured, strict=True)):
         # two looks, any function and a line, so each gets half of the level

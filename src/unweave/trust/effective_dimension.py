@@ -109,7 +109,11 @@ class _Search:
         return self._screened[key]
 
     def _open_shares(
-        self, sources: tuple[int, ...], targets: Sequence[int], parts: list[Rows], kernels: Sequence[int] | Rows = (0, 1, 2)
+        self,
+        sources: tuple[int, ...],
+        targets: Sequence[int],
+        parts: list[Rows],
+        kernels: Sequence[int] | Rows = (0, 1, 2),
     ) -> FloatArray:
         """What these kernels (rows) leave open of the targets, a mean over the parts."""
         inputs = np.column_stack([self.views[j].inputs for j in sources])
