@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unweave.synthetic.encoders import FloatArray, Kept, Mixed, Noise, PermutedAndScaled
+from unweave.synthetic.encoders import Encoder, Kept, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Circuit
 
+FloatArray = NDArray[np.float64]
 METRICS = ("mcc", "r2", "dci_disentanglement", "dci_completeness", "mig", "minimality", "sufficiency")
 
 
 def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Factors by name, and the codes of four encoders by name."""
-    factors = Circuit().sample(n_rows, rng)
-    columns = np.column_stack(list(factors.values()))
-    encoders: dict[str, PermutedAndScaled | Mixed | Kept | Noise] = {
+    columns = Circuit().sample(n_rows, rng)
+    factors = dict(zip(Circuit.factor_names, columns.T, strict=True))
+    encoders: dict[str, Encoder] = {
         "rescaled": PermutedAndScaled(),
-        "mixed": Mixed(),
+        "mixed": Mixed(standardise=True),
         "T, I only": Kept((0, 2)),
         "noise": Noise(4),
     }
@@ -25,7 +27,7 @@ def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], 
 
 def introduction() -> str:
     """What the demonstration shows."""
-    laws = " and ".join(Circuit.constraints)
+    laws = " and ".join(constraint.sentence for constraint in Circuit.constraints)
     return (
         "A circuit with a resistor: temperature T, resistance R, current I, voltage V.\n"
         f"Two laws ({laws}) leave two degrees of freedom.\n"

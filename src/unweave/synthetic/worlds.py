@@ -1,23 +1,297 @@
-"""Worlds: factors whose dependence is known by construction."""
+"""Worlds: factors whose dependence is known by construction (003, section 2.1 and appendix D.1).
+
+A world draws rows of factors with `sample`, and knows its `effective_dimension`, the number of factors that vary
+freely, and its `constraints`, the factors that others determine. Gaussian draws are turned into other marginals by
+their distribution function, so that dependence stays and only scales change.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from unweave.evidence import EvidenceError
+from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
 
 FloatArray = NDArray[np.float64]
+Rng = int | np.random.Generator
+Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
+
+N_VALUES = 10
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A factor that other factors determine; ``invertible`` if it also gives back the one that determines it."""
+
+    determined: int
+    by: tuple[int, ...]
+    sentence: str
+    invertible: bool = False
+
+
+class World(Protocol):
+    """Factors that can be drawn, and what is known of them."""
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors, d."""
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Names of the factors, in the order of the columns."""
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Every factor that others determine; empty where all vary freely."""
+
+    @property
+    def effective_dimension(self) -> int:
+        """Number of factors that vary freely."""
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+
+
+class _Free:
+    """What worlds of freely varying factors share."""
+
+    n_factors: int
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """z1, z2, ..."""
+        return tuple(f"z{j + 1}" for j in range(self.n_factors))
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The factors that others determine."""
+        return ()
+
+    @property
+    def effective_dimension(self) -> int:
+        """Number of factors that vary freely."""
+        return self.n_factors - len(self.constraints)
+
+
+@dataclass(frozen=True)
+class Independent(_Free):
+    """D_perp of 003: factors that vary independently.
+
+    ``marginal`` is gaussian (N(0, 1)), uniform (0 to 1), truncated (N(0, 1) within -pi and pi) or discrete (classes
+    0 to 9, equally likely).
+
+    >>> Independent(3).sample(100, rng=0).shape
+    (100, 3)
+    """
+
+    n_factors: int = 5
+    marginal: Marginal = "gaussian"
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        return with_marginal(np.random.default_rng(rng).normal(size=(n_rows, self.n_factors)), self.marginal)
+
+
+@dataclass(frozen=True)
+class Correlated(_Free):
+    """D_rho of 003: every two factors have the same correlation ``rho`` (before the marginal is changed).
+
+    A covariance needs rho >= -1 / (d - 1).
+
+    >>> factors = Correlated(3, rho=0.9).sample(5000, rng=0)
+    >>> bool(abs(np.corrcoef(factors, rowvar=False)[0, 1] - 0.9) < 0.02)
+    True
+    """
+
+    n_factors: int = 5
+    rho: float = 0.5
+    marginal: Marginal = "gaussian"
+
+    def __post_init__(self) -> None:
+        lowest = -1 / (self.n_factors - 1) if self.n_factors > 1 else -1.0
+        if not lowest <= self.rho <= 1:
+            raise EvidenceError(
+                f"{self.n_factors} factors cannot all have correlation {self.rho}: use {lowest:.3f} to 1."
+            )
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        covariance = np.full((self.n_factors, self.n_factors), float(self.rho))
+        np.fill_diagonal(covariance, 1.0)
+        return with_marginal(_gaussian(covariance, n_rows, rng), self.marginal)
+
+
+@dataclass(frozen=True)
+class WithCovariance(_Free):
+    """Gaussian factors with any covariance, given as rows of numbers.
+
+    >>> WithCovariance(((1.0, 0.5), (0.5, 1.0))).n_factors
+    2
+    """
+
+    covariance: tuple[tuple[float, ...], ...]
+    marginal: Marginal = "gaussian"
+
+    def __post_init__(self) -> None:
+        matrix = np.array(self.covariance, dtype=float)
+        square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+        if not (square and np.allclose(matrix, matrix.T) and np.linalg.eigvalsh(matrix).min() > -1e-10):
+            raise EvidenceError("This is no covariance: pass rows of a symmetric matrix without negative eigenvalues.")
+
+    @property
+    def n_factors(self) -> int:  # type: ignore[override]
+        """Number of factors, d."""
+        return len(self.covariance)
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        covariance = np.array(self.covariance, dtype=float)
+        scales = np.sqrt(np.diag(covariance))
+        standard = _gaussian(covariance / np.outer(scales, scales), n_rows, rng)
+        return standard * scales if self.marginal == "gaussian" else with_marginal(standard, self.marginal)
+
+
+@dataclass(frozen=True)
+class Confounded(_Free):
+    """A hidden common cause u: z_j = l_j u + sqrt(1 - l_j^2) e_j, so that factors i and j correlate by l_i l_j.
+
+    >>> world = Confounded((0.9, 0.9, 0.0))
+    >>> bool(abs(np.corrcoef(world.sample(5000, rng=0), rowvar=False)[0, 1] - 0.81) < 0.02)
+    True
+    """
+
+    loadings: tuple[float, ...] = (0.8, 0.8, 0.0, 0.0, 0.0)
+    marginal: Marginal = "gaussian"
+
+    def __post_init__(self) -> None:
+        if not self.loadings or max(map(abs, self.loadings)) > 1:
+            raise EvidenceError(f"Loadings on a confounder lie within -1 and 1, and these are {self.loadings}.")
+
+    @property
+    def n_factors(self) -> int:  # type: ignore[override]
+        """Number of factors, d."""
+        return len(self.loadings)
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        generator, loadings = np.random.default_rng(rng), np.array(self.loadings)
+        cause = generator.normal(size=(n_rows, 1))
+        own = generator.normal(size=(n_rows, self.n_factors))
+        return with_marginal(loadings * cause + np.sqrt(1 - loadings**2) * own, self.marginal)
+
+
+@dataclass(frozen=True)
+class Causal(_Free):
+    """A chain of noisy causes: z_{j+1} = w f(z_j) + sqrt(1 - w^2) e.
+
+    ``link`` is linear, f(z) = z, or square, f(z) = (z^2 - 1) / sqrt 2, whose effect no correlation shows.
+
+    >>> factors = Causal(2, weight=0.9, link="square").sample(20_000, rng=0)
+    >>> bool(abs(np.corrcoef(factors, rowvar=False)[0, 1]) < 0.03)
+    True
+    """
+
+    n_factors: int = 5
+    weight: float = 0.8
+    link: Literal["linear", "square"] = "linear"
+
+    def __post_init__(self) -> None:
+        if abs(self.weight) >= 1:
+            raise EvidenceError(f"The weight of a noisy cause lies within -1 and 1, and this is {self.weight}.")
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        noise = np.random.default_rng(rng).normal(size=(n_rows, self.n_factors))
+        columns = [noise[:, 0]]
+        for own in noise.T[1:]:
+            cause = columns[-1] if self.link == "linear" else (columns[-1] ** 2 - 1) / np.sqrt(2)
+            columns.append(self.weight * cause + np.sqrt(1 - self.weight**2) * own)
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class OneFactorConstraint(_Free):
+    """D_f of 003: factors that are functions of the first one, (z1, f1(z1), ..., z_2, z_3, ...); the rest vary freely.
+
+    ``functions`` has one name for every constrained factor: cube, tanh (tanh(2x^3 - .1), the released code's), both
+    invertible; sign, square and absolute, which collapse.
+
+    >>> world = OneFactorConstraint(4)
+    >>> factors = world.sample(5, rng=0)
+    >>> bool(np.allclose(factors[:, 1], factors[:, 0] ** 3)), world.effective_dimension
+    (True, 3)
+    """
+
+    n_factors: int = 5
+    functions: tuple[str, ...] = ("cube",)
+    marginal: Marginal = "gaussian"
+
+    def __post_init__(self) -> None:
+        _refuse_unknown(self.functions, tuple(ONE_FACTOR), self.n_factors - 1)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The factors that the first one determines."""
+        return tuple(
+            Constraint(1 + k, (0,), f"z{k + 2} = {ONE_FACTOR[name].formula}", ONE_FACTOR[name].invertible)
+            for k, name in enumerate(self.functions)
+        )
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        free = Independent(self.effective_dimension, self.marginal).sample(n_rows, rng)
+        determined = [ONE_FACTOR[name](free[:, 0]) for name in self.functions]
+        return np.column_stack([free[:, :1], *determined, free[:, 1:]])
+
+
+@dataclass(frozen=True)
+class TwoFactorConstraint(_Free):
+    """D_F of 003: factors that two others determine together, (z1, z2, g1(z1, z2), ..., z_3, ...).
+
+    ``functions`` has one name for every constrained factor: product, sum, sum_of_squares, tanh_product, signed_root.
+
+    >>> world = TwoFactorConstraint(4)
+    >>> factors = world.sample(5, rng=0)
+    >>> bool(np.allclose(factors[:, 2], factors[:, 0] * factors[:, 1])), world.effective_dimension
+    (True, 3)
+    """
+
+    n_factors: int = 5
+    functions: tuple[str, ...] = ("product",)
+    marginal: Marginal = "gaussian"
+
+    def __post_init__(self) -> None:
+        _refuse_unknown(self.functions, tuple(TWO_FACTORS), self.n_factors - 2)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The factors that the first two determine."""
+        return tuple(
+            Constraint(2 + k, (0, 1), f"z{k + 3} = {TWO_FACTORS[name].formula}")
+            for k, name in enumerate(self.functions)
+        )
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        free = Independent(self.effective_dimension, self.marginal).sample(n_rows, rng)
+        determined = [TWO_FACTORS[name](free[:, 0], free[:, 1]) for name in self.functions]
+        return np.column_stack([free[:, :2], *determined, free[:, 2:]])
 
 
 @dataclass(frozen=True)
 class Circuit:
     """The circuit with a resistor, 003's running example: four quantities, two degrees of freedom.
 
-    Ambient temperature T and current I vary freely; resistance R = R0 (1 + alpha (T - T0)) and voltage V = I R follow.
+    Ambient temperature T (degrees Celsius) and current I (amperes) vary freely; resistance R = R0 (1 + alpha (T - T0))
+    (ohms) and voltage V = I R (volts) follow.
 
-    >>> factors = Circuit().sample(5, rng=0)
-    >>> bool(np.allclose(factors["V"], factors["I"] * factors["R"]))
+    >>> temperature, resistance, current, voltage = Circuit().sample(5, rng=0).T
+    >>> bool(np.allclose(voltage, current * resistance))
     True
     """
 
@@ -25,15 +299,53 @@ class Circuit:
     reference_temperature: float = 20.0
     temperature_coefficient: float = 0.0039
 
+    n_factors = 4
     factor_names = ("T", "R", "I", "V")
     effective_dimension = 2
-    constraints = ("R = R0 (1 + alpha (T - T0))", "V = I R")
+    constraints = (
+        Constraint(1, (0,), "R = R0 (1 + alpha (T - T0))", invertible=True),
+        Constraint(3, (1, 2), "V = I R"),
+    )
 
-    def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> dict[str, FloatArray]:
-        """Columns by name: T in degrees Celsius, R in ohms, I in amperes, V in volts."""
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of T, R, I, V."""
         generator = np.random.default_rng(rng)
         temperature = generator.normal(self.reference_temperature, 15.0, n_rows)
         current = generator.uniform(0.5, 2.0, n_rows)
         warmth = temperature - self.reference_temperature
         resistance = self.reference_resistance * (1 + self.temperature_coefficient * warmth)
-        return {"T": temperature, "R": resistance, "I": current, "V": current * resistance}
+        return np.column_stack([temperature, resistance, current, current * resistance])
+
+
+def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray:
+    """Standard normal columns, each carried monotonely to another distribution.
+
+    >>> with_marginal(np.zeros((1, 1)), "uniform").tolist()
+    [[0.5]]
+    """
+    if marginal == "gaussian":
+        return standard_normal
+    uniform = ndtr(standard_normal)
+    if marginal == "uniform":
+        return np.asarray(uniform)
+    if marginal == "truncated":
+        below = ndtr(-np.pi)
+        return np.asarray(ndtri(below + uniform * (1 - 2 * below)))
+    if marginal == "discrete":
+        return np.minimum(np.floor(N_VALUES * uniform), N_VALUES - 1)
+    raise EvidenceError(f"There is no marginal {marginal!r}: use gaussian, uniform, truncated or discrete.")
+
+
+def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
+    """Rows of N(0, correlation), also where it is singular."""
+    values, vectors = np.linalg.eigh(correlation)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.random.default_rng(rng).normal(size=(n_rows, values.size)) @ root.T
+
+
+def _refuse_unknown(functions: tuple[str, ...], known: tuple[str, ...], at_most: int) -> None:
+    unknown = [name for name in functions if name not in known]
+    if unknown:
+        raise EvidenceError(f"There is no constraint {unknown[0]!r}: use {', '.join(known)}.")
+    if not 1 <= len(functions) <= at_most:
+        raise EvidenceError(f"{len(functions)} constraints do not fit here: name 1 to {at_most}.")

@@ -142,8 +142,8 @@ def test_factors_that_others_determine_are_named():
     assert "residual" in nonlinear.caveats[0]
     assert "x, cube" in nonlinear.caveats[0]
     assert any("x, cube" in caveat for caveat in linear.caveats)
-    circuit = Circuit().sample(1000, rng=0)
-    columns = np.column_stack(list(circuit.values()))
+    columns = Circuit().sample(1000, rng=0)
+    circuit = dict(zip(Circuit.factor_names, columns.T, strict=True))
     score = t_mex(circuit, columns + 0.1 * columns.std(axis=0) * rng.normal(size=columns.shape))
     assert any("T, R" in caveat for caveat in score.caveats)
     assert any("V" in caveat for caveat in score.caveats)

@@ -1,4 +1,4 @@
-"""Closed forms of worlds whose information is known exactly, in nats.
+"""Closed forms of a toy model whose information is known exactly, in nats.
 
 The toy model of 002, section 5.1: K factors y ~ N(0, I), codes z | y ~ N(y, s^2 I), attacked with the reflection
 U = I - 2/K 11'. Where the paper's Table 1 and appendix B are wrong, the right form stands here:

@@ -1,0 +1,87 @@
+"""What an encoder declares, and how far it mixes."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.matching import best_matching
+
+FloatArray = NDArray[np.float64]
+Rng = int | np.random.Generator
+Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
+
+
+class Encoder(Protocol):
+    """A map from factors to codes whose distance from the truth is known."""
+
+    @property
+    def equivalence(self) -> Recovery:
+        """The smallest class of maps up to which it recovers the factors it keeps."""
+
+    @property
+    def applies(self) -> str:
+        """What it does to the factors."""
+
+    @property
+    def loses(self) -> str:
+        """What the codes no longer tell."""
+
+    def n_codes(self, n_factors: int) -> int:
+        """Number of codes, m."""
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes, n x m; the same ``rng`` gives the same map whatever the factors are."""
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """Share of each code's variance that each factor alone moves, m x d, of independent factors of variance 1.
+
+        A monotone map of a code leaves it as it is.
+        """
+
+
+def mixing_share(encoder: Encoder, n_factors: int, rng: Rng = 0) -> float:
+    """One minus the mean purity of the best matching of codes and factors; 0 for codes of one factor each, 1 for noise.
+
+    Lost factors do not count: there are as many pairs as the shorter side allows.
+
+    >>> from unweave.synthetic.encoders import Noise, PermutedAndScaled
+    >>> mixing_share(PermutedAndScaled(), 5), mixing_share(Noise(5), 5)
+    (0.0, 1.0)
+    """
+    purity = encoder.purity(n_factors, rng)
+    return float(1 - purity[best_matching(purity)].mean())
+
+
+def size_of(ratio: float, n_factors: int) -> int:
+    """m = ratio x d, to the nearest whole number (halves up).
+
+    >>> size_of(1.5, 5)
+    8
+    """
+    return int(np.floor(ratio * n_factors + 0.5))
+
+
+def random_scales(n_codes: int, generator: np.random.Generator) -> FloatArray:
+    """Scales of either sign and size 0.5 to 2."""
+    return generator.uniform(0.5, 2.0, n_codes) * generator.choice([-1.0, 1.0], n_codes)
+
+
+def linear_purity(matrix: FloatArray) -> FloatArray:
+    """A_ij^2 over its row's sum: the share of A z that each of independent unit factors moves.
+
+    >>> linear_purity(np.array([[3.0, 4.0]])).tolist()
+    [[0.36, 0.64]]
+    """
+    return matrix**2 / (matrix**2).sum(axis=1, keepdims=True)
+
+
+def one_factor_each(sources: NDArray[np.intp], n_factors: int) -> FloatArray:
+    """Purity of codes that follow one factor each.
+
+    >>> one_factor_each(np.array([1, 0]), 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    return np.eye(n_factors)[sources]

@@ -1,0 +1,147 @@
+"""Encoders with a code for every factor, E1 to E3 of 003, and E7, the linear mixing into more codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from unweave.evidence import EvidenceError
+from unweave.synthetic.encoders.declaration import (
+    FloatArray,
+    Recovery,
+    Rng,
+    linear_purity,
+    one_factor_each,
+    random_scales,
+    size_of,
+)
+from unweave.synthetic.functions import MONOTONE
+
+
+@dataclass(frozen=True)
+class PermutedAndScaled:
+    """E1 of 003: every factor once, in another order and on another scale. Nothing is lost or mixed.
+
+    >>> codes = PermutedAndScaled().encode(np.eye(3), rng=0)
+    >>> (codes != 0).sum(axis=0).tolist()
+    [1, 1, 1]
+    """
+
+    equivalence: ClassVar[Recovery] = "permutation and scale"
+    applies = "a permutation and scales of either sign"
+    loses = "nothing"
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes c_j = a_j z_pi(j) with a_j of either sign and size 0.5 to 2."""
+        generator = np.random.default_rng(rng)
+        order = generator.permutation(factors.shape[1])
+        return factors[:, order] * random_scales(order.size, generator)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code."""
+        return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """E2 of 003: c_j = (1 - alpha) s_j z_pi(j) + alpha h_j(z_pi(j)), with strictly increasing h_j and s_j > 0.
+
+    The h_j take turns: x^3, sign(x) sqrt|x|, exp(x), asinh(x). ``alpha=0`` is E1 with positive scales.
+
+    >>> factors = np.random.default_rng(0).normal(size=(50, 2))
+    >>> codes = Elementwise(alpha=1.0).encode(factors, rng=0)
+    >>> order = Elementwise().purity(2, rng=0).argmax(axis=1)
+    >>> bool((codes.argsort(axis=0) == factors[:, order].argsort(axis=0)).all())
+    True
+    """
+
+    alpha: float = 1.0
+
+    equivalence: ClassVar[Recovery] = "elementwise"
+    applies = "a permutation and a strictly increasing map of each factor"
+    loses = "nothing"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.alpha <= 1:
+            raise EvidenceError(f"The nonlinearity alpha lies within 0 and 1, and this is {self.alpha}.")
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes of one factor each."""
+        generator = np.random.default_rng(rng)
+        order = generator.permutation(factors.shape[1])
+        scales = generator.uniform(0.5, 2.0, order.size)
+        maps = list(MONOTONE.values())
+        curved = np.column_stack([maps[j % len(maps)](factors[:, source]) for j, source in enumerate(order)])
+        return (1 - self.alpha) * scales * factors[:, order] + self.alpha * curved
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code."""
+        return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """E3 of 003, and E7 where ``ratio`` > 1: c = A z with A = U diag(1 .. 1/kappa) V', U and V random orthogonal.
+
+    A has rank d, so nothing is lost. ``kappa=1`` is a rotation, which mixes as much as any other (003 says that it
+    reduces to E1). ``standardise`` first gives every factor mean 0 and variance 1, for factors in different units.
+
+    >>> matrix = Mixed(kappa=1.0).matrix(4, rng=0)
+    >>> bool(np.allclose(matrix.T @ matrix, np.eye(4)))
+    True
+    """
+
+    kappa: float = 10.0
+    ratio: float = 1.0
+    standardise: bool = False
+
+    equivalence: ClassVar[Recovery] = "affine"
+    applies = "a dense linear map of full rank"
+    loses = "nothing"
+
+    def __post_init__(self) -> None:
+        if self.kappa < 1 or self.ratio < 1:
+            raise EvidenceError(
+                f"A mixing needs kappa and ratio of 1 or more, and these are {self.kappa} and {self.ratio}."
+            )
+
+    def n_codes(self, n_factors: int) -> int:
+        """Ratio times the number of factors."""
+        return size_of(self.ratio, n_factors)
+
+    def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """A, m x d, with singular values from 1 down to 1 / kappa."""
+        generator = np.random.default_rng(rng)
+        left = haar_frame(self.n_codes(n_factors), n_factors, generator)
+        right = haar_frame(n_factors, n_factors, generator)
+        return left * np.linspace(1.0, 1.0 / self.kappa, n_factors) @ right.T
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes A z."""
+        columns = (factors - factors.mean(axis=0)) / factors.std(axis=0) if self.standardise else factors
+        return columns @ self.matrix(factors.shape[1], rng).T
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """Squared loadings, as shares."""
+        return linear_purity(self.matrix(n_factors, rng))
+
+
+def haar_frame(n_rows: int, n_columns: int, generator: np.random.Generator) -> FloatArray:
+    """Orthonormal columns in a direction that is uniformly random.
+
+    >>> frame = haar_frame(4, 2, np.random.default_rng(0))
+    >>> bool(np.allclose(frame.T @ frame, np.eye(2)))
+    True
+    """
+    basis, triangle = np.linalg.qr(generator.normal(size=(n_rows, n_columns)))
+    return basis * np.sign(np.diag(triangle))  # without the signs QR is not uniform

@@ -1,0 +1,39 @@
+"""Encoders that know nothing, E9 of 003."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng
+
+
+@dataclass(frozen=True)
+class Noise:
+    """E9 of 003: codes that know nothing, uniform within 0 and 1 as the text has it, or gaussian.
+
+    >>> Noise(4).encode(np.eye(3), rng=0).shape
+    (3, 4)
+    """
+
+    codes: int
+    distribution: Literal["uniform", "gaussian"] = "uniform"
+
+    equivalence: ClassVar[Recovery] = "none"
+    applies = "nothing: the codes are drawn without looking"
+    loses = "everything"
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as asked for."""
+        return self.codes
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Random numbers, whatever the factors."""
+        generator, shape = np.random.default_rng(rng), (factors.shape[0], self.codes)
+        return generator.uniform(size=shape) if self.distribution == "uniform" else generator.normal(size=shape)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """No factor moves a code."""
+        return np.zeros((self.codes, n_factors))

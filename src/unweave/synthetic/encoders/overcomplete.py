@@ -1,0 +1,163 @@
+"""Encoders with more codes than factors: E5, E6 and E8 of 003 (E7 is `Mixed` with a ratio above 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from unweave.evidence import EvidenceError
+from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng, one_factor_each, random_scales, size_of
+from unweave.synthetic.encoders.matched import Elementwise
+
+
+@dataclass(frozen=True)
+class Copied:
+    """E5 of 003: every factor at least once and some several times, each code on a scale of its own.
+
+    >>> codes = Copied(ratio=2.0).encode(np.eye(3), rng=0)
+    >>> codes.shape, int((codes != 0).sum())
+    ((3, 6), 6)
+    """
+
+    ratio: float = 2.0
+
+    equivalence: ClassVar[Recovery] = "permutation and scale"
+    applies = "copies of factors, permuted, with scales of either sign"
+    loses = "nothing"
+
+    def __post_init__(self) -> None:
+        _refuse_small(self.ratio)
+
+    def n_codes(self, n_factors: int) -> int:
+        """Ratio times the number of factors."""
+        return size_of(self.ratio, n_factors)
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes of one factor each."""
+        generator = np.random.default_rng(rng)
+        sources = copied_sources(factors.shape[1], self.n_codes(factors.shape[1]), generator)
+        return factors[:, sources] * random_scales(sources.size, generator)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code."""
+        sources = copied_sources(n_factors, self.n_codes(n_factors), np.random.default_rng(rng))
+        return one_factor_each(sources, n_factors)
+
+
+@dataclass(frozen=True)
+class WithMixedExtras:
+    """E6 of 003: d codes as in E2, and m - d more that mix two factors each and tell nothing new.
+
+    The extra codes take turns over z_a z_b, tanh(z_a + z_b), sin(z_a) z_b and |z_a - z_b| of random different factors.
+
+    >>> WithMixedExtras(ratio=2.0).encode(np.random.default_rng(0).normal(size=(9, 3)), rng=0).shape
+    (9, 6)
+    """
+
+    ratio: float = 2.0
+    alpha: float = 1.0
+
+    equivalence: ClassVar[Recovery] = "elementwise"
+    applies = "a strictly increasing map of each factor, and nonlinear mixtures of two factors beside them"
+    loses = "nothing"
+
+    def __post_init__(self) -> None:
+        _refuse_small(self.ratio)
+
+    def n_codes(self, n_factors: int) -> int:
+        """Ratio times the number of factors."""
+        return size_of(self.ratio, n_factors)
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """The elementwise codes first, then the mixed ones."""
+        generator = np.random.default_rng(rng)
+        n_factors = factors.shape[1]
+        if n_factors < 2:
+            raise EvidenceError("Codes of two factors need two factors, and there is one: use Copied.")
+        own = Elementwise(self.alpha).encode(factors, generator)
+        extras = []
+        for k in range(self.n_codes(n_factors) - n_factors):
+            first, second = factors[:, generator.choice(n_factors, 2, replace=False)].T
+            extras.append(_mixture(k, first, second))
+        return np.column_stack([own, *extras])
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code for the first d; the mixed ones count as pure for none."""
+        extras = np.zeros((self.n_codes(n_factors) - n_factors, n_factors))
+        return np.vstack([Elementwise(self.alpha).purity(n_factors, rng), extras])
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """E8 of 003: ``k`` codes for each factor that tell it only together, and no code of two factors.
+
+    ``k=2``: sin z and cos z, which give z back within -pi and pi (3 in 1000 standard normal values lie beyond, and
+    are lost). ``k>2``: the line is cut into k intervals of equal standard normal mass; code i is z inside the i-th
+    interval and 0 elsewhere.
+
+    >>> codes = Distributed(k=3).encode(np.array([[-2.0], [0.1], [2.0]]), rng=0)
+    >>> codes.tolist()
+    [[-2.0, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 2.0]]
+    """
+
+    k: int = 2
+
+    equivalence: ClassVar[Recovery] = "elementwise"
+    applies = "a split of each factor into several codes"
+    loses = "nothing within -pi and pi"
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise EvidenceError(f"A factor is split into 2 codes or more, and k is {self.k}.")
+
+    def n_codes(self, n_factors: int) -> int:
+        """k for every factor."""
+        return self.k * n_factors
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """The codes of one factor after those of another, factors in random order."""
+        shuffled = factors[:, np.random.default_rng(rng).permutation(factors.shape[1])]
+        if self.k == 2:
+            parts = np.stack([np.sin(shuffled), np.cos(shuffled)], axis=2)
+        else:
+            interval = np.searchsorted(self.cuts, shuffled)
+            parts = np.where(interval[:, :, None] == np.arange(self.k), shuffled[:, :, None], 0.0)
+        return parts.reshape(factors.shape[0], -1)
+
+    @property
+    def cuts(self) -> FloatArray:
+        """Where one interval ends and the next begins, for k > 2."""
+        return np.asarray(ndtri(np.arange(1, self.k) / self.k))
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code."""
+        order = np.random.default_rng(rng).permutation(n_factors)
+        return one_factor_each(np.repeat(order, self.k), n_factors)
+
+
+def copied_sources(n_factors: int, n_codes: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """The factor of each code: every factor once, the others drawn with replacement, shuffled."""
+    extras = generator.integers(n_factors, size=n_codes - n_factors)
+    return generator.permutation(np.concatenate([np.arange(n_factors), extras]))
+
+
+def _mixture(kind: int, first: FloatArray, second: FloatArray) -> FloatArray:
+    """A nonlinear function of two factors that neither of them gives alone."""
+    match kind % 4:
+        case 0:
+            return first * second
+        case 1:
+            return np.tanh(first + second)
+        case 2:
+            return np.sin(first) * second
+        case _:
+            return np.abs(first - second)
+
+
+def _refuse_small(ratio: float) -> None:
+    if ratio < 1:
+        raise EvidenceError(f"There are at least as many codes as factors here, and the ratio is {ratio}.")

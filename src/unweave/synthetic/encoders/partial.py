@@ -1,0 +1,212 @@
+"""Encoders between the pure types, with the share of mixing and noise known, and what can be added to any encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from unweave.evidence import EvidenceError
+from unweave.synthetic.encoders.declaration import Encoder, FloatArray, Recovery, Rng, linear_purity
+from unweave.synthetic.encoders.matched import haar_frame
+from unweave.synthetic.functions import MONOTONE
+
+
+@dataclass(frozen=True)
+class PartlyMixed:
+    """c = ((1 - t) P + t Q) z with a permutation P and a random rotation Q; ``t`` from 0 (E1) to 1 (E3, kappa 1).
+
+    >>> from unweave.synthetic.encoders import mixing_share
+    >>> [round(mixing_share(PartlyMixed(t), 5), 2) for t in (0.0, 0.2, 0.4)]
+    [0.0, 0.05, 0.28]
+    """
+
+    t: float
+
+    equivalence: ClassVar[Recovery] = "affine"
+    applies = "a permutation and, to the share t, a rotation"
+    loses = "nothing (at single values of t and Q the sum is singular)"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.t <= 1:
+            raise EvidenceError(f"The share of mixing t lies within 0 and 1, and this is {self.t}.")
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """(1 - t) P + t Q; the same P and Q for every t."""
+        generator = np.random.default_rng(rng)
+        permutation = np.eye(n_factors)[generator.permutation(n_factors)]
+        return (1 - self.t) * permutation + self.t * haar_frame(n_factors, n_factors, generator)
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes of the sum."""
+        return factors @ self.matrix(factors.shape[1], rng).T
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """Squared loadings, as shares."""
+        return linear_purity(self.matrix(n_factors, rng))
+
+
+@dataclass(frozen=True)
+class _Added:
+    """What encoders built on another one share: its recovery and losses, unless they say otherwise."""
+
+    encoder: Encoder
+
+    @property
+    def equivalence(self) -> Recovery:
+        """That of the encoder within."""
+        return self.encoder.equivalence
+
+    @property
+    def loses(self) -> str:
+        """What the encoder within loses."""
+        return self.encoder.loses
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as the encoder within has."""
+        return self.encoder.n_codes(n_factors)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """That of the encoder within."""
+        return self.encoder.purity(n_factors, _seed(rng))
+
+
+@dataclass(frozen=True)
+class Noisy(_Added):
+    """Another encoder, each code with Gaussian noise that is this ``share`` of its variance.
+
+    >>> from unweave.synthetic.encoders import PermutedAndScaled, mixing_share
+    >>> round(mixing_share(Noisy(PermutedAndScaled(), share=0.3), 5), 3)
+    0.3
+    """
+
+    share: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1:
+            raise EvidenceError(f"The share of noise lies within 0 and 1, and this is {self.share}.")
+
+    @property
+    def applies(self) -> str:
+        """The encoder within, and noise."""
+        return f"{self.encoder.applies}, then noise"
+
+    @property
+    def loses(self) -> str:
+        """What the noise hides, too."""
+        return f"{self.encoder.loses}, and what the noise hides"
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes with noise; their variance is measured on these rows."""
+        seed = _seed(rng)
+        codes = self.encoder.encode(factors, seed)
+        scales = codes.std(axis=0) * np.sqrt(self.share / (1 - self.share))
+        return codes + scales * _second_stream(seed).normal(size=codes.shape)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """What the noise leaves of it."""
+        return (1 - self.share) * self.encoder.purity(n_factors, _seed(rng))
+
+
+@dataclass(frozen=True)
+class Reshaped(_Added):
+    """Another encoder, each standardised code then bent by a strictly increasing map; the maps take turns.
+
+    >>> from unweave.synthetic.encoders import PermutedAndScaled
+    >>> Reshaped(PermutedAndScaled()).equivalence
+    'elementwise'
+    """
+
+    @property
+    def equivalence(self) -> Recovery:
+        """Elementwise, where the codes within were permuted and scaled."""
+        inner = self.encoder.equivalence
+        return "elementwise" if inner in ("permutation and scale", "elementwise") else "none"
+
+    @property
+    def applies(self) -> str:
+        """The encoder within, and monotone maps."""
+        return f"{self.encoder.applies}, then a strictly increasing map of each code"
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes after their maps."""
+        codes = self.encoder.encode(factors, _seed(rng))
+        standardised = (codes - codes.mean(axis=0)) / codes.std(axis=0)
+        maps = list(MONOTONE.values())
+        return np.column_stack([maps[i % len(maps)](column) for i, column in enumerate(standardised.T)])
+
+
+@dataclass(frozen=True)
+class WithCopies(_Added):
+    """Another encoder with each code ``times`` over, every copy on another scale.
+
+    >>> from unweave.synthetic.encoders import PermutedAndScaled
+    >>> WithCopies(PermutedAndScaled(), times=3).n_codes(2)
+    6
+    """
+
+    times: int = 2
+
+    @property
+    def applies(self) -> str:
+        """The encoder within, and copies."""
+        return f"{self.encoder.applies}, then copies of every code"
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many times more."""
+        return self.times * self.encoder.n_codes(n_factors)
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """The codes as they are, and then their copies."""
+        codes = self.encoder.encode(factors, _seed(rng))
+        return np.column_stack([codes * (-1.0) ** k * (1 + k / 2) for k in range(self.times)])
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """The same for every copy."""
+        return np.tile(self.encoder.purity(n_factors, _seed(rng)), (self.times, 1))
+
+
+@dataclass(frozen=True)
+class WithNoiseCodes(_Added):
+    """Another encoder with ``added`` standard normal codes beside its own, which know nothing.
+
+    >>> from unweave.synthetic.encoders import PermutedAndScaled
+    >>> WithNoiseCodes(PermutedAndScaled(), added=3).n_codes(2)
+    5
+    """
+
+    added: int = 5
+
+    @property
+    def applies(self) -> str:
+        """The encoder within, and noise codes."""
+        return f"{self.encoder.applies}, with codes of noise beside them"
+
+    def n_codes(self, n_factors: int) -> int:
+        """So many more."""
+        return self.encoder.n_codes(n_factors) + self.added
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """The codes as they are, and then the noise."""
+        seed = _seed(rng)
+        noise = _second_stream(seed).normal(size=(factors.shape[0], self.added))
+        return np.column_stack([self.encoder.encode(factors, seed), noise])
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """No factor moves the noise."""
+        return np.vstack([self.encoder.purity(n_factors, _seed(rng)), np.zeros((self.added, n_factors))])
+
+
+def _seed(rng: Rng) -> int:
+    """One seed for the map, so that what is added on top does not change it."""
+    return int(rng) if isinstance(rng, (int, np.integer)) else int(rng.integers(2**31))
+
+
+def _second_stream(seed: int) -> np.random.Generator:
+    """Randomness apart from that of the encoder within."""
+    return np.random.default_rng([seed, 1])

@@ -1,0 +1,224 @@
+"""Every encoder's declaration, checked on its codes."""
+
+import numpy as np
+import pytest
+
+from unweave import EvidenceError
+from unweave.synthetic.encoders import (
+    BY_PAPER_NAME,
+    Copied,
+    Distributed,
+    Dropped,
+    Elementwise,
+    Kept,
+    Mixed,
+    Noise,
+    Noisy,
+    PartlyMixed,
+    PermutedAndScaled,
+    Reshaped,
+    WithCopies,
+    WithMixedExtras,
+    WithNoiseCodes,
+    mixing_share,
+)
+from unweave.synthetic.encoders.released import (
+    ReleasedDistributed,
+    ReleasedElementwise,
+    ReleasedElementwiseCopies,
+    ReleasedKept,
+)
+from unweave.synthetic.worlds import Correlated, Independent
+
+D = 5
+ENCODERS = [
+    PermutedAndScaled(),
+    Elementwise(),
+    Elementwise(alpha=0.3),
+    Mixed(),
+    Mixed(kappa=1.0),
+    Mixed(ratio=3.0),
+    Kept((0, 3)),
+    Dropped((1,)),
+    Copied(1.5),
+    WithMixedExtras(3.0),
+    Distributed(2),
+    Distributed(5),
+    Noise(7),
+    Noise(7, "gaussian"),
+    PartlyMixed(0.25),
+    Noisy(PartlyMixed(0.25), share=0.2),
+    Reshaped(PermutedAndScaled()),
+    WithCopies(PartlyMixed(0.25), times=3),
+    WithNoiseCodes(PartlyMixed(0.25), added=4),
+    ReleasedElementwise(0.5),
+    ReleasedKept(2),
+    ReleasedElementwiseCopies(2.0),
+    ReleasedDistributed(4),
+]
+FREE = Independent(D, marginal="truncated").sample(4000, rng=0)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+def test_sizes_seeds_and_words(encoder):
+    codes = encoder.encode(FREE, rng=1)
+    assert codes.shape == (4000, encoder.n_codes(D))
+    assert encoder.purity(D, rng=1).shape == (encoder.n_codes(D), D)
+    assert np.array_equal(codes, encoder.encode(FREE, rng=1))
+    assert not np.array_equal(codes, encoder.encode(FREE, rng=2))
+    assert encoder.applies
+    assert encoder.loses
+    assert encoder.equivalence in ("permutation and scale", "elementwise", "affine", "none")
+    share = mixing_share(encoder, D, rng=1)
+    assert 0 <= share <= 1
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+def test_the_map_does_not_depend_on_the_factors(encoder):
+    if isinstance(encoder, (Noise, Noisy, WithNoiseCodes, Reshaped)):
+        pytest.skip("draws for every row, or looks at the rows' scale")
+    few = encoder.encode(FREE[:10], rng=1)
+    assert np.allclose(few, encoder.encode(FREE, rng=1)[:10])
+    correlated = Correlated(D, rho=0.9).sample(10, rng=5)
+    both = encoder.encode(np.vstack([FREE[:10], correlated]), rng=1)
+    assert np.allclose(both[10:], encoder.encode(correlated, rng=1))
+
+
+def declared_pure():
+    pure = (PermutedAndScaled, Elementwise, Kept, Dropped, Copied, Distributed, Reshaped)
+    return [encoder for encoder in ENCODERS if isinstance(encoder, pure)]
+
+
+@pytest.mark.parametrize("encoder", declared_pure(), ids=repr)
+def test_pure_codes_follow_one_factor_only(encoder):
+    purity = encoder.purity(D, rng=1)
+    assert set(np.unique(purity)) <= {0.0, 1.0}
+    assert mixing_share(encoder, D, rng=1) == 0.0
+    sources = purity.argmax(axis=1)
+    other = FREE[np.random.default_rng(0).permutation(4000)]
+    for i, source in enumerate(sources):
+        moved = other.copy()
+        moved[:, source] = FREE[:, source]
+        before, after = encoder.encode(FREE, rng=1)[:, i], encoder.encode(moved, rng=1)[:, i]
+        assert np.allclose(before, after)  # all but its factor changed
+
+
+@pytest.mark.parametrize("encoder", [Elementwise(), Elementwise(0.3), Reshaped(PermutedAndScaled())], ids=repr)
+def test_elementwise_codes_are_strictly_monotone(encoder):
+    sources = encoder.purity(D, rng=1).argmax(axis=1)
+    codes = encoder.encode(FREE, rng=1)
+    for i, source in enumerate(sources):
+        steps = np.diff(codes[FREE[:, source].argsort(), i])
+        assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_permuted_and_scaled_inverts():
+    codes = PermutedAndScaled().encode(FREE, rng=1)
+    back = np.linalg.lstsq(codes, FREE, rcond=None)[0]
+    assert np.allclose(codes @ back, FREE)
+    assert (np.abs(back) > 1e-9).sum() == D  # one code a factor
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 3.0])
+@pytest.mark.parametrize("kappa", [1.0, 10.0, 50.0])
+def test_mixings_have_full_rank_and_their_condition_number(ratio, kappa):
+    encoder = Mixed(kappa=kappa, ratio=ratio)
+    matrix = encoder.matrix(D, rng=3)
+    singular = np.linalg.svd(matrix, compute_uv=False)
+    assert singular == pytest.approx(np.linspace(1, 1 / kappa, D))
+    assert np.allclose(encoder.encode(FREE, rng=3), FREE @ matrix.T)
+    assert np.allclose(encoder.encode(FREE, rng=3) @ np.linalg.pinv(matrix).T, FREE)
+    if kappa == 1.0:
+        assert np.allclose(matrix.T @ matrix, np.eye(D))
+        assert mixing_share(encoder, D, rng=3) > 0.2  # a rotation mixes: 003 is wrong that kappa = 1 is E1
+
+
+def test_purity_of_linear_maps_is_measured_variance():
+    for encoder in (Mixed(), PartlyMixed(0.3), Noisy(PartlyMixed(0.3), share=0.2)):
+        factors = Independent(D).sample(100_000, rng=2)
+        codes = encoder.encode(factors, rng=4)
+        squared_correlations = np.corrcoef(codes, factors, rowvar=False)[:D, D:] ** 2
+        assert squared_correlations == pytest.approx(encoder.purity(D, rng=4), abs=0.01)
+
+
+def test_mixing_share_rises_from_the_permutation_to_the_rotation():
+    shares = [mixing_share(PartlyMixed(t), D, rng=2) for t in np.linspace(0, 0.5, 6)]
+    assert shares[0] == 0.0
+    assert shares == sorted(shares)
+    rotation = PartlyMixed(1.0).matrix(D, rng=2)
+    assert np.allclose(rotation @ rotation.T, np.eye(D))
+
+
+def test_dropped_factors_are_gone_and_the_others_stay():
+    codes = Dropped((1, 3)).encode(FREE, rng=0)
+    reads = np.linalg.lstsq(codes, FREE, rcond=None)[0]
+    residual = (FREE - codes @ reads).var(axis=0) / FREE.var(axis=0)
+    assert np.allclose(residual[[0, 2, 4]], 0)
+    assert (residual[[1, 3]] > 0.99).all()
+
+
+def test_extras_of_e6_are_truly_mixed():
+    codes = WithMixedExtras(3.0).encode(FREE, rng=0)
+    assert np.array_equal(codes[:, :D], Elementwise().encode(FREE, rng=0))
+    rng = np.random.default_rng(1)
+    for i in range(D, codes.shape[1]):
+        movers = []
+        for j in range(D):
+            moved = FREE.copy()
+            moved[:, j] = rng.permutation(moved[:, j])
+            movers.append(not np.allclose(WithMixedExtras(3.0).encode(moved, rng=0)[:, i], codes[:, i]))
+        assert sum(movers) == 2
+
+
+@pytest.mark.parametrize("encoder", [Distributed(2), Distributed(5), ReleasedDistributed(4)], ids=repr)
+def test_distributed_codes_give_the_factor_back_together_only(encoder):
+    codes, k = encoder.encode(FREE, rng=1), encoder.k
+    sources = encoder.purity(D, rng=1).argmax(axis=1)[::k]
+    for place, source in enumerate(sources):
+        own = codes[:, place * k : (place + 1) * k]
+        back = np.arctan2(own[:, 0], own[:, 1]) if k == 2 else own.sum(axis=1)
+        assert np.allclose(back, FREE[:, source])
+        assert all(len(np.unique(np.round(column, 9))) < 4000 or k == 2 for column in own.T)  # no code alone
+
+
+def test_copies_and_noise_codes_leave_the_codes_within():
+    inner = PartlyMixed(0.25)
+    codes = inner.encode(FREE, rng=6)
+    for encoder in (WithCopies(inner, times=3), WithNoiseCodes(inner, added=4)):
+        assert np.array_equal(encoder.encode(FREE, rng=6)[:, :D], codes)
+        assert mixing_share(encoder, D, rng=6) == pytest.approx(mixing_share(inner, D, rng=6))
+    noise = WithNoiseCodes(inner, added=4).encode(FREE, rng=6)[:, D:]
+    assert np.abs(np.corrcoef(noise, FREE, rowvar=False)[:4, 4:]).max() < 0.06
+
+
+def test_released_variants_differ_from_the_text_as_documented():
+    factors = Independent(7).sample(2000, rng=0)
+    bent = ReleasedElementwise().encode(factors, rng=0)
+    sources = ReleasedElementwise().purity(7, rng=0).argmax(axis=1)
+    monotone = [bool((np.diff(bent[factors[:, source].argsort(), j]) >= 0).all()) for j, source in enumerate(sources)]
+    assert monotone == [True] * 6 + [False]
+    assert np.abs(bent[:, 1]).max() > 1e10
+    dropped_first = ReleasedKept(6).encode(factors, rng=0)
+    assert np.abs(np.corrcoef(dropped_first, factors[:, 0], rowvar=False)[-1, :-1]).max() < 0.1
+
+
+def test_paper_names():
+    assert list(BY_PAPER_NAME) == [f"E{i}" for i in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda: Elementwise(alpha=2.0), "within 0 and 1"),
+        (lambda: Mixed(kappa=0.5), "1 or more"),
+        (lambda: Copied(0.5), "at least as many codes"),
+        (lambda: Distributed(1), "2 codes or more"),
+        (lambda: PartlyMixed(1.5), "within 0 and 1"),
+        (lambda: Noisy(Mixed(), share=1.0), "within 0 and 1"),
+        (lambda: Dropped((7,)).encode(FREE), "number them from 0"),
+        (lambda: WithMixedExtras().encode(FREE[:, :1]), "two factors"),
+    ],
+)
+def test_bad_encoders_say_so(build, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        build()

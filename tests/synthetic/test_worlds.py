@@ -1,0 +1,120 @@
+"""Every world's declaration, checked on its samples."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest, spearmanr
+from sklearn.neighbors import KNeighborsRegressor
+
+from unweave import EvidenceError
+from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.worlds import (
+    Causal,
+    Circuit,
+    Confounded,
+    Correlated,
+    Independent,
+    OneFactorConstraint,
+    TwoFactorConstraint,
+    WithCovariance,
+)
+
+WORLDS = [
+    Independent(4),
+    Independent(4, marginal="uniform"),
+    Independent(4, marginal="truncated"),
+    Independent(4, marginal="discrete"),
+    Correlated(4, rho=0.6),
+    Correlated(4, rho=0.6, marginal="discrete"),
+    WithCovariance(((4.0, 1.0), (1.0, 1.0))),
+    Confounded((0.9, -0.9, 0.0)),
+    Causal(3),
+    Causal(3, link="square"),
+    *(OneFactorConstraint(4, functions=(name,)) for name in ONE_FACTOR),
+    *(TwoFactorConstraint(4, functions=(name,)) for name in TWO_FACTORS),
+    OneFactorConstraint(5, functions=("cube", "tanh")),
+    TwoFactorConstraint(6, functions=("product", "sum")),
+    Circuit(),
+]
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=repr)
+def test_shape_names_and_seeds(world):
+    factors = world.sample(50, rng=3)
+    assert factors.shape == (50, world.n_factors)
+    assert len(world.factor_names) == world.n_factors
+    assert np.array_equal(factors, world.sample(50, rng=3))
+    assert not np.array_equal(factors, world.sample(50, rng=4))
+    assert np.isfinite(factors).all()
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=repr)
+def test_constraints_and_effective_dimension(world):
+    factors = world.sample(4000, rng=0)
+    standardised = (factors - factors.mean(axis=0)) / factors.std(axis=0)
+    assert world.effective_dimension == world.n_factors - len(world.constraints)
+    for constraint in world.constraints:
+        # neighbours in the determining factors are neighbours in the determined one; none of them alone does it
+        determined = standardised[:, constraint.determined]
+        together = explained(standardised[:, list(constraint.by)], determined)
+        assert together > 0.97
+        if len(constraint.by) > 1:
+            assert all(explained(standardised[:, [j]], determined) < together - 0.02 for j in constraint.by)
+        else:
+            back = explained(standardised[:, [constraint.determined]], standardised[:, constraint.by[0]])
+            assert (back > 0.97) == constraint.invertible
+    bound = {constraint.determined for constraint in world.constraints}
+    for j in set(range(world.n_factors)) - bound:
+        others = sorted(set(range(world.n_factors)) - bound - {j})
+        assert explained(standardised[:, others], standardised[:, j]) < 0.95  # free factors are not determined
+
+
+def explained(inputs, target):
+    dense = (np.abs(inputs[2000:]) < 2).all(axis=1)  # in the tails there are no neighbours
+    model = KNeighborsRegressor(5).fit(inputs[:2000], target[:2000])
+    return model.score(inputs[2000:][dense], target[2000:][dense])
+
+
+def test_marginals():
+    for marginal, distribution in {"gaussian": "norm", "uniform": "uniform"}.items():
+        factors = Correlated(3, rho=0.5, marginal=marginal).sample(2000, rng=0)
+        assert all(kstest(column, distribution).pvalue > 0.001 for column in factors.T)
+    truncated = Independent(2, marginal="truncated").sample(100_000, rng=0)
+    assert 3 < np.abs(truncated).max() < np.pi
+    classes, counts = np.unique(Independent(1, marginal="discrete").sample(10_000, rng=0), return_counts=True)
+    assert classes.tolist() == list(range(10))
+    assert counts.min() > 900
+
+
+def test_dependence_is_as_declared():
+    rank_correlation = spearmanr(Correlated(2, rho=0.7).sample(20_000, rng=0)).statistic
+    same = spearmanr(Correlated(2, rho=0.7, marginal="uniform").sample(20_000, rng=0)).statistic
+    assert rank_correlation == pytest.approx(same, abs=1e-12)  # marginals change scales, not dependence
+    assert rank_correlation == pytest.approx(6 / np.pi * np.arcsin(0.35), abs=0.02)
+    covariance = np.cov(WithCovariance(((4.0, 1.0), (1.0, 1.0))).sample(50_000, rng=0), rowvar=False)
+    assert covariance == pytest.approx(np.array([[4.0, 1.0], [1.0, 1.0]]), abs=0.06)
+    confounded = np.corrcoef(Confounded((0.9, -0.9, 0.0)).sample(50_000, rng=0), rowvar=False)
+    assert confounded[0] == pytest.approx([1.0, -0.81, 0.0], abs=0.02)
+    chain = np.corrcoef(Causal(3, weight=0.8).sample(50_000, rng=0), rowvar=False)
+    assert chain[0] == pytest.approx([1.0, 0.8, 0.64], abs=0.02)
+    square = Causal(2, weight=0.9, link="square").sample(50_000, rng=0)
+    assert abs(np.corrcoef(square, rowvar=False)[0, 1]) < 0.02
+    assert np.corrcoef(square[:, 0] ** 2, square[:, 1])[0, 1] == pytest.approx(0.9, abs=0.02)
+    extreme = Correlated(5, rho=-0.25).sample(1000, rng=0)  # singular, and still a covariance
+    assert np.abs(extreme.sum(axis=1)).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda: Correlated(5, rho=-0.5), "-0.250 to 1"),
+        (lambda: WithCovariance(((1.0, 2.0), (2.0, 1.0))), "no covariance"),
+        (lambda: OneFactorConstraint(4, functions=("cosine",)), "no constraint 'cosine'"),
+        (lambda: TwoFactorConstraint(3, functions=("sum", "product")), "1 to 1"),
+        (lambda: Confounded((2.0,)), "within -1 and 1"),
+        (lambda: Causal(weight=1.0), "within -1 and 1"),
+        (lambda: Independent(2, marginal="cauchy").sample(3), "no marginal 'cauchy'"),
+    ],
+)
+def test_bad_worlds_say_so(build, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        build()
