@@ -41,4 +41,4 @@ def advice(concerns: str) -> str:
 
 
 def _verdict(metric: str, concerns: str) -> str:
-    return str(table().get(metric, {}).get("properties", {}).get(concerns, {}).get("verdict", "unknown"))
+    return str(table().get(metric, {}).get(concerns, {}).get("verdict", "unknown"))
