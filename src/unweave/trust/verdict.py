@@ -102,7 +102,7 @@ def verdicts(
     >>> chosen = {"mcc": mcc, "r2": r2}
     >>> found = verdicts(chosen, {name: f(evidence) for name, f in chosen.items()}, evidence, diagnose(evidence))
     >>> found["mcc"].level, found["r2"].level
-    ('do not use', 'trust')
+    ('caution', 'trust')
     """
     pairing = {
         label: metric for label, metric in metrics.items() if label in scores and _pairs_points(card_of(metric).needs)
