@@ -28,6 +28,15 @@ SCORE_OPTIONS = [
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
     click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
     click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
+    click.option("--quick", is_flag=True, help="Scores alone, without noise floors, intervals and verdicts."),
+    click.option(
+        "--budget",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+        show_default=True,
+        help="For noise floors and intervals, about.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
 ]
 
@@ -157,7 +166,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
-        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"])
+        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"], quick=True)
         if options["picture"]:
             from unweave.report.geometry_figures import save, spectrum_figure
 
@@ -228,7 +237,7 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
 
 
 @main.command()
-@click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
+@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
     with _one_sentence_errors():
@@ -247,6 +256,8 @@ def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
         "n_jobs": options["jobs"],
+        "quick": options["quick"],
+        "budget": options["budget"],
         "row_groups": row_groups,
         "progress": True,
     }

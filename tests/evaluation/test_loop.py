@@ -55,7 +55,7 @@ def no_score(evidence):
 
 class TestRows:
     def test_every_metric_that_two_tables_are_enough_for_has_one(self):
-        evaluation = evaluate(FACTORS, CODES)
+        evaluation = evaluate(FACTORS, CODES, quick=True)
         enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= {"factors", "codes"}]
         assert evaluation.labels == tuple(enough)
         assert all(row.score is not None for row in evaluation.rows)
@@ -63,7 +63,7 @@ class TestRows:
 
     def test_a_metric_that_needs_more_appears_when_it_is_given_or_named(self):
         nuisance = np.random.default_rng(5).normal(size=len(CODES))
-        assert "nuisances_invariance" in evaluate(FACTORS, CODES, nuisances=nuisance).labels
+        assert "nuisances_invariance" in evaluate(FACTORS, CODES, nuisances=nuisance, quick=True).labels
         (row,) = evaluate(FACTORS, CODES, metrics="nuisances_invariance").rows
         assert "needs nuisances" in row.problem
 

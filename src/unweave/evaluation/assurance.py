@@ -36,8 +36,8 @@ def assured(
     seconds = budget / len(evidences)
     for name, evidence in evidences.items():
         first = _first_rows(rows, name)
-        metrics = {label: _seeded(chosen[label], row.seed) for label, row in first.items()}
-        scores = {label: row.score for label, row in first.items() if row.score is not None}
+        scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
+        metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
         about = f" of {name}" if len(evidences) > 1 else ""
         step(f"noise floors{about}")
         floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs)
@@ -51,14 +51,15 @@ def assured(
             beside[name, label] = {
                 "noise_floor": floors[label],
                 "interval": found[label],
-                "verdict": judged.get(label),
+                "verdict": judged[label],
             }
     if len(evidences) > 1:
         step("comparisons")
         known["comparison"] = _compared(rows, evidences, chosen, budget / 2, level, n_jobs)
     firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
     completed = [
-        dataclasses.replace(row, **beside[row.representation, row.label]) if id(row) in firsts else row for row in rows
+        dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
+        for row in rows
     ]
     return completed, known
 

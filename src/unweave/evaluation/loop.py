@@ -21,7 +21,7 @@ from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, s
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
 
-BUDGET = 60.0
+BUDGET = 30.0
 
 
 @dataclass(frozen=True)

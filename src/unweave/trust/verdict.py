@@ -17,14 +17,13 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import MetricUndefined
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.score import Score
 from unweave.trust.audited import advice, fails
 from unweave.trust.counterpart import Counterpart
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.nulls import NoiseFloor
-from unweave.trust.scoring import Choice, card_of
+from unweave.trust.scoring import Choice, card_of, score_or_none
 
 Level = Literal["trust", "caution", "do not use"]
 Property = Literal["P1", "P2", "P3", "P4"]
@@ -159,8 +158,8 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
     level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
     ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
     if level == "trust":
-        kept = f"With independent factors, as many codes as factors and enough rows it would be {elsewhere:.2f}"
-        ordered = (Reason(f"{kept}, not far from {score.value:.2f}.", "score elsewhere", elsewhere),)
+        sentence = f"It would be {elsewhere:.2f} with independent factors, a code for each and enough rows."
+        ordered = (Reason(sentence, "score elsewhere", elsewhere),)
     return _with_floor(Verdict(level, ordered, elsewhere), floor)
 
 
@@ -223,10 +222,8 @@ def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
 
 
 def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
-    try:
-        return float(np.mean([metric(evidence).value for evidence in evidences]))
-    except (MetricUndefined, EvidenceError):
-        return math.nan
+    found = [score_or_none(metric, evidence) for evidence in evidences]
+    return float(np.mean([math.nan if score is None else score.value for score in found]))
 
 
 def _range(metric: Choice, score: Score) -> float:
