@@ -16,6 +16,7 @@ from benchmarks.measurement import HEADING, Measurement
 from benchmarks.posterior import BENCHMARKS as POSTERIOR
 from benchmarks.prediction import dci_time, r2_time
 from benchmarks.stand_ins import each_metric
+from benchmarks.trust import TRUST
 
 RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS: dict[str, Callable[[], Measurement]] = {
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "nearest-neighbour": nearest_neighbour,
     **POSTERIOR,
     **GEOMETRY,
+    **TRUST,
 }
 
 

@@ -73,6 +73,13 @@ def test_parts_of_parts_and_permutations_keep_the_splits_too():
     np.testing.assert_array_equal(permuted.split(0.25, 0)[0], EVIDENCE.leaving_out(np.arange(50)).split(0.25, 0)[0])
 
 
+def test_a_split_that_would_lose_a_side_is_drawn_anew():
+    whole = Evidence(FACTORS, FACTORS, row_groups=np.repeat(np.arange(10), 20))
+    fewer = whole.leaving_out(whole.split(0.1, 0)[1])
+    assert [rows.size for rows in fewer.split(0.1, 0)] == [160, 20]
+    assert all(train.size and test.size for train, test in whole.leaving_out(np.arange(100)).folds(5, 0))
+
+
 def test_rows_drawn_anew_are_split_anew():
     assert EVIDENCE.leaving_out(np.arange(50)).rows(np.arange(100)).split(0.25, 0)[1].size == 25
 

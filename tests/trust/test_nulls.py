@@ -269,6 +269,13 @@ def test_count_metrics_are_calibrated_downwards():
     assert found.calibrated == pytest.approx((found.floor - found.raw) / found.floor)
 
 
+def test_an_option_may_turn_the_direction():
+    found = noise_floor(functools.partial(t_mex, score="alignment"), KNOWING, n_draws=19)
+    assert found.raw == 1.0
+    assert found.p_value == 0.05
+    assert found.calibrated == 1.0
+
+
 def test_bad_options_are_refused():
     with pytest.raises(EvidenceError, match="n_draws=0"):
         noise_floor(mcc, KNOWING, n_draws=0)

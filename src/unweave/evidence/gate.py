@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -10,8 +9,9 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from unweave.evidence.code_groups import checked_groups
-from unweave.evidence.columns import EvidenceError, FloatArray, Levels
-from unweave.evidence.decoders import decoder_of, digest_of
+from unweave.evidence.columns import EvidenceError, FloatArray, Levels, constant_names
+from unweave.evidence.decoders import decoder_of
+from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
@@ -166,32 +166,19 @@ class Evidence:
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of factors that never vary; nothing can be said about them."""
-        constant = set(_constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
         constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
         return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry nothing."""
-        return _constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
+        return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a score can depend on; two equal ones mean the same data."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array in (self.factors, self.codes, self.nuisances):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array.T).data)
-        for array in (() if self.posterior is None else self.posterior.spreads) + tuple(self.factor_tables.values()):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array.T).data)
-        if self.row_groups is not None:
-            digest.update(b"row groups")
-            digest.update(self.row_groups.data)
-        digest.update(digest_of(self.decoder) + digest_of(self.reference))
-        names = (self.factor_names, self.factor_levels, self.code_names, self.nuisance_names, self.code_groups)
-        digest.update(repr((self.declared_kinds, names)).encode())
-        return digest.hexdigest()
+        return fingerprint_of(self)
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups stay whole.
@@ -202,7 +189,9 @@ class Evidence:
         """
         if self._splits_of is not None:
             original, kept = self._splits_of
-            return [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
+                return folds
         fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
@@ -210,8 +199,9 @@ class Evidence:
         """Training and test rows, this share of them for the test; row groups stay whole."""
         if self._splits_of is not None:
             original, kept = self._splits_of
-            train, test = original.split(test_share, seed)
-            return places(train, kept), places(test, kept)
+            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            if train.size and test.size:
+                return train, test
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator) -> Self:
@@ -317,9 +307,3 @@ def _declared_kinds(
 
 def _values(table: Table | None, n_rows: int) -> FloatArray:
     return np.empty((n_rows, 0), order="F") if table is None else table.values
-
-
-def _constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    if not columns.size:
-        return ()
-    return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))

@@ -17,7 +17,7 @@ from unweave.estimators.multiple_testing import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.splits import Rows
 from unweave.trust.intervals import check_level, notes_on_parts
-from unweave.trust.scoring import Choice, card_of, raw_values
+from unweave.trust.scoring import Choice, card_of, lower_is_better, raw_values
 from unweave.trust.subsampling import N_PARTS, Parts, parts_of, scores_of_parts
 
 
@@ -130,7 +130,7 @@ def compared(
             card.name, level, reason=f"{card.name} is undefined for {undefined[0]!r} or for parts of its samples."
         )
     n_done = min(map(len, of_parts.values()))
-    order = sorted(observed, key=observed.__getitem__, reverse=not card.lower_is_better)
+    order = sorted(observed, key=observed.__getitem__, reverse=not lower_is_better(metric))
     differences = _differences(order, observed, of_parts, plan, level, n_done)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
     ties = _sets_of_ties(order, told_apart)
