@@ -26,14 +26,13 @@ OPEN = 0.02
 OPEN_CLASSES = 0.35
 NEXT_TO_NOTHING = 0.004
 SHRUNK = 0.7
-SHRUNK_AT_FIRST = 0.5
-LITTLE_AT_FIRST = 0.003
-MUCH_AT_FIRST = 0.05
-OPEN_CLASSES_AT_FIRST = 0.7
+# what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
+AT_FIRST = (0.003, 0.05, 0.5)
+CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
 PAIRS_PER_TARGET = 3
 MOST_FACTORS_IN_ALL_PAIRS = 50
 SOURCES_OF_MANY = 8
-MOST_DECISIONS = 10
+MOST_DECISIONS = 6
 NEARLY_BEST = 1.3
 
 Candidate = tuple[int, tuple[int, ...]]
@@ -131,10 +130,11 @@ class _Search:
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
         """Whether the few rows leave little enough open to look closer; noise shows that it does not shrink."""
-        left, classes = self.screened(sources)[:, target].min(), self.views[target].labels is not None
-        if classes or left <= LITTLE_AT_FIRST:
-            return bool(left <= OPEN_CLASSES_AT_FIRST)
-        return bool(left <= MUCH_AT_FIRST and left <= SHRUNK_AT_FIRST * self.screened(sources, 4)[:, target].min())
+        left = self.screened(sources)[:, target].min()
+        little, much, shrunk = AT_FIRST if self.views[target].labels is None else CLASSES_AT_FIRST
+        if left <= little or left > much:
+            return bool(left <= little)
+        return bool(left <= shrunk * self.screened(sources, 4)[:, target].min())
 
     def decision(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
         """Whether the sources determine the target, and what they leave open: next to nothing, or little that shrinks.
