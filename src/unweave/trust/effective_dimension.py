@@ -22,9 +22,9 @@ from unweave.trust.factor_views import FactorView
 
 ROWS_TO_SCREEN = 300
 ROWS_TO_DECIDE = 1000
-OPEN = 0.02
-OPEN_CLASSES = 0.35
-NEXT_TO_NOTHING = 0.004
+# shares left open that are next to nothing, and those that are little if they shrink with the rows
+OPEN = (0.004, 0.02)
+OPEN_CLASSES = (0.05, 0.35)
 SHRUNK = 0.7
 # what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
 AT_FIRST = (0.003, 0.05, 0.5)
@@ -149,8 +149,9 @@ class _Search:
             at_first = self.screened(sources)[:, target]
             kernels = np.flatnonzero(at_first <= NEARLY_BEST * at_first.min())
             left = float(self._open_shares(sources, [target], [rows], kernels).min())
-            holds = left <= NEXT_TO_NOTHING
-            if not holds and left <= (OPEN if self.views[target].labels is None else OPEN_CLASSES):
+            nothing, little = OPEN if self.views[target].labels is None else OPEN_CLASSES
+            holds = left <= nothing
+            if not holds and left <= little:
                 holds = bool(left <= SHRUNK * self._open_shares(sources, [target], _parts(rows, 4)).min())
             self._decided[key] = (holds, left)
         return self._decided[key]

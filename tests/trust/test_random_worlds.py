@@ -1,11 +1,14 @@
-"""Random worlds whose dependence class and effective dimension are known by construction."""
+"""The diagnosis of random worlds whose dependence class and effective dimension are known by construction."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from scipy.special import ndtr
 
+from unweave import Evidence
 from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.trust.diagnosis import diagnose
 
 SINGLE = ("cube", "tanh", "square", "absolute")
 DOUBLE = ("product", "sum", "sum_of_squares", "tanh_product", "signed_root")
@@ -73,3 +76,18 @@ def _gaussian(kind, n_free, n_rows, rng):
             covariance[i, j] = covariance[j, i] = rho
             story += f" {rho:.2f}"
     return rng.multivariate_normal(np.zeros(n_free), covariance, n_rows), story
+
+
+@pytest.mark.slow
+def test_two_hundred_random_worlds():
+    right_class, right_dimension, failures = 0, 0, []
+    for seed in range(200):
+        world = random_world(seed)
+        found = diagnose(Evidence(world.factors))
+        same_class = found.dependence_class.value == world.dependence_class
+        same_dimension = found.effective_dimension == world.effective_dimension
+        right_class, right_dimension = right_class + same_class, right_dimension + same_dimension
+        if not (same_class and same_dimension):
+            failures.append((world.story, found.dependence_class.value, found.effective_dimension))
+    assert right_class >= 190, failures
+    assert right_dimension >= 190, failures
