@@ -191,6 +191,13 @@ def test_many_rows_are_sampled_and_it_is_said():
     assert "4,000 random rows of 20,000 are looked at." in found.notes
 
 
+def test_very_many_factors_have_no_known_dimension():
+    factors = np.random.default_rng(8).normal(size=(60, 70))
+    found = diagnose(Evidence(factors))
+    assert np.isnan(found.effective_dimension)
+    assert any("70 factors vary" in note for note in found.notes)
+
+
 def test_monotone_maps_and_order_change_nothing():
     factors, codes = TwoFactorConstraint(5).sample(600, rng=2), NORMAL[:, :3][np.arange(600) % 500]
     before = diagnose(Evidence(factors, codes))

@@ -25,7 +25,7 @@ __all__ = ["ClassBalance", "Constraint", "DependenceClass", "Diagnosis", "PairDe
 
 MOST_ROWS = 4000
 FEWEST_ROWS = 50
-MOST_FACTORS = 100
+MOST_FACTORS = 64
 REPEATED = 0.5
 
 
@@ -60,8 +60,9 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
             f"{rows.size} separate rows are too few to measure dependence, effective dimension or what the factors "
             f"explain of the codes: {FEWEST_ROWS} are needed."
         )
-    pairs = pairwise_dependence(views)
-    constraints = tuple(constraints_among(views)) if views else ()
+    searched = views[:MOST_FACTORS]
+    pairs = pairwise_dependence(searched)
+    constraints = tuple(constraints_among(searched)) if views else ()
     redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
         notes.append(f"With {rows.size} rows, constraints of several factors may go unseen.")
@@ -83,7 +84,7 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
         max_dependence=_largest([pair.strength for pair in pairs]),
         max_nonlinearity=_largest([pair.added for pair in pairs]),
         constraints=constraints,
-        effective_dimension=float(len(views) - len(constraints)) if views else math.nan,
+        effective_dimension=float(len(views) - len(constraints)) if 0 < len(views) <= MOST_FACTORS else math.nan,
         dead_codes=dead,
         **_of_living_codes(some, living, views, notes),
         notes=tuple(notes),
@@ -118,7 +119,7 @@ def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
 
 
 def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[FactorView]:
-    """Views of the factors that vary; very many are cut."""
+    """Views of the factors that vary."""
     varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
     rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
     if rare:
@@ -135,7 +136,7 @@ def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[
         )
     if len(varying) > MOST_FACTORS:
         notes.append(f"{len(varying)} factors vary, and dependence and dimension are of the first {MOST_FACTORS} only.")
-    return [factor_view(some, j) for j in varying[:MOST_FACTORS]]
+    return [factor_view(some, j) for j in varying]
 
 
 def _class_balance(some: Evidence, constant: tuple[str, ...]) -> dict[str, ClassBalance]:
