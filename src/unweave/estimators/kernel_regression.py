@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.special import ndtri
 
 from unweave.estimators.entropy import entropy_of_counts
@@ -54,9 +54,8 @@ def held_out_predictions(kernel: FloatArray, targets: FloatArray, ridge: float) 
     if failed:
         raise np.linalg.LinAlgError("The kernel is not positive definite: raise the ridge.")
     lower, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    inverse = np.tril(lower) + np.tril(lower, -1).T
     centred = targets - targets.mean(axis=0)
-    return np.asarray(targets - inverse @ centred / np.diag(inverse)[:, None])
+    return np.asarray(targets - blas.dsymm(1.0, lower, centred, lower=1) / np.diag(lower)[:, None])
 
 
 def unexplained_variance(targets: FloatArray, predictions: FloatArray, left_out: float = 0.02) -> float:

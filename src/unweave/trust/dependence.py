@@ -100,11 +100,14 @@ def _measured(left: FactorView, right: FactorView) -> _Measured:
     if left.scores is None or right.scores is None:
         return _Measured(np.nan, strength, np.nan, (p_any, np.nan, np.nan))
     correlation = float(np.corrcoef(left.scores, right.scores)[0, 1])
-    added, p_curve = zip(
-        curvature(left.scores, left.basis, right.scores),
-        curvature(right.scores, right.basis, left.scores),
-        strict=True,
-    )
-    p_smaller = float(min(1.0, 2 * np.nanmin([*p_curve, 1.0])))
+    # a step follows a normal variable along a curve, while the mean of the variable is straight in the steps: so only
+    # from fewer values to more
+    bends = []
+    if left.n_values <= right.n_values:
+        bends.append(curvature(left.scores, left.basis, right.scores))
+    if right.n_values <= left.n_values:
+        bends.append(curvature(right.scores, right.basis, left.scores))
+    added, p_curve = zip(*bends, strict=True)
+    p_smaller = float(min(1.0, len(bends) * np.nanmin([*p_curve, 1.0])))
     p_values = (p_any, correlation_p_value(correlation, n_rows), p_smaller)
     return _Measured(correlation, strength, float(max(added)), p_values)

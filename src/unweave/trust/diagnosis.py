@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -17,156 +15,18 @@ import numpy as np
 from unweave.estimators.entropy import entropy_of_counts
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.splits import Rows
-from unweave.score import plain_data
 from unweave.trust import code_health
 from unweave.trust.dependence import PairDependence, PairKind, pairwise_dependence
-from unweave.trust.diagnosis_in_words import diagnosis_in_words
+from unweave.trust.diagnosis_record import ClassBalance, DependenceClass, Diagnosis
 from unweave.trust.effective_dimension import ROWS_TO_SCREEN, Constraint, constraints_among
 from unweave.trust.factor_views import FactorView, factor_view
 
+__all__ = ["ClassBalance", "Constraint", "DependenceClass", "Diagnosis", "PairDependence", "PairKind", "diagnose"]
+
 MOST_ROWS = 4000
 FEWEST_ROWS = 50
-MOST_FACTORS = 100
+MOST_FACTORS = 64
 REPEATED = 0.5
-
-
-class DependenceClass(StrEnum):
-    """How the factors of a world depend on each other: the strongest that was found, in this order."""
-
-    UNKNOWN = "unknown"
-    INDEPENDENT = "independent"
-    CORRELATED = "correlated"
-    NONLINEAR = "nonlinear dependence"
-    SINGLE_FACTOR = "single-factor constraint"
-    MULTI_FACTOR = "multi-factor constraint"
-
-
-@dataclass(frozen=True)
-class ClassBalance:
-    """How evenly a discrete factor takes its values; ``evenness`` is its entropy over that of equal shares."""
-
-    n_classes: int
-    smallest_share: float
-    largest_share: float
-    evenness: float
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What the data are, as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
-
-    Attributes
-    ----------
-    n_rows, n_factors, n_codes : int
-        Sizes n, d and m.
-    rows_looked_at : int
-        Rows that dependence, tails and the rest were measured on, at most 4,000; one row of each row group.
-    constant_factors : tuple of str
-        Factors that never vary. They count in d, and not in the effective dimension.
-    class_balance : dict of name to ClassBalance
-        Of every ordinal or categorical factor that varies.
-    dependence_class : DependenceClass
-        Independent, correlated (a line of normal scores says it all, or the factors have no line), nonlinear
-        dependence, or a constraint: a factor is a function of one other, or of several.
-    dependent_pairs : tuple of PairDependence
-        Pairs that are not independent, the strongest first.
-    max_correlation : float
-        Largest absolute correlation of normal scores of two factors, significant or not.
-    max_dependence : float
-        Largest correlation of any smooth functions of two factors, less what chance gives.
-    max_nonlinearity : float
-        Largest share of a factor's variance that a curve of another one explains and a line does not.
-    constraints : tuple of Constraint
-        Factors that others determine, in the order found.
-    effective_dimension : float
-        Factors that vary freely: those that vary, less the constraints.
-    dead_codes : tuple of str
-        Codes that never vary.
-    duplicated_codes : tuple of tuples of str
-        Groups of living codes that are monotone functions of each other.
-    heavy_tailed_codes : dict of name to float
-        Kurtosis of the codes in which it is above 10 (3 for a normal code).
-    nuisance_per_code : dict of name to float
-        Share of the variance of a living code's ranks that no factor explains, held out; of 256 codes at most.
-    notes : tuple of str
-        What was left out, and why.
-    """
-
-    n_rows: int
-    n_factors: int
-    n_codes: int
-    rows_looked_at: int
-    constant_factors: tuple[str, ...] = ()
-    class_balance: dict[str, ClassBalance] = field(default_factory=dict)
-    dependence_class: DependenceClass = DependenceClass.UNKNOWN
-    dependent_pairs: tuple[PairDependence, ...] = ()
-    max_correlation: float = math.nan
-    max_dependence: float = math.nan
-    max_nonlinearity: float = math.nan
-    constraints: tuple[Constraint, ...] = ()
-    effective_dimension: float = math.nan
-    dead_codes: tuple[str, ...] = ()
-    duplicated_codes: tuple[tuple[str, ...], ...] = ()
-    heavy_tailed_codes: dict[str, float] = field(default_factory=dict)
-    nuisance_per_code: dict[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    @property
-    def codes_per_row(self) -> float:
-        """m / n."""
-        return self.n_codes / self.n_rows if self.n_codes and self.n_rows else math.nan
-
-    @property
-    def codes_per_factor(self) -> float:
-        """m / d."""
-        return self.n_codes / self.n_factors if self.n_codes and self.n_factors else math.nan
-
-    @property
-    def rows_per_code(self) -> float:
-        """n / m."""
-        return self.n_rows / self.n_codes if self.n_codes and self.n_rows else math.nan
-
-    @property
-    def chance_correlation(self) -> float:
-        """sqrt(2 log m / n), about the correlation that the best of m unrelated codes has (003, F.3), at most 1."""
-        if not (self.n_codes and self.n_rows):
-            return math.nan
-        return min(math.sqrt(2 * math.log(self.n_codes) / self.n_rows), 1.0)
-
-    @property
-    def redundant_factors(self) -> tuple[str, ...]:
-        """Factors that others determine."""
-        return tuple(constraint.determined for constraint in self.constraints)
-
-    @property
-    def n_distinct_codes(self) -> int:
-        """Living codes with copies counted once."""
-        return self.n_codes - len(self.dead_codes) - sum(len(group) - 1 for group in self.duplicated_codes)
-
-    @property
-    def duplicated_share(self) -> float:
-        """Share of the living codes that repeat another one."""
-        living = self.n_codes - len(self.dead_codes)
-        return 1 - self.n_distinct_codes / living if living else math.nan
-
-    @property
-    def nuisance_share(self) -> float:
-        """Share of the living codes' variance that no factor explains, their mean."""
-        return float(np.mean(list(self.nuisance_per_code.values()))) if self.nuisance_per_code else math.nan
-
-    def sentences(self) -> list[str]:
-        """The diagnosis in plain words, each finding with the section of 003 that it matters for."""
-        return diagnosis_in_words(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, with the derived numbers and the sentences; nan becomes null."""
-        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        derived = (
-            "codes_per_row", "codes_per_factor", "rows_per_code", "chance_correlation", "redundant_factors",
-            "n_distinct_codes", "duplicated_share", "nuisance_share",
-        )  # fmt: skip
-        data |= {name: getattr(self, name) for name in derived}
-        return {**{name: plain_data(_as_mapping(item)) for name, item in data.items()}, "sentences": self.sentences()}
 
 
 def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
@@ -200,8 +60,10 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
             f"{rows.size} separate rows are too few to measure dependence, effective dimension or what the factors "
             f"explain of the codes: {FEWEST_ROWS} are needed."
         )
-    pairs = pairwise_dependence(views)
-    constraints = tuple(constraints_among(views)) if views else ()
+    searched = views[:MOST_FACTORS]
+    pairs = pairwise_dependence(searched)
+    constraints = tuple(constraints_among(searched)) if views else ()
+    redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
         notes.append(f"With {rows.size} rows, constraints of several factors may go unseen.")
     dead = code_health.dead_codes(evidence, some.codes)
@@ -218,10 +80,11 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
             sorted((pair for pair in pairs if pair.kind is not PairKind.INDEPENDENT), key=lambda pair: -pair.strength)
         ),
         max_correlation=_largest([abs(pair.correlation) for pair in pairs]),
+        max_free_correlation=_largest([abs(pair.correlation) for pair in pairs if not redundant & set(pair.factors)]),
         max_dependence=_largest([pair.strength for pair in pairs]),
         max_nonlinearity=_largest([pair.added for pair in pairs]),
         constraints=constraints,
-        effective_dimension=float(len(views) - len(constraints)) if views else math.nan,
+        effective_dimension=float(len(views) - len(constraints)) if 0 < len(views) <= MOST_FACTORS else math.nan,
         dead_codes=dead,
         **_of_living_codes(some, living, views, notes),
         notes=tuple(notes),
@@ -256,7 +119,7 @@ def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
 
 
 def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[FactorView]:
-    """Views of the factors that vary; very many are cut."""
+    """Views of the factors that vary."""
     varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
     rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
     if rare:
@@ -273,7 +136,7 @@ def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[
         )
     if len(varying) > MOST_FACTORS:
         notes.append(f"{len(varying)} factors vary, and dependence and dimension are of the first {MOST_FACTORS} only.")
-    return [factor_view(some, j) for j in varying[:MOST_FACTORS]]
+    return [factor_view(some, j) for j in varying]
 
 
 def _class_balance(some: Evidence, constant: tuple[str, ...]) -> dict[str, ClassBalance]:
@@ -329,12 +192,3 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
 def _largest(numbers: Sequence[float]) -> float:
     known = [number for number in numbers if not math.isnan(number)]
     return max(known, default=math.nan)
-
-
-def _as_mapping(item: Any) -> Any:
-    """Records as mappings of their fields."""
-    if hasattr(item, "__dataclass_fields__"):
-        return {entry.name: getattr(item, entry.name) for entry in fields(item)}
-    if isinstance(item, tuple):
-        return [_as_mapping(entry) for entry in item]
-    return {name: _as_mapping(entry) for name, entry in item.items()} if isinstance(item, dict) else item

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unweave.trust.dependence import PairKind
 
 if TYPE_CHECKING:
-    from unweave.trust.diagnosis import Diagnosis
+    from unweave.trust.diagnosis_record import Diagnosis
     from unweave.trust.effective_dimension import Constraint
 
 MOST_NAMES = 4
@@ -55,7 +55,8 @@ def _factors(found: Diagnosis) -> list[str]:
     if found.dependent_pairs:
         said += _pairs(found)
     elif n_varying > 1:
-        said.append(f"The factors look independent: no correlation is above {found.max_correlation:.2f}.")
+        how = "" if math.isnan(found.max_correlation) else f": no correlation is above {found.max_correlation:.2f}"
+        said.append(f"The factors look independent{how}.")
     return said
 
 
@@ -64,19 +65,21 @@ def _constraint(constraint: Constraint) -> str:
     by = f"{constraint.by[0]}, {how}" if constraint.is_single else f"{_listed(constraint.by)} together"
     section = "" if constraint.is_single else "; no measure of pairs sees that"
     return (
-        f"{constraint.determined} is a function of {by}: {100 * constraint.open_share:.2g} % of it is left open"
+        f"{constraint.determined} is a function of {by}: {_percent(constraint.open_share)} of it is left open"
         f"{section} (003, 3.2)."
     )
 
 
 def _pairs(found: Diagnosis) -> list[str]:
     said = []
+    told = [{constraint.determined, *constraint.by} for constraint in found.constraints if constraint.is_single]
+    others = [pair for pair in found.dependent_pairs if set(pair.factors) not in told]
     for kind, words in (
         (PairKind.LINEAR, "are correlated"),
         (PairKind.ASSOCIATED, "are associated"),
-        (PairKind.NONLINEAR, "depend on each other along a curve, beyond any correlation"),
+        (PairKind.NONLINEAR, "depend on each other beyond any line"),
     ):
-        pairs = [pair for pair in found.dependent_pairs if pair.kind is kind]
+        pairs = [pair for pair in others if pair.kind is kind]
         if not pairs:
             continue
         first = pairs[0]
@@ -106,7 +109,8 @@ def _classes(found: Diagnosis) -> list[str]:
 def _codes(found: Diagnosis) -> list[str]:
     said = []
     if found.dead_codes:
-        said.append(f"{_counted(len(found.dead_codes), 'code')} never vary: {_listed(found.dead_codes)}.")
+        verb = _verb(found.dead_codes, "varies", "vary")
+        said.append(f"{_counted(len(found.dead_codes), 'code')} never {verb}: {_listed(found.dead_codes)}.")
     if found.duplicated_codes:
         groups = _listed([" = ".join(_cut(group)) for group in found.duplicated_codes])
         said.append(
@@ -116,7 +120,7 @@ def _codes(found: Diagnosis) -> list[str]:
     if found.heavy_tailed_codes:
         worst = max(found.heavy_tailed_codes, key=lambda name: found.heavy_tailed_codes[name])
         said.append(
-            f"{_counted(len(found.heavy_tailed_codes), 'code')} with heavy tails, most {worst} (kurtosis "
+            f"{_counted(len(found.heavy_tailed_codes), 'code')} with heavy tails, the heaviest {worst} (kurtosis "
             f"{found.heavy_tailed_codes[worst]:.0f}; a normal one has 3): prefer ranks to linear correlation."
         )
     if found.nuisance_share > NUISANCE_WORTH_SAYING:
@@ -128,6 +132,10 @@ def _codes(found: Diagnosis) -> list[str]:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _percent(share: float) -> str:
+    return "less than .01 %" if share < 1e-4 else f"{100 * share:.2g} %"
 
 
 def _verb(names: Sequence[str], one: str, many: str) -> str:

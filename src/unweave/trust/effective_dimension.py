@@ -16,24 +16,24 @@ from itertools import combinations
 import numpy as np
 
 from unweave.estimators.factor_functions import products
-from unweave.estimators.kernel_regression import FloatArray, GaussianKernel
+from unweave.estimators.kernel_regression import FloatArray, GaussianKernel, unexplained_variances
 from unweave.evidence.splits import Rows
 from unweave.trust.factor_views import FactorView
 
 ROWS_TO_SCREEN = 300
 ROWS_TO_DECIDE = 1000
-OPEN = 0.02
-OPEN_CLASSES = 0.35
-NEXT_TO_NOTHING = 0.004
+# shares left open that are next to nothing, and those that are little if they shrink with the rows
+OPEN = (0.004, 0.02)
+OPEN_CLASSES = (0.05, 0.35)
 SHRUNK = 0.7
-SHRUNK_AT_FIRST = 0.5
-LITTLE_AT_FIRST = 0.003
-MUCH_AT_FIRST = 0.05
-OPEN_CLASSES_AT_FIRST = 0.7
+# what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
+AT_FIRST = (0.003, 0.05, 0.5)
+CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
 PAIRS_PER_TARGET = 3
 MOST_FACTORS_IN_ALL_PAIRS = 50
 SOURCES_OF_MANY = 8
-MOST_DECISIONS = 10
+MOST_DECISIONS = 6
+ROWS_PER_FUNCTION = 3
 NEARLY_BEST = 1.3
 
 Candidate = tuple[int, tuple[int, ...]]
@@ -92,7 +92,7 @@ class _Search:
     """What is known of the factors so far; every fit is made once."""
 
     views: Sequence[FactorView]
-    _screened: dict[tuple[tuple[int, ...], int], FloatArray] = field(default_factory=dict)
+    _screened: dict[tuple[Candidate, int], FloatArray] = field(default_factory=dict)
     _decided: dict[Candidate, tuple[bool, float]] = field(default_factory=dict)
     _near: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
 
@@ -100,12 +100,15 @@ class _Search:
     def n_rows(self) -> int:
         return min(len(self.views[0].targets), ROWS_TO_DECIDE)
 
-    def screened(self, sources: tuple[int, ...], n_parts: int = 1) -> FloatArray:
-        """What every kernel (rows) on these sources leaves open of every factor, on few rows, whole or in parts."""
-        key = (sources, n_parts)
+    def screened(self, target: int, sources: tuple[int, ...], n_parts: int = 1) -> FloatArray:
+        """What every kernel on these sources leaves open of the target, on few rows, whole or in parts."""
+        key = ((target, sources), n_parts)
         if key not in self._screened:
-            rows = np.arange(min(self.n_rows, ROWS_TO_SCREEN))
-            self._screened[key] = self._open_shares(sources, range(len(self.views)), _parts(rows, n_parts))
+            parts = _parts(np.arange(min(self.n_rows, ROWS_TO_SCREEN)), n_parts)
+            # a single source is asked about every factor, and one kernel serves them all
+            targets = range(len(self.views)) if len(sources) == 1 and n_parts == 1 else (target,)
+            shares = self._open_shares(sources, targets, parts)
+            self._screened |= {((j, sources), n_parts): shares[:, k] for k, j in enumerate(targets)}
         return self._screened[key]
 
     def _open_shares(
@@ -115,26 +118,28 @@ class _Search:
         parts: list[Rows],
         kernels: Sequence[int] | Rows = (0, 1, 2),
     ) -> FloatArray:
-        """What these kernels (rows) leave open of the targets, a mean over the parts."""
+        """What these kernels (rows) leave open of the targets (columns), a mean over the parts."""
         inputs = np.column_stack([self.views[j].inputs for j in sources])
         values = np.column_stack([self.views[j].targets for j in targets])
         stops = np.cumsum([self.views[j].targets.shape[1] for j in targets])[:-1]
-        per_kernel = []
-        for kernel in (_kernels(len(sources))[k] for k in kernels):
-            shares = []
+        shares = np.zeros((len(kernels), len(targets)))
+        for k, kernel in enumerate(_kernels(len(sources))[i] for i in kernels):
             for rows in parts:
-                predictions = np.split(kernel.leave_one_out(inputs[rows], values[rows]), stops, axis=1)
-                pairs = zip(targets, predictions, strict=True)
-                shares.append([self.views[j].unexplained(rows, predicted) for j, predicted in pairs])
-            per_kernel.append(np.mean(shares, axis=0))
-        return np.array(per_kernel)
+                predictions = kernel.leave_one_out(inputs[rows], values[rows])
+                if values.shape[1] == len(targets):  # numbers only: all at once
+                    shares[k] += unexplained_variances(values[rows], predictions)
+                    continue
+                each = zip(targets, np.split(predictions, stops, axis=1), strict=True)
+                shares[k] += [self.views[j].unexplained(rows, predicted) for j, predicted in each]
+        return shares / len(parts)
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
         """Whether the few rows leave little enough open to look closer; noise shows that it does not shrink."""
-        left, classes = self.screened(sources)[:, target].min(), self.views[target].labels is not None
-        if classes or left <= LITTLE_AT_FIRST:
-            return bool(left <= OPEN_CLASSES_AT_FIRST)
-        return bool(left <= MUCH_AT_FIRST and left <= SHRUNK_AT_FIRST * self.screened(sources, 4)[:, target].min())
+        left = self.screened(target, sources).min()
+        little, much, shrunk = AT_FIRST if self.views[target].labels is None else CLASSES_AT_FIRST
+        if left <= little or left > much:
+            return bool(left <= little)
+        return bool(left <= shrunk * self.screened(target, sources, 4).min())
 
     def decision(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
         """Whether the sources determine the target, and what they leave open: next to nothing, or little that shrinks.
@@ -146,11 +151,12 @@ class _Search:
         key = (target, sources)
         if key not in self._decided:
             rows = np.arange(self.n_rows)
-            at_first = self.screened(sources)[:, target]
+            at_first = self.screened(target, sources)
             kernels = np.flatnonzero(at_first <= NEARLY_BEST * at_first.min())
             left = float(self._open_shares(sources, [target], [rows], kernels).min())
-            holds = left <= NEXT_TO_NOTHING
-            if not holds and left <= (OPEN if self.views[target].labels is None else OPEN_CLASSES):
+            nothing, little = OPEN if self.views[target].labels is None else OPEN_CLASSES
+            holds = left <= nothing
+            if not holds and left <= little:
                 holds = bool(left <= SHRUNK * self._open_shares(sources, [target], _parts(rows, 4)).min())
             self._decided[key] = (holds, left)
         return self._decided[key]
@@ -168,7 +174,7 @@ class _Search:
 
     def _at_first(self, candidate: Candidate) -> float:
         target, sources = candidate
-        return float(self.screened(sources)[:, target].min())
+        return float(self.screened(target, sources).min())
 
     def _singles(self, kept: list[int]) -> list[Candidate]:
         return [(target, (source,)) for source in kept for target in kept if source != target]
@@ -193,10 +199,13 @@ class _Search:
     def _open_to_polynomials(self, pair: tuple[int, int]) -> FloatArray:
         """What functions of low degree of two factors leave open of every factor: quick, and near enough to choose."""
         if pair not in self._near:
-            left, right = (self.views[j].basis[: self.n_rows] for j in pair)
+            n_functions = np.prod([1 + self.views[j].basis.shape[1] for j in pair])
+            n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * int(n_functions)))
+            left, right = (self.views[j].basis[:n_rows] for j in pair)
             functions = np.column_stack([left, right, products(left, right) * np.sqrt(len(left))])
             functions -= functions.mean(axis=0)
-            values, starts = self._centred_targets
+            values, starts = self._all_targets
+            values = values[:n_rows] - values[:n_rows].mean(axis=0)
             onto = functions.T @ values
             gram = functions.T @ functions + 1e-6 * np.eye(functions.shape[1])
             explained = (onto * np.linalg.solve(gram, onto)).sum(axis=0)
@@ -206,11 +215,11 @@ class _Search:
         return self._near[pair]
 
     @cached_property
-    def _centred_targets(self) -> tuple[FloatArray, Rows]:
+    def _all_targets(self) -> tuple[FloatArray, Rows]:
         """Targets of all factors side by side, and where each begins."""
         values = np.column_stack([view.targets[: self.n_rows] for view in self.views])
         widths = [view.targets.shape[1] for view in self.views]
-        return values - values.mean(axis=0), np.cumsum([0, *widths[:-1]])
+        return values, np.cumsum([0, *widths[:-1]])
 
     def _all_others(self, kept: list[int]) -> list[Candidate]:
         if len(kept) < 4:

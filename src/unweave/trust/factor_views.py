@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +45,11 @@ class FactorView:
     targets: FloatArray
     scores: FloatArray | None
     labels: NDArray[np.intp] | None
+
+    @property
+    def n_values(self) -> float:
+        """Number of classes; infinite for factors that are not predicted as classes."""
+        return math.inf if self.labels is None else self.targets.shape[1]
 
     def unexplained(self, rows: Rows, predictions: FloatArray) -> float:
         """Share of the variance, or of the entropy of classes, that predictions of the targets leave open."""
