@@ -100,7 +100,7 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
         n_draws=199,
         calibrated=(value - floor) / ((0.0 if name == "jemmig" else 1.0) - floor),
         note="",
-        per_factor={factor: (floor, low, high) for factor in per_factor},
+        per_factor=dict.fromkeys(per_factor, (floor, low, high)),
     )
     ends = SimpleNamespace(
         low=interval[0] - shift,

@@ -8,6 +8,10 @@ from unweave.report.numbers_in_words import counted, listed
 from unweave.report.trust_fields import LEVELS
 
 NOTHING_FOUND = 0.05
+NO_EVIDENCE = "Do not read these as evidence of anything: codes that know nothing score as well (p > .05)."
+BARE = "Evaluate without --quick to get noise floors, intervals and verdicts: a bare score says little."
+
+_Whose = tuple[str, str]
 
 
 def headline(metrics: list[dict[str, Any]]) -> str:
@@ -30,51 +34,51 @@ def headline(metrics: list[dict[str, Any]]) -> str:
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Every reason once, the gravest first, with the metrics (and representations) it holds for."""
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    """Every reason once, the gravest first, with the metrics (and representations) it holds for at every level."""
+    groups: dict[str, dict[str, Any]] = {}
     for metric, cell in _judged(metrics):
         for reason in cell["verdict"]["reasons"]:
-            key = (cell["verdict"]["level"], reason["sentence"])
-            group = groups.setdefault(key, {"level": key[0], **reason, "metrics": []})
-            group["metrics"].append(_whose(metric, cell, n_representations))
+            whose: dict[str, list[_Whose]] = {level: [] for level in LEVELS}
+            group = groups.setdefault(reason["sentence"], {**reason, "whose": whose})
+            group["whose"][cell["verdict"]["level"]].append((metric["label"], cell["representation"]))
+    for group in groups.values():
+        group["level"] = next(level for level in reversed(LEVELS) if group["whose"][level])
+        group["whose"] = {level: _named(pairs, n_representations) for level, pairs in group["whose"].items()}
     return sorted(groups.values(), key=lambda group: -LEVELS.index(group["level"]))
 
 
 def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
     """What to do, the most pressing first: what the verdicts advise, then what scores and failures suggest."""
-    steps: dict[str, dict[str, Any]] = {}
-    by_gravity = sorted(_judged(metrics), key=lambda pair: -LEVELS.index(pair[1]["verdict"]["level"]))
-    for metric, cell in by_gravity:
+    steps: dict[str, list[_Whose]] = {}
+    for metric, cell in sorted(_judged(metrics), key=lambda pair: -LEVELS.index(pair[1]["verdict"]["level"])):
         for reason in cell["verdict"]["reasons"]:
             if reason["instead"] and cell["verdict"]["level"] != "trust":
-                step = steps.setdefault(reason["instead"], {"sentence": _as_sentence(reason["instead"]), "metrics": []})
-                step["metrics"].append(_whose(metric, cell, n_representations))
-    noise = [
-        _whose(metric, cell, n_representations)
-        for metric in metrics
-        for cell in metric["cells"]
-        if cell["floor"] and cell["floor"]["p_value"] is not None and cell["floor"]["p_value"] > NOTHING_FOUND
-    ]
-    if noise:
-        sentence = "Do not read these as evidence of anything: codes that know nothing score as well (p > .05)."
-        steps[sentence] = {"sentence": sentence, "metrics": noise}
+                steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
     for metric in metrics:
         for cell in metric["cells"]:
+            p_value = (cell["floor"] or {}).get("p_value")
+            if p_value is not None and p_value > NOTHING_FOUND:
+                steps.setdefault(NO_EVIDENCE, []).append((metric["label"], cell["representation"]))
             if cell["problem"]:
-                step = steps.setdefault(cell["problem"], {"sentence": cell["problem"], "metrics": []})
-                step["metrics"].append(_whose(metric, cell, n_representations))
+                steps.setdefault(cell["problem"], []).append((metric["label"], cell["representation"]))
     if not any(cell["floor"] or cell["verdict"] for metric in metrics for cell in metric["cells"]):
-        sentence = "Evaluate without --quick to get noise floors, intervals and verdicts: a bare score says little."
-        steps[sentence] = {"sentence": sentence, "metrics": []}
-    return list(steps.values())
+        steps[BARE] = []
+    return [{"sentence": sentence, "metrics": _named(pairs, n_representations)} for sentence, pairs in steps.items()]
 
 
 def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     return [(metric, cell) for metric in metrics for cell in metric["cells"] if cell["verdict"]]
 
 
-def _whose(metric: dict[str, Any], cell: dict[str, Any], n_representations: int) -> str:
-    return metric["label"] if n_representations == 1 else f"{metric['label']} of {cell['representation']}"
+def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
+    """Metrics once each, with the representations where it is not all of them."""
+    by_metric: dict[str, dict[str, None]] = {}
+    for label, representation in pairs:
+        by_metric.setdefault(label, {})[representation] = None
+    return [
+        label if len(names) == n_representations else f"{label} of {listed(list(names))}"
+        for label, names in by_metric.items()
+    ]
 
 
 def _as_sentence(text: str) -> str:

@@ -24,7 +24,7 @@ class Ramp:
         hue = math.radians(self.hues[0] + share * (self.hues[1] - self.hues[0]))
         # none at the white end, all of it from the middle on, a little less at the dark end
         away = min(1.0, 1.9 * min(1.02 - lightness, lightness * 1.15))
-        return _srgb(lightness, self.chroma * max(0.0, away) * (0.12 + 0.88 * share**0.6), hue)
+        return _srgb(lightness, self.chroma * max(0.0, away) * (0.2 + 0.8 * share**0.35), hue)
 
     @property
     def levels(self) -> list[Colour]:

@@ -49,5 +49,5 @@ def _shown(named: list[str], per_factor: dict[str, float], at_most: int) -> tupl
     )
     half = at_most // 2
     lowest, highest = order[:half], order[max(half, len(order) - half) :]
-    sentence = f"The {len(highest)} highest and the {len(lowest)} lowest of {len(named):,} factors."
+    sentence = f"Aggregated: the {len(highest)} highest and the {len(lowest)} lowest of {len(named):,} factors."
     return [*reversed(highest), *reversed(lowest)], sentence

@@ -12,7 +12,7 @@ from unweave.evaluation import Evaluation
 from unweave.report import colours
 from unweave.report.block_pictures import picture
 from unweave.report.detail import EVER_LESS
-from unweave.report.numbers_in_words import counted, fixed, listed, p_value
+from unweave.report.numbers_in_words import brief, counted, fixed, listed, p_value
 from unweave.report.summarise import summarise
 from unweave.report.trust_fields import LEVELS
 
@@ -48,7 +48,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(fixed=fixed, listed=listed)
+    environment.filters.update(brief=brief, fixed=fixed, listed=listed)
     environment.globals.update(
         place=_place,
         span=_span,
@@ -73,10 +73,12 @@ def rendered(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _what_there_is(summary: Mapping[str, Any]) -> dict[str, bool]:
+def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Which columns and sections have anything to show."""
     cells = [cell for metric in summary["metrics"] for cell in metric["cells"]]
+    axes = {tuple(metric["domain"]) for metric in summary["metrics"]}
     return {
+        "one_axis": next(iter(axes)) if len(axes) == 1 else None,
         "several": len(summary["data"]["representations"]) > 1,
         "verdict": any(cell["verdict"] for cell in cells),
         "floor": any(cell["floor"] for cell in cells),

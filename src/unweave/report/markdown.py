@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
-from unweave.report.numbers_in_words import NOTHING, fixed, listed, p_value
+from unweave.report.numbers_in_words import NOTHING, brief, fixed, listed, p_value
 from unweave.report.summarise import summarise
 
 MARKS = {"trust": "✓ trust", "caution": "! caution", "do not use": "✗ do not use"}
@@ -47,7 +47,8 @@ def rendered(summary: Mapping[str, Any]) -> str:
         parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
     if summary["next_steps"]:
         steps = [
-            f"{k}. {_plain(step['sentence'])}" + (f" ({_plain(listed(step['metrics'], 10))})" if step["metrics"] else "")
+            f"{k}. {_plain(step['sentence'])}"
+            + (f" ({_plain(listed(step['metrics'], 10))})" if step["metrics"] else "")
             for k, step in enumerate(summary["next_steps"], 1)
         ]
         parts += ["## What to do next", "\n".join(steps)]
@@ -102,13 +103,13 @@ def _first_reason(cell: Mapping[str, Any]) -> str:
 
 
 def _reason(reason: Mapping[str, Any]) -> str:
-    measured = f" = {fixed(reason['measured'])}" if reason["measured"] is not None else ""
+    measured = f" = {brief(reason['measured'])}" if reason["measured"] is not None else ""
     details = [
         f"{reason['quantity']}{measured}" if reason["quantity"] else "",
         reason["section"],
-        f"for {listed(reason['metrics'], 12)}",
+        "; ".join(f"{MARKS[level]} for {listed(names, 12)}" for level, names in reason["whose"].items() if names),
     ]
-    return f"**{MARKS[reason['level']]}**: {_plain(reason['sentence'])} ({_plain('; '.join(filter(None, details)))})"
+    return f"{_plain(reason['sentence'])} ({_plain('; '.join(filter(None, details)))})"
 
 
 def _per_factor(summary: Mapping[str, Any], several: bool) -> str:

@@ -39,32 +39,29 @@ def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail
     """Matrices that the scores of one representation carry, in the order met, and how many were left out."""
     factors = [factor["name"] for factor in evaluation.data["factors"]]
     codes = code_names_of(evaluation, representation)
-    met: list[tuple[str, FloatArray, dict[str, None]]] = []
+    met: list[tuple[str, FloatArray, list[str]]] = []
     for row in evaluation.rows:
-        if row.representation != representation or row.score is None:
+        # of several seeds the first is shown
+        if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
             continue
         for name, values in row.score.parts.items():
             matrix = np.asarray(values, dtype=np.float64)
-            columns = codes if name in CODES_BY_CODES else factors
-            if matrix.ndim != 2 or matrix.shape != (len(codes), len(columns)) or not matrix.size:
+            if not matrix.size or matrix.shape != (len(codes), len(codes if name in CODES_BY_CODES else factors)):
                 continue
-            same = (entry for entry in met if entry[0] == name and np.array_equal(entry[1], matrix, equal_nan=True))
-            known = next(same, None)
-            if known is None:
-                met.append((name, matrix, {row.label: None}))
-            elif row.seed in (None, _first_seed(evaluation, row.label)):
-                known[2][row.label] = None
-    # of a metric with several seeds the first is shown
-    shown = [entry for k, entry in enumerate(met) if not _same_metrics_before(met, k)]
+            same = [entry for entry in met if entry[0] == name and np.array_equal(entry[1], matrix, equal_nan=True)]
+            if same:
+                same[0][2].append(row.label)
+            else:
+                met.append((name, matrix, [row.label]))
     summaries = [
         {
             "representation": representation,
-            "metrics": list(labels),
+            "metrics": labels,
             **summarised_matrix(name, matrix, codes, codes if name in CODES_BY_CODES else factors, detail),
         }
-        for name, matrix, labels in shown[: detail.matrices]
+        for name, matrix, labels in met[: detail.matrices]
     ]
-    return summaries, len(shown) - len(summaries)
+    return summaries, len(met) - len(summaries)
 
 
 def summarised_matrix(
@@ -107,10 +104,10 @@ def summarised_matrix(
 
 def _how_aggregated(n_rows: int, n_columns: int, high: int, wide: int, kind: str, signed: bool) -> str:
     ordered = f"{n_rows:,} codes by {n_columns:,} {kind}, codes in the order of the {kind[:-1]} they go with most."
-    if high * wide > 1:
-        block = f"{counted(high, 'code')} by {counted(wide, kind[:-1])}"
-        ordered += f" Aggregated: a cell is the largest {'absolute ' * signed}value of a block of {block}."
-    return ordered
+    if high * wide == 1:
+        return ordered
+    block = f"{counted(high, 'code')} by {counted(wide, kind[:-1])}"
+    return f"{ordered} Aggregated: a cell is the largest {'absolute ' * signed}value of a block of {block}."
 
 
 def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
@@ -128,8 +125,3 @@ def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
 
 def _first_seed(evaluation: Evaluation, label: str) -> int | None:
     return next(row.seed for row in evaluation.rows if row.label == label)
-
-
-def _same_metrics_before(met: list[tuple[str, FloatArray, dict[str, None]]], k: int) -> bool:
-    name, _, labels = met[k]
-    return any(entry[0] == name and set(labels) <= set(entry[2]) for entry in met[:k])

@@ -18,6 +18,17 @@ def fixed(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "" if is_zero else MINUS)
 
 
+def brief(value: float) -> str:
+    """A number with as many digits as tell something.
+
+    >>> brief(3.0), brief(0.6234), brief(-1234.5), brief(0.00012)
+    ('3', '0.623', '−1,234', '0.00012')
+    """
+    if float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", MINUS)
+    return (f"{value:.2g}" if abs(value) < 0.0005 else f"{value:.3g}").replace("-", MINUS)
+
+
 def counted(n: int, noun: str) -> str:
     """A number of things.
 

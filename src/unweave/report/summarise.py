@@ -36,15 +36,10 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     """
     data, names = evaluation.data, evaluation.representations
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
-    matrices, more_matrices, charts, more_charts = [], 0, [], 0
-    for name in names:
-        found, left_out = matrix_summaries(evaluation, name, detail)
-        matrices, more_matrices = matrices + found, more_matrices + left_out
-    for metric in metrics:
-        charts += factor_charts(metric, [factor["name"] for factor in data["factors"]], detail)
-    if len(charts) > detail.charts * len(names):
-        more_charts = len(charts) - detail.charts * len(names)
-        charts = charts[: detail.charts * len(names)]
+    matrices = [matrix_summaries(evaluation, name, detail) for name in names]
+    factors = [factor["name"] for factor in data["factors"]]
+    charts = [chart for metric in metrics for chart in factor_charts(metric, factors, detail)]
+    n_charts = detail.charts * len(names)
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "title": _title(evaluation),
@@ -64,10 +59,10 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "metrics": metrics,
         "reasons": grouped_reasons(metrics, len(names)),
         "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
-        "matrices": matrices,
-        "matrices_left_out": more_matrices,
-        "charts": charts,
-        "charts_left_out": more_charts,
+        "matrices": [matrix for shown, _ in matrices for matrix in shown],
+        "matrices_left_out": sum(n_left_out for _, n_left_out in matrices),
+        "charts": charts[:n_charts],
+        "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names],
         "next_steps": next_steps(metrics, len(names)),
     }
@@ -143,7 +138,7 @@ def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
 
 def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
     """Ends of the axis that all cells of a metric are drawn on: its bounds, or where these are open what there is."""
-    seen = [0.0]
+    seen: list[float | None] = [0.0]
     for cell in cells:
         bands = [cell["floor"] or {}, cell["interval"] or {}]
         seen += [cell["value"], *(band.get(end) for band in bands for end in ("low", "high"))]
