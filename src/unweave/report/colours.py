@@ -34,7 +34,7 @@ class Ramp:
 
 LIGHT = Ramp(0.975, 0.31, (235.0, 268.0), 0.135)
 DARK = Ramp(0.25, 0.93, (268.0, 205.0), 0.125)
-INK, PAPER = (20, 24, 31), (255, 255, 255)
+INK, PAPER = (0, 0, 0), (255, 255, 255)  # one of them has a contrast of 4.58 or more on any colour
 
 
 def level_of(value: float | None, scale: tuple[float, float]) -> int | None:

@@ -38,6 +38,8 @@ def rendered(summary: Mapping[str, Any]) -> str:
     ]
     if summary["reasons"]:
         parts += ["### Why", _list(_reason(reason) for reason in summary["reasons"])]
+    if summary["matrices"]:
+        parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
     if summary["charts"]:
         parts += ["## Factor by factor", _per_factor(summary, several)]
     parts.append("## What the data are")
@@ -66,7 +68,8 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
             [
                 metric["label"],
                 _score(cell),
-                fixed(floor.get("mean", cell["chance"])),
+                fixed(floor.get("mean")),
+                "" if floor else fixed(cell["chance"]),
                 f"{fixed(interval['low'], 2)} to {fixed(interval['high'], 2)}" if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
@@ -74,7 +77,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 cell["problem"] or _first_reason(cell),
             ]
         )
-    return _table(["metric", "score", "floor", "interval", "calibrated", "p", "verdict", "why"], rows)
+    return _table(["metric", "score", "floor", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
 
 
 def _side_by_side(summary: Mapping[str, Any]) -> str:
@@ -110,6 +113,20 @@ def _reason(reason: Mapping[str, Any]) -> str:
         "; ".join(f"{MARKS[level]} for {listed(names, 12)}" for level, names in reason["whose"].items() if names),
     ]
     return f"{_plain(reason['sentence'])} ({_plain('; '.join(filter(None, details)))})"
+
+
+def _matrix(matrix: Mapping[str, Any], several: bool) -> str:
+    """A matrix as a table with its numbers, or where it is too large its strongest pairs."""
+    whose = f" of {matrix['representation']}" if several else ""
+    title = f"**{_plain(matrix['title'].capitalize() + whose)}** ({_plain(listed(matrix['metrics']))})"
+    if not matrix["as_table"]:
+        pairs = [[pair["row"], pair["column"], fixed(pair["value"])] for pair in matrix["strongest"]]
+        return f"{title}\n\n{matrix['sentence']}\n\n{_table(['code', 'factor', 'value'], pairs)}"
+    rows = [
+        [name, *(fixed(value, 2) for value in row)]
+        for name, row in zip(matrix["row_names"], matrix["values"], strict=True)
+    ]
+    return f"{title}\n\n{_table(['code', *matrix['column_names']], rows)}"
 
 
 def _per_factor(summary: Mapping[str, Any], several: bool) -> str:

@@ -39,14 +39,16 @@ def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail
     """Matrices that the scores of one representation carry, in the order met, and how many were left out."""
     factors = [factor["name"] for factor in evaluation.data["factors"]]
     codes = code_names_of(evaluation, representation)
+    varying = _varying_factors(evaluation, representation, factors)
     met: list[tuple[str, FloatArray, list[str]]] = []
     for row in evaluation.rows:
         # of several seeds the first is shown
         if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
             continue
         for name, values in row.score.parts.items():
-            matrix = np.asarray(values, dtype=np.float64)
-            if not matrix.size or matrix.shape != (len(codes), len(codes if name in CODES_BY_CODES else factors)):
+            n_columns = len(codes) if name in CODES_BY_CODES else len(factors)
+            matrix = _widened(np.asarray(values, dtype=np.float64), len(codes), n_columns, varying)
+            if matrix is None or not name.endswith("_matrix"):
                 continue
             same = [entry for entry in met if entry[0] == name and np.array_equal(entry[1], matrix, equal_nan=True)]
             if same:
@@ -121,6 +123,27 @@ def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
 def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
     flat = np.argsort(-size, axis=None, kind="stable")[:n_pairs]
     return [(int(k) // size.shape[1], int(k) % size.shape[1]) for k in flat if np.isfinite(size.flat[k])]
+
+
+def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
+    """Factors that some score has a number for; all of them where no score has numbers per factor."""
+    scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
+    per_factor = [score.per_factor for score in scores if score.per_factor]
+    known = [j for j, name in enumerate(factors) if any(np.isfinite(part.get(name, np.nan)) for part in per_factor)]
+    return known or list(range(len(factors)))
+
+
+def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
+    """A matrix with a column for every factor, nan for those that a metric left out; None for another kind of part."""
+    if not matrix.size or matrix.ndim != 2 or len(matrix) != n_codes:
+        return None
+    if matrix.shape[1] == n_columns:
+        return matrix
+    if matrix.shape[1] != len(varying):
+        return None
+    whole = np.full((n_codes, n_columns), np.nan)
+    whole[:, varying] = matrix
+    return whole
 
 
 def _first_seed(evaluation: Evaluation, label: str) -> int | None:

@@ -73,7 +73,7 @@ def _named(entry: Mapping[str, Any]) -> str:
 
 
 def _metric_in_words(metric: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{name} {_option(value)}" for name, value in metric["settings"].items())
+    settings = ", ".join(f"{name} = {_option(value)}" for name, value in metric["settings"].items())
     version = f"version {metric['version']}" if metric["version"] else ""
     works = ", ".join(entry.in_text for entry in cited(metric["reference"]))
     details = "; ".join(filter(None, [settings, version, works]))
@@ -82,8 +82,8 @@ def _metric_in_words(metric: Mapping[str, Any]) -> str:
 
 def _option(value: Any) -> str:
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{name} {_option(item)}" for name, item in value.items() if name != "name")
-        return f"{value.get('name', '')}({inner})"
+        inner = ", ".join(f"{name} = {_option(item)}" for name, item in value.items() if name != "name")
+        return f"{value.get('name', '')}({inner})" if inner else str(value.get("name", ""))
     return str(value)
 
 
