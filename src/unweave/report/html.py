@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from unweave.evaluation import Evaluation
 from unweave.report import colours
@@ -41,6 +42,18 @@ def html_page(evaluation: Evaluation) -> str:
 
 def rendered(summary: Mapping[str, Any]) -> str:
     """The page of a summary."""
+    return _page_template().render(
+        summary=summary,
+        has=_what_there_is(summary),
+        matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
+        chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
+        groups_open=GROUPS_OPEN,
+        embedded=_embedded(summary),
+    )
+
+
+@functools.cache
+def _page_template() -> Template:
     environment = Environment(
         loader=PackageLoader("unweave.report"),
         autoescape=True,
@@ -63,14 +76,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
         text_on=colours.text_on,
         levels=LEVELS,
     )
-    return environment.get_template("page.html.j2").render(
-        summary=summary,
-        has=_what_there_is(summary),
-        matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
-        chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
-        groups_open=GROUPS_OPEN,
-        embedded=_embedded(summary),
-    )
+    return environment.get_template("page.html.j2")
 
 
 def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
