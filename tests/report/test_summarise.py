@@ -57,10 +57,14 @@ def test_floor_interval_and_verdict_come_through(summary):
 
 
 def test_reasons_appear_once_with_everyone_they_hold_for(summary):
-    shared = next(reason for reason in summary["reasons"] if reason["measured"] == 0.62)
-    assert shared["whose"] == {"trust": [], "caution": ["mcc", "dci_completeness"], "do not use": ["mig"]}
-    assert shared["level"] == "do not use"
-    assert len(summary["reasons"]) == 2
+    assert [reason["quantity"] for reason in summary["reasons"]] == [
+        "largest correlation of two factors",
+        "codes per factor",
+    ]
+    shared = summary["reasons"][0]
+    assert (shared["level"], shared["measured"], shared["section"]) == ("do not use", 0.62, "003, section 3.1")
+    entries = [(entry["level"], entry["metrics"]) for entry in shared["entries"]]
+    assert entries == [("do not use", ["mig"]), ("caution", ["mcc", "dci_completeness"])]
 
 
 def test_what_to_do_next_starts_with_the_gravest_and_names_what_is_noise(summary):
@@ -131,7 +135,7 @@ def test_representations_side_by_side_with_groups_of_ties():
     assert len(summary["matrices"]) == 9
     assert len(summary["diagnosis"]) == 3
     # a reason that holds for all representations does not name them
-    assert summary["reasons"][0]["whose"]["do not use"] == ["mig"]
+    assert summary["reasons"][0]["entries"][0]["metrics"] == ["mig"]
 
 
 def test_a_representation_that_lacks_a_metric_has_no_cell():
@@ -226,6 +230,32 @@ def test_bands_come_from_the_draws_where_the_floor_has_no_ends():
         row.noise_floor.draws = draws
     floor = cell_of(summarise(evaluation), "mcc")["floor"]
     assert (floor["low"], floor["high"]) == (pytest.approx(0.05), pytest.approx(0.95))
+
+
+def test_trust_objects_of_the_library_by_their_own_names():
+    evaluation = fake_evaluation(("a", "b"))
+    for row in evaluation.rows:
+        floor, ends = row.noise_floor, row.interval
+        per_factor = floor.per_factor
+        floor.per_factor_floor = {name: band[0] for name, band in per_factor.items()}
+        floor.per_factor_upper = {name: band[2] for name, band in per_factor.items()}
+        ends.lower, ends.upper = ends.low, ends.high
+        del floor.per_factor, ends.low, ends.high, ends.kind
+    ties = {"ties": [["a"], ["b"]], "notes": ["Few parts."]}
+    data = evaluation.data | {"comparison": {"mcc": ties}}
+    data["diagnosis"] = {
+        "a": {"max_correlation": 0.5, "sentences": ["One."], "nuisance_per_code": {"x": 0.4, "y": 0.9}}
+    }
+    summary = summarise(replace(evaluation, data=data))
+    cell = cell_of(summary, "mcc", "b")
+    assert cell["interval"]["low"] == pytest.approx(0.83)
+    assert "90 % subsampling intervals" in summary["writing"]["methods"]
+    assert (cell["groups"], summary["metrics"][0]["comparison"]) == ([1], "Few parts.")
+    assert summary["charts"][0]["bars"][0]["floor"] == [0.214, 0.214, 0.26]
+    first, second = summary["diagnosis"]
+    assert [bar["name"] for bar in first["charts"][0]["bars"]] == ["y", "x"]
+    assert {figure["key"]: figure["value"] for figure in first["figures"]}["largest_correlation"] == 0.5
+    assert not second["looked"]
 
 
 def test_unbounded_metrics_get_an_axis_of_their_own():

@@ -34,17 +34,25 @@ def headline(metrics: list[dict[str, Any]]) -> str:
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Every reason once, the gravest first, with the metrics (and representations) it holds for at every level."""
-    groups: dict[str, dict[str, Any]] = {}
+    """Every quantity that gave a reason once, the gravest first, with what it means for which metrics."""
+    groups: dict[tuple[str, float | None, str], dict[tuple[str, str], list[_Whose]]] = {}
     for metric, cell in _judged(metrics):
         for reason in cell["verdict"]["reasons"]:
-            whose: dict[str, list[_Whose]] = {level: [] for level in LEVELS}
-            group = groups.setdefault(reason["sentence"], {**reason, "whose": whose})
-            group["whose"][cell["verdict"]["level"]].append((metric["label"], cell["representation"]))
-    for group in groups.values():
-        group["level"] = next(level for level in reversed(LEVELS) if group["whose"][level])
-        group["whose"] = {level: _named(pairs, n_representations) for level, pairs in group["whose"].items()}
-    return sorted(groups.values(), key=lambda group: -LEVELS.index(group["level"]))
+            group = groups.setdefault((reason["quantity"], reason["measured"], reason["section"]), {})
+            entry = group.setdefault((cell["verdict"]["level"], reason["sentence"]), [])
+            entry.append((metric["label"], cell["representation"]))
+    reasons = []
+    for (quantity, measured, section), entries in groups.items():
+        listed_entries = [
+            {"level": level, "sentence": sentence, "metrics": _named(pairs, n_representations)}
+            for (level, sentence), pairs in entries.items()
+        ]
+        listed_entries.sort(key=_gravest_first)
+        level = listed_entries[0]["level"]
+        reasons.append(
+            {"quantity": quantity, "measured": measured, "section": section, "level": level, "entries": listed_entries}
+        )
+    return sorted(reasons, key=_gravest_first)
 
 
 def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
@@ -79,6 +87,10 @@ def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
         label if len(names) == n_representations else f"{label} of {listed(list(names))}"
         for label, names in by_metric.items()
     ]
+
+
+def _gravest_first(entry: dict[str, Any]) -> int:
+    return -LEVELS.index(entry["level"])
 
 
 def _as_sentence(text: str) -> str:

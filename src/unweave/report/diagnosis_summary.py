@@ -51,6 +51,7 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "figures": figures,
         "constraints": constraints,
         "factor_correlation": _correlation(found, data, detail),
+        "charts": [chart for chart in (_dependent_pairs(found, detail), _unexplained(found, detail)) if chart],
         "looked": bool(found),
     }
 
@@ -87,6 +88,27 @@ def _constraint(entry: Any) -> str:
     if isinstance(entry, dict) and "determined" in entry:
         return f"{entry['determined']} is a function of {' and '.join(map(str, entry.get('by', ())))}"
     return str(entry)
+
+
+def _dependent_pairs(found: dict[str, Any], detail: Detail) -> dict[str, Any] | None:
+    """How strongly pairs of factors depend on each other, by any curve; the strongest of many."""
+    pairs = {" and ".join(map(str, pair["factors"])): pair["strength"] for pair in found.get("dependent_pairs") or ()}
+    return _chart("Factors that depend on each other", pairs, detail)
+
+
+def _unexplained(found: dict[str, Any], detail: Detail) -> dict[str, Any] | None:
+    """What of every code no factor explains."""
+    return _chart("Share of a code that no factor explains", dict(found.get("nuisance_per_code") or {}), detail)
+
+
+def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[str, Any] | None:
+    known = sorted(((value, name) for name, value in values.items() if value is not None), reverse=True)
+    if not known:
+        return None
+    shown = known[: detail.bars]
+    sentence = f"Aggregated: the {len(shown)} largest of {len(known):,}." if len(shown) < len(known) else ""
+    bars = [{"name": name, "value": value} for value, name in shown]
+    return {"title": title, "bars": bars, "sentence": sentence}
 
 
 def _correlation(found: dict[str, Any], data: dict[str, Any], detail: Detail) -> dict[str, Any] | None:

@@ -37,7 +37,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
         _side_by_side(summary) if several else _verdicts(summary),
     ]
     if summary["reasons"]:
-        parts += ["### Why", _list(_reason(reason) for reason in summary["reasons"])]
+        parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]
     if summary["matrices"]:
         parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
     if summary["charts"]:
@@ -105,14 +105,16 @@ def _first_reason(cell: Mapping[str, Any]) -> str:
     return str(reasons[0]["sentence"]) if reasons else ""
 
 
-def _reason(reason: Mapping[str, Any]) -> str:
-    measured = f" = {brief(reason['measured'])}" if reason["measured"] is not None else ""
-    details = [
-        f"{reason['quantity']}{measured}" if reason["quantity"] else "",
-        reason["section"],
-        "; ".join(f"{MARKS[level]} for {listed(names, 12)}" for level, names in reason["whose"].items() if names),
+def _reason(reason: Mapping[str, Any]) -> list[str]:
+    measured = f" {brief(reason['measured'])}" if reason["measured"] is not None else ""
+    about = "; ".join(
+        filter(None, [f"{reason['quantity']}{measured}" if reason["quantity"] else "", reason["section"]])
+    )
+    return [
+        f"**{_plain(listed(entry['metrics'], 12))}**, {MARKS[entry['level']]}: {_plain(entry['sentence'])}"
+        + (f" ({_plain(about)})" if about else "")
+        for entry in reason["entries"]
     ]
-    return f"{_plain(reason['sentence'])} ({_plain('; '.join(filter(None, details)))})"
 
 
 def _matrix(matrix: Mapping[str, Any], several: bool) -> str:

@@ -27,6 +27,12 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
     if draws and (low is None or high is None):
         low, high = (float(quantile) for quantile in np.quantile(draws, [0.05, 0.95]))
     per_factor = {str(name): _numbers(band) for name, band in dict(_get(floor, "per_factor", {})).items()}
+    edges = dict(_get(floor, "per_factor_upper", {}))
+    for name, mean in dict(_get(floor, "per_factor_floor", {})).items():
+        # the edge is what few nulls reach: above the mean, or below it where lower is better
+        ends = sorted(end for end in (_number(mean), _number(edges.get(name))) if end is not None)
+        if len(ends) == 2:
+            per_factor.setdefault(str(name), [_number(mean), *ends])
     return {
         "mean": _number(_get(floor, "floor")),
         "low": low,
@@ -44,13 +50,16 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
 def interval_fields(row: Row) -> dict[str, Any] | None:
     """Ends, level and kind of the interval over samples."""
     interval = _get(row, "interval")
-    if interval is None or _number(_get(interval, "low")) is None or _number(_get(interval, "high")) is None:
+    low, high = (
+        _number(_get(interval, end, _get(interval, ender))) for end, ender in (("low", "lower"), ("high", "upper"))
+    )
+    if low is None or high is None:
         return None
     return {
-        "low": _number(_get(interval, "low")),
-        "high": _number(_get(interval, "high")),
+        "low": low,
+        "high": high,
         "level": _number(_get(interval, "level")),
-        "kind": str(_get(interval, "kind", "")),
+        "kind": str(_get(interval, "kind", "subsampling")),
         "note": _sentences(_get(interval, "note", _get(interval, "notes", ""))),
         "per_factor": {str(name): _numbers(ends) for name, ends in dict(_get(interval, "per_factor", {})).items()},
     }
@@ -78,17 +87,20 @@ def verdict_fields(row: Row) -> dict[str, Any] | None:
 
 def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, Any]:
     """What was found out about the data of one representation; empty where nobody looked."""
-    return dict(_get(evaluation.data.get("diagnosis") or {}, representation, {}))
+    found = dict(_get(evaluation.data.get("diagnosis") or {}, representation, {}))
+    if "max_correlation" in found:
+        found.setdefault("largest_correlation", found["max_correlation"])
+    return found
 
 
 def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     """Groups of representations that cannot be told apart, best first, by metric, with sentences about them."""
     found: dict[str, dict[str, Any]] = {}
     for label, entry in dict(evaluation.data.get("comparison") or {}).items():
-        groups = _get(entry, "groups", ()) if isinstance(entry, Mapping) or hasattr(entry, "groups") else ()
+        groups = _get(entry, "groups", _get(entry, "ties", ()))
         found[str(label)] = {
             "groups": [[str(name) for name in ([group] if isinstance(group, str) else group)] for group in groups],
-            "sentence": _sentences(_get(entry, "sentence", _get(entry, "sentences", ""))),
+            "sentence": _sentences(_get(entry, "sentence", _get(entry, "notes", ""))),
         }
     return found
 

@@ -113,8 +113,7 @@ def _draw_noun(kind: str) -> str:
 def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
     used = dict.fromkeys((interval["level"], interval["kind"]) for interval in intervals)
     return [
-        f"Intervals are {f'{_percent(level)} ' if level else ''}{kind or 'resampling'} intervals over samples."
-        for level, kind in used
+        f"Intervals are {f'{_percent(level)} ' if level else ''}{kind} intervals over samples." for level, kind in used
     ]
 
 
