@@ -21,7 +21,7 @@ def test_verdict_table_has_what_the_summary_has():
     summary = summarise(fake_evaluation())
     head, _, *rows = table_after(rendered(summary), "## Verdicts")
     assert head == ["metric", "score", "floor", "interval", "calibrated", "p", "verdict", "why"]
-    assert rows[4][:7] == ["mig", "0.041", "0.033", "0.01 to 0.08", "0.008", "0.310", "✗ do not use"]
+    assert rows[4][:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "0.310", "✗ do not use"]
     assert [row[0].replace("\\", "") for row in rows] == [metric["label"] for metric in summary["metrics"]]
 
 

@@ -210,7 +210,7 @@ def test_latex_rows_have_a_cell_for_every_metric_and_marks_for_verdicts():
     rows = [line for line in latex if not line.startswith("%")]
     assert len(rows) == 2
     assert all(row.count(" & ") == len(CHOSEN) and row.endswith(r"\\") for row in rows)
-    assert rows[0].startswith(r"beta\_VAE & 0.871 {\scriptsize [0.85, 0.89]}$^{\dagger}$ & 0.934 {\scriptsize")
+    assert rows[0].startswith(r"beta\_VAE & 0.871 {\scriptsize [0.850, 0.890]}$^{\dagger}$ & 0.934 {\scriptsize")
 
 
 def test_trust_read_back_from_plain_mappings_is_the_same(summary):

@@ -34,23 +34,35 @@ def headline(metrics: list[dict[str, Any]]) -> str:
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Every quantity that gave a reason once, the gravest first, with what it means for which metrics."""
-    groups: dict[tuple[str, float | None, str], dict[tuple[str, str], list[_Whose]]] = {}
+    """What speaks against trust: every quantity once, the gravest first, with what it means for which metrics.
+
+    ``measured`` is None where it is not the same for all of them.
+    """
+    groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
+    measured: dict[tuple[str, str], set[float | None]] = {}
     for metric, cell in _judged(metrics):
-        for reason in cell["verdict"]["reasons"]:
-            group = groups.setdefault((reason["quantity"], reason["measured"], reason["section"]), {})
-            entry = group.setdefault((cell["verdict"]["level"], reason["sentence"]), [])
+        level = cell["verdict"]["level"]
+        for reason in cell["verdict"]["reasons"] if level != "trust" else ():
+            key = reason["quantity"], reason["section"]
+            measured.setdefault(key, set()).add(reason["measured"])
+            entry = groups.setdefault(key, {}).setdefault((level, reason["sentence"]), [])
             entry.append((metric["label"], cell["representation"]))
     reasons = []
-    for (quantity, measured, section), entries in groups.items():
-        listed_entries = [
+    for (quantity, section), entries in groups.items():
+        described = [
             {"level": level, "sentence": sentence, "metrics": _named(pairs, n_representations)}
             for (level, sentence), pairs in entries.items()
         ]
-        listed_entries.sort(key=_gravest_first)
-        level = listed_entries[0]["level"]
+        described.sort(key=_gravest_first)
+        found = measured[quantity, section]
         reasons.append(
-            {"quantity": quantity, "measured": measured, "section": section, "level": level, "entries": listed_entries}
+            {
+                "quantity": quantity,
+                "measured": found.pop() if len(found) == 1 else None,
+                "section": section,
+                "level": described[0]["level"],
+                "entries": described,
+            }
         )
     return sorted(reasons, key=_gravest_first)
 

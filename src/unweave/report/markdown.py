@@ -70,7 +70,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 _score(cell),
                 fixed(floor.get("mean")),
                 "" if floor else fixed(cell["chance"]),
-                f"{fixed(interval['low'], 2)} to {fixed(interval['high'], 2)}" if interval else "",
+                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
                 MARKS[cell["verdict"]["level"]] if cell["verdict"] else "",

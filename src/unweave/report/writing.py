@@ -26,7 +26,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
         f"({', '.join(f'{name} {number}' for name, number in versions.items())})."
         if data["n_rows"]
         else f"We scored a decoder with {library}.",
-        "Metrics: " + "; ".join(_metric_in_words(metric) for metric in summary["metrics"]) + ".",
+        f"Metrics: {_metrics_in_words(summary['metrics'])}.",
     ]
     if data["n_dropped"]:
         sentences.append(f"{counted(data['n_dropped'], 'row')} with missing values were dropped.")
@@ -72,12 +72,22 @@ def _named(entry: Mapping[str, Any]) -> str:
     return f"{name} of m = {entry['n_codes']:,} codes"
 
 
-def _metric_in_words(metric: Mapping[str, Any]) -> str:
+def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
+    """Names with settings, version and works, which metrics that share them name once."""
+    by_details: dict[str, dict[str, None]] = {}
+    for metric in metrics:
+        by_details.setdefault(_details(metric), {})[metric["metric"]] = None
+    return "; ".join(
+        f"{listed(list(names), at_most=50)}{f' ({details})' if details else ''}"
+        for details, names in by_details.items()
+    )
+
+
+def _details(metric: Mapping[str, Any]) -> str:
     settings = ", ".join(f"{name} = {_option(value)}" for name, value in metric["settings"].items())
     version = f"version {metric['version']}" if metric["version"] else ""
     works = ", ".join(entry.in_text for entry in cited(metric["reference"]))
-    details = "; ".join(filter(None, [settings, version, works]))
-    return f"{metric['metric']} ({details})" if details else str(metric["metric"])
+    return "; ".join(filter(None, [settings, version, works]))
 
 
 def _option(value: Any) -> str:
@@ -133,7 +143,7 @@ def _latex_cell(metric: Mapping[str, Any], representation: str) -> str:
     if cell["spread"] is not None:
         text += rf" $\pm$ {cell['spread']:.3f}"
     if cell["interval"]:
-        ends = (f"{cell['interval'][end]:.2f}".replace("-", "$-$") for end in ("low", "high"))
+        ends = (f"{cell['interval'][end]:.3f}".replace("-", "$-$") for end in ("low", "high"))
         text += rf" {{\scriptsize [{', '.join(ends)}]}}"
     return text + MARKS.get((cell["verdict"] or {}).get("level", ""), "")
 
