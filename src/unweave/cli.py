@@ -229,6 +229,34 @@ def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) 
 
 
 @main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results; by default named as the sweep.")
+@click.option(
+    "--jobs", metavar="N", type=int, default=1, help="Processes, -1 for all cores; the numbers do not change."
+)
+@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
+def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
+    """Compute the grid of worlds, encoders, metrics and seeds that FILE (TOML) declares.
+
+    Cells are written as they are finished: run the same again to go on after an interruption.
+    """
+    with _one_sentence_errors():
+        from unweave.sweeps.declaration import read_sweep
+        from unweave.sweeps.execution import run
+        from unweave.sweeps.summary import printed
+
+        declared = read_sweep(file)
+        folder = out or Path(declared.name)
+        try:
+            table = run(declared, folder, n_jobs=jobs, cluster=cluster, progress=True)
+        except KeyboardInterrupt as stopped:
+            click.echo(str(stopped), err=True)
+            raise SystemExit(130) from None
+        _print_wide(printed(table))
+        click.echo(f"wrote {folder / 'table.parquet'}")
+
+
+@main.command()
 @click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
