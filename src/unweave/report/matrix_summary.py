@@ -14,6 +14,8 @@ from unweave.report.numbers_in_words import counted
 from unweave.report.trust_fields import code_names_of
 
 CODES_BY_CODES = ("misjed_matrix",)
+# the largest value of a column means nothing here
+NOT_FRAMED = ("p_value_matrix", "joint_entropy_matrix", "adjacency_matrix", "hypothesis_matrix", "factor_correlation")
 MEANINGS = {
     "correlation_matrix": "Absolute correlation of every code with every factor",
     "importance_matrix": "Importance of every code for the probe of every factor",
@@ -83,6 +85,7 @@ def summarised_matrix(
         "signed": signed,
         "scale": [0.0, max(1.0, largest)],
         "as_table": is_table,
+        "framed": name not in (*NOT_FRAMED, *CODES_BY_CODES),
         "sentence": "",
         "strongest": [],
     }
