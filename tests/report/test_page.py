@@ -197,7 +197,7 @@ def test_printed_pages_are_light_and_unfolded(browser, pages):
     folded = "return document.querySelectorAll('details:not([open])').length"
     assert browser.execute_script(folded) > 0
     browser.execute_script(
-        "window.addEventListener('beforeprint', () => { setTimeout(() => {}); "
+        "window.addEventListener('beforeprint', () => { "
         "window.foldedOnPaper = document.querySelectorAll('details:not([open])').length; })"
     )
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])

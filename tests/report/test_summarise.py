@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 
-from unweave import Evaluation, Score, compare, evaluate
+from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
 from unweave.report.detail import COARSE
+from unweave.report.html import rendered
 from unweave.report.summarise import summarise
+from unweave.synthetic.decoders import Torus
 
 RNG = np.random.default_rng(0)
 FACTORS = {"size": RNG.normal(size=120), "hue": RNG.normal(size=120), "flat": np.ones(120)}
@@ -264,3 +266,15 @@ def test_unbounded_metrics_get_an_axis_of_their_own():
     summary = summarise(Evaluation((replace(evaluation.rows[0], score=score),), evaluation.data))
     assert summary["metrics"][0]["domain"] == [0.0, 9.0]
     assert summary["metrics"][0]["bounds"] == [0.0, None]
+
+
+def test_evaluations_without_factors_or_codes_have_pages_too():
+    codes = Posterior(RNG.normal(size=(100, 2)), np.full((100, 2), 0.2))
+    alone = summarise(evaluate(None, codes, metrics=["informativeness"]))
+    assert alone["subtitle"] == "2 codes on 100 rows."
+    assert "a representation of m = 2 codes on n = 100 samples with unweave" in alone["writing"]["methods"]
+    decoder = summarise(evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"]))
+    assert decoder["title"] == "What the decoder does"
+    assert decoder["writing"]["methods"].startswith("We scored a decoder with unweave")
+    for summary in (alone, decoder):
+        assert rendered(summary).startswith("<!doctype html>")

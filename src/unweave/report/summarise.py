@@ -158,6 +158,8 @@ def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
         return f"{listed(list(names), at_most=4)} compared"
+    if not evaluation.data["n_rows"]:
+        return "What the decoder does"
     return "What the codes hold" if names == ("codes",) else f"What {names[0]} holds"
 
 
@@ -168,4 +170,5 @@ def _subtitle(evaluation: Evaluation) -> str:
     sizes = [entry["n_codes"] for entry in data["representations"].values()]
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
     dropped = f"; {counted(data['n_dropped'], 'row')} with missing values dropped" if data["n_dropped"] else ""
-    return f"{counted(len(data['factors']), 'factor')} and {codes} on {counted(data['n_rows'], 'row')}{dropped}."
+    factors = f"{counted(len(data['factors']), 'factor')} and " if data["factors"] else ""
+    return f"{factors}{codes} on {counted(data['n_rows'], 'row')}{dropped}."

@@ -16,16 +16,8 @@ MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
 def methods_paragraph(summary: Mapping[str, Any]) -> str:
     """How the numbers were made, in sentences that a paper can take over."""
     data, cells = summary["data"], [cell for metric in summary["metrics"] for cell in metric["cells"]]
-    versions = dict(data["versions"])
-    library = f"unweave {versions.pop('unweave', '')}".strip()
-    kinds = Counter(factor["kind"] for factor in data["factors"])
-    codes = listed([_named(entry) for entry in data["representations"]], at_most=8)
     sentences = [
-        f"We scored {codes} against d = {len(data['factors'])} factors "
-        f"({listed([f'{n} {kind}' for kind, n in kinds.items()])}) on n = {data['n_rows']:,} samples with {library} "
-        f"({', '.join(f'{name} {number}' for name, number in versions.items())})."
-        if data["n_rows"]
-        else f"We scored a decoder with {library}.",
+        f"We scored {_what(data)} with {_versions(data['versions'])}.",
         f"Metrics: {_metrics_in_words(summary['metrics'])}.",
     ]
     if data["n_dropped"]:
@@ -67,9 +59,24 @@ def bibtex(summary: Mapping[str, Any]) -> str:
     return bibtex_of(references, summary["data"]["versions"].get("unweave", ""))
 
 
+def _what(data: Mapping[str, Any]) -> str:
+    if not data["n_rows"]:
+        return "a decoder"
+    kinds = Counter(factor["kind"] for factor in data["factors"])
+    d, n = len(data["factors"]), data["n_rows"]
+    stated = f"{'factor' if d == 1 else 'factors'} ({listed([f'{count} {kind}' for kind, count in kinds.items()])})"
+    codes = listed([_named(entry) for entry in data["representations"]], at_most=8)
+    return f"{codes}{f' against d = {d} {stated}' if d else ''} on n = {n:,} samples"
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "unweave")
+    return f"unweave {versions.get('unweave', '')} ({others})"
+
+
 def _named(entry: Mapping[str, Any]) -> str:
     name = "a representation" if entry["name"] == "codes" else f"the representation '{entry['name']}'"
-    return f"{name} of m = {entry['n_codes']:,} codes"
+    return f"{name} of m = {counted(entry['n_codes'], 'code')}"
 
 
 def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
