@@ -76,7 +76,11 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
             {"name": name, "kind": kind.value} for name, kind in zip(first.factor_names, first.kinds, strict=True)
         ],
         "representations": {
-            name: {"n_codes": evidence.n_codes, "fingerprint": evidence.fingerprint}
+            name: {
+                "n_codes": evidence.n_codes,
+                "code_names": list(evidence.code_names),
+                "fingerprint": evidence.fingerprint,
+            }
             for name, evidence in evidences.items()
         },
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
@@ -170,6 +174,24 @@ class Evaluation:
 
         return latex_table(self)
 
+    def to_summary(self) -> dict[str, Any]:
+        """Plain data of the report page, with a versioned schema: what `to_html` and `to_markdown` are made of."""
+        from unweave.report.summarise import summarise
+
+        return summarise(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The report as one HTML page that needs nothing else, under 3 MB; also written to a file if one is named."""
+        from unweave.report.html import html_page
+
+        return _written(html_page(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The report as Markdown; also written to a file if one is named."""
+        from unweave.report.markdown import markdown_page
+
+        return _written(markdown_page(self), path)
+
     def to_frame(self, backend: str = "polars") -> Any:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
         import narwhals.stable.v1 as nw
@@ -238,3 +260,9 @@ def _restored_item(item: Any) -> Any:
     if isinstance(item, dict):
         return {name: _restored_item(entry) for name, entry in item.items()}
     return float(item) if item in ("inf", "-inf") else item
+
+
+def _written(page: str, path: str | Path | None) -> str:
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page
