@@ -31,6 +31,7 @@ MOST_KNOTS = 8
 ROWS_PER_COLUMN = 3
 SAME = 0.01  # of a code's variance: a smaller loss does not make a code depend on a second factor
 SILENT = 0.02
+TINY = 1e-12
 NO_FACTOR = -1
 
 
@@ -140,12 +141,12 @@ def _decided(
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.intp]]:
     """Owner of each code, whether it is silent, and the simplest model that is as good as the best."""
     n, m = scores.shape
-    variance = np.square(scores).mean(axis=0)
+    variance = np.maximum(np.square(scores).mean(axis=0), TINY)  # a dead code has none, and is silent
     everything = np.concatenate([error_alone, error_joint])
     best = everything[everything.mean(axis=1).argmin(axis=0), :, np.arange(m)].T  # n x m
     explained = np.square(scores) - best
     certain = explained.mean(axis=0) / (explained.std(axis=0) / np.sqrt(n) + 1e-12)
-    share = explained.mean(axis=0) / np.where(variance > 0, variance, 1.0)
+    share = explained.mean(axis=0) / variance
     # many codes and factors give noise many chances to look explained
     luck = 2 + 0.5 * np.sqrt(2 * np.log(m * evidence.n_factors + 1))
     silent = (share < SILENT) | (certain < luck)
