@@ -17,6 +17,7 @@ from benchmarks.measurement import HEADING, Measurement
 from benchmarks.posterior import BENCHMARKS as POSTERIOR
 from benchmarks.prediction import dci_time, r2_time
 from benchmarks.stand_ins import each_metric
+from benchmarks.trust import TRUST
 
 RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS: dict[str, Callable[[], Measurement]] = {
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "null-grid": null_grid,
     **POSTERIOR,
     **GEOMETRY,
+    **TRUST,
 }
 
 

@@ -28,12 +28,32 @@ SCORE_OPTIONS = [
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
     click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
     click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
+    click.option("--quick", is_flag=True, help="Scores alone, without noise floors, intervals and verdicts."),
+    click.option(
+        "--budget",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+        show_default=True,
+        help="For noise floors and intervals, about.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+]
+PAGE_OPTIONS = [
+    click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as one HTML page."),
+    click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as Markdown."),
+    click.option("--summary", metavar="FILE", type=click.Path(path_type=Path), help="Write the report's data as JSON."),
 ]
 
 
 def _with_score_options(command: Any) -> Any:
-    for option in reversed(SCORE_OPTIONS):
+    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
+        command = option(command)
+    return command
+
+
+def _with_page_options(command: Any) -> Any:
+    for option in reversed(PAGE_OPTIONS):
         command = option(command)
     return command
 
@@ -69,7 +89,9 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             row_groups=options["row_groups"],
         )
         settings = _settings(options, row_groups=files.row_groups)
-        _show(evaluate(files.factors, files.codes, **settings), options["as_json"])
+        evaluation = evaluate(files.factors, files.codes, **settings)
+        _show(evaluation, options["as_json"])
+        _write_pages(evaluation, options)
 
 
 @main.command()
@@ -97,7 +119,23 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
         codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
         settings = _settings(options, row_groups=read[0].row_groups)
-        _show(compare_all(read[0].factors, codes, **settings), options["as_json"])
+        evaluation = compare_all(read[0].factors, codes, **settings)
+        _show(evaluation, options["as_json"])
+        _write_pages(evaluation, options)
+
+
+@main.command()
+@click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
+@_with_page_options
+def report(file: Path, **options: Any) -> None:
+    """Make the report of a saved evaluation, as score --json prints it and Evaluation.save writes it."""
+    with _one_sentence_errors():
+        from unweave.evidence import EvidenceError
+        from unweave.report.files import read_evaluation
+
+        if not any(options.values()):
+            raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
+        _write_pages(read_evaluation(file), options)
 
 
 @main.command()
@@ -157,7 +195,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
-        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"])
+        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"], quick=True)
         if options["picture"]:
             from unweave.report.geometry_figures import save, spectrum_figure
 
@@ -270,7 +308,7 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
 
 
 @main.command()
-@click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
+@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
     with _one_sentence_errors():
@@ -279,7 +317,7 @@ def demo(rows: int) -> None:
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        _show(compare_all(factors, representations, metrics=METRICS, progress=True), as_json=False)
+        _show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
 
 
 def _reproduce_003(figure: str, out: Path, seed: int | None, options: dict[str, Any]) -> None:
@@ -303,6 +341,8 @@ def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
         "n_jobs": options["jobs"],
+        "quick": options["quick"],
+        "budget": options["budget"],
         "row_groups": row_groups,
         "progress": True,
     }
@@ -327,6 +367,15 @@ def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
         _fail("A file is named twice: name every representation once.")
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+
+
+def _write_pages(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    wanted = {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+    if wanted:
+        from unweave.report.files import write_pages
+
+        for path in write_pages(evaluation, **wanted):
+            click.echo(f"wrote {path}", err=True)
 
 
 def _show(evaluation: Evaluation, as_json: bool) -> None:
