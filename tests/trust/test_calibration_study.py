@@ -67,14 +67,15 @@ def unrelated(seed, n_rows=100, n_codes=2, posterior=False):
 
 @pytest.mark.slow
 def test_p_values_are_uniform():
+    """At 300 rows: at 60, mig in bins of three rows has a dozen values, and ties make its p-values too large."""
     p_values = {name: [] for name in UNIFORM}
     for k in range(500):
-        floors = noise_floors(UNIFORM, unrelated(k, n_rows=60), n_draws=199, seed=k)
+        floors = noise_floors(UNIFORM, unrelated(k, n_rows=300), n_draws=199, seed=k)
         for name, floor in floors.items():
             p_values[name].append(floor.p_value)
-    # p is one of 1/200, ..., 1 alike: spread over the step below, it is uniform if the score has no ties
+    # p is one of 1/200, ..., 1 alike: spread over the step below, it is uniform where ties are rare
     jitter = np.random.default_rng(0).uniform(size=500) / 200
-    fits = {name: kstest(np.array(found) - jitter, "uniform").pvalue for name, found in p_values.items()}
+    fits = {name: kstest(np.array(found) - jitter, "uniform").pvalue.round(3) for name, found in p_values.items()}
     print(fits)
     assert min(fits.values()) > 0.01
 
