@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.synthetic.functions import ONE_FACTOR
-from unweave.synthetic.worlds import Constraint, Correlated, FloatArray, Independent, Rng
+from unweave.synthetic.worlds import Constraint, Correlated, Independent
+from unweave.synthetic.worlds.declaration import FloatArray, Rng
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,14 @@
-"""The command line: thin, and quick to start (everything heavy is imported by the command that needs it)."""
+"""Commands that score: score, compare, report, metrics, explain, geometry, demo."""
 
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave import __version__
+from unweave.cli.talking import fail, names_in, one_sentence_errors, print_wide, show
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -58,16 +57,7 @@ def _with_page_options(command: Any) -> Any:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="unweave")
-def main() -> None:
-    """Measure how well a learned representation separates the factors behind the data."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
-
-
-@main.command()
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
 @_with_score_options
@@ -76,31 +66,31 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
     Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
     """
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.datasets.files import read_files
         from unweave.evaluation import evaluate
 
         files = read_files(
             file,
             codes_file,
-            factors=_names(options["factors"]),
-            codes=_names(options["codes"]),
+            factors=names_in(options["factors"]),
+            codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
         )
         settings = _settings(options, row_groups=files.row_groups)
         evaluation = evaluate(files.factors, files.codes, **settings)
-        _show(evaluation, options["as_json"])
+        show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
 
 
-@main.command()
+@click.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--factors-from", type=click.Path(path_type=Path), help="File with the factors; FILES hold codes only.")
 @_with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Score several representations of the same samples side by side, one file each."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.datasets.files import read_files, refuse_different_factors
         from unweave.evaluation import compare as compare_all
 
@@ -108,8 +98,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             read_files(
                 path if factors_from is None else factors_from,
                 None if factors_from is None else path,
-                factors=_names(options["factors"]),
-                codes=_names(options["codes"]),
+                factors=names_in(options["factors"]),
+                codes=names_in(options["codes"]),
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
             )
@@ -120,16 +110,16 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
         settings = _settings(options, row_groups=read[0].row_groups)
         evaluation = compare_all(read[0].factors, codes, **settings)
-        _show(evaluation, options["as_json"])
+        show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
 
 
-@main.command()
+@click.command()
 @click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
 @_with_page_options
 def report(file: Path, **options: Any) -> None:
     """Make the report of a saved evaluation, as score --json prints it and Evaluation.save writes it."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.evidence import EvidenceError
         from unweave.report.files import read_evaluation
 
@@ -138,7 +128,7 @@ def report(file: Path, **options: Any) -> None:
         _write_pages(read_evaluation(file), options)
 
 
-@main.command()
+@click.command()
 def metrics() -> None:
     """List the metrics."""
     from rich import box
@@ -156,18 +146,18 @@ def metrics() -> None:
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
 
 
-@main.command()
+@click.command()
 @click.argument("name")
 def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.evaluation.choice import chosen_by_text
         from unweave.explanation import explained
 
         click.echo(explained(chosen_by_text(name)))
 
 
-@main.command()
+@click.command()
 @click.argument("source")
 @click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
 @click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
@@ -181,7 +171,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
     SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from functools import partial
 
         from unweave.datasets.decoders import read_decoder
@@ -205,138 +195,25 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         else:
             from unweave.report.geometry_table import geometry_table
 
-            _print_wide(geometry_table(found, evaluation, options["keep"]))
+            print_wide(geometry_table(found, evaluation, options["keep"]))
 
 
-@main.command()
-@click.argument("name")
-@click.option("--budget", metavar="S", type=float, default=300, show_default=True, help="Seconds of computing.")
-@click.option("--seeds", metavar="N", type=click.IntRange(2), default=5, show_default=True)
-@click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Processes; the numbers do not change.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Write the curves to this file (.png, .pdf, .svg).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
-    """Test a metric for the four properties that 003 asks for, its own card, and an adversary's encoders.
-
-    NAME is a metric, with options after colons: mcc:correlation=spearman. What does not fit in the budget is said.
-    """
-    with _one_sentence_errors():
-        from unweave.auditing import audit as audit_one
-
-        found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)
-        if picture:
-            from unweave.report.audit_figures import audit_figure
-            from unweave.report.geometry_figures import save
-
-            save(audit_figure(found), picture)
-        if as_json:
-            click.echo(found.to_json())
-        else:
-            _print_wide(found)
-
-
-@main.command()
-@click.argument("paper")
-@click.argument("figure")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
-@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several (000: 0, 003: 42).")
-@click.option("--steps", type=click.IntRange(1), help="000: training steps; the default is what the figure needs.")
-@click.option("--protocol", type=click.Choice(["ours", "authors"]), help="003: ours (default), or the released code's.")
-@click.option("--authors-data", type=click.Path(path_type=Path), help="003: folder with exp01.csv to exp15.csv.")
-@click.option("--metrics", metavar="NAMES", help="003: only these, with commas: MCC-P,R2.")
-@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1), help="003: number of seeds.")
-@click.option("--jobs", "n_jobs", metavar="N", type=int, help="003: processes, -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="003: compute on the Dask cluster whose scheduler is there.")
-def reproduce(paper: str, figure: str, out: Path, seed: int | None, steps: int | None, **sweeping: Any) -> None:
-    """Run a figure of a paper again.
-
-    000: fig1 (two moons), fig2 (torus). 003: fig1 to fig37, exp01 to exp15, or agreement (with the authors' data).
-    What was interrupted goes on where it was; pictures, tables and checkpoints are written to --out.
-    """
-    with _one_sentence_errors():
-        from importlib import import_module
-
-        from unweave.evidence import EvidenceError
-        from unweave.papers import home_of
-
-        home = home_of(paper)
-        given_for_003 = {name: value for name, value in sweeping.items() if value is not None}
-        if paper == "003" and steps is None:
-            _reproduce_003(figure, out, seed, given_for_003)
-            return
-        if paper == "003" or given_for_003:
-            option = "steps" if paper == "003" else next(iter(given_for_003)).removeprefix("n_").replace("_", "-")
-            raise EvidenceError(f"--{option} is not for paper {paper}: leave it out.")
-        reproductions = import_module(home).REPRODUCTIONS
-        if figure not in reproductions:
-            raise EvidenceError(f"Paper {paper} has no {figure!r} here: there are {', '.join(reproductions)}.")
-        given = {} if steps is None else {"n_steps": steps}
-        flows = reproductions[figure](seed=seed or 0, folder=out, progress=True, **given)
-        from unweave.report.reproductions import drawn, table
-
-        _print_wide(table(flows))
-        for path in drawn(figure, flows, out):
-            click.echo(f"wrote {path}")
-
-
-@main.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results; by default named as the sweep.")
-@click.option(
-    "--jobs", metavar="N", type=int, default=1, help="Processes, -1 for all cores; the numbers do not change."
-)
-@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
-    """Compute the grid of worlds, encoders, metrics and seeds that FILE (TOML) declares.
-
-    Cells are written as they are finished: run the same again to go on after an interruption.
-    """
-    with _one_sentence_errors():
-        from unweave.sweeps.declaration import read_sweep
-        from unweave.sweeps.execution import run
-        from unweave.sweeps.summary import printed
-
-        declared = read_sweep(file)
-        folder = out or Path(declared.name)
-        try:
-            table = run(declared, folder, n_jobs=jobs, cluster=cluster, progress=True)
-        except KeyboardInterrupt as stopped:
-            click.echo(str(stopped), err=True)
-            raise SystemExit(130) from None
-        _print_wide(printed(table))
-        click.echo(f"wrote {folder / 'table.parquet'}")
-
-
-@main.command()
+@click.command()
 @click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.demonstration import METRICS, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        _show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
-
-
-def _reproduce_003(figure: str, out: Path, seed: int | None, options: dict[str, Any]) -> None:
-    from unweave.papers.guardians.reproduction import Run
-    from unweave.report.guardians import reproduced
-
-    options |= {} if seed is None else {"first_seed": seed}
-    metrics = tuple(_names(options.pop("metrics", None)))
-    try:
-        for line in reproduced(figure, Run(out, metrics=metrics, progress=True, **options)):
-            _print_wide(line)
-    except KeyboardInterrupt as stopped:
-        click.echo(str(stopped), err=True)
-        raise SystemExit(130) from None
+        show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
     return {
-        "metrics": _names(options["metrics"]) or None,
+        "metrics": names_in(options["metrics"]) or None,
         "kinds": _kinds(options["kinds"]),
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
@@ -348,13 +225,9 @@ def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
     }
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
     """One kind for all factors, one for each in their order, or kinds by name."""
-    stated = _names(text)
+    stated = names_in(text)
     if any("=" in pair for pair in stated):
         pairs = [pair.rpartition("=") for pair in stated]
         return {name.strip(): kind.strip() for name, _, kind in pairs}
@@ -364,7 +237,7 @@ def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
 def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
     """File names without endings, or whole paths where these are not distinct."""
     if len(set(files)) < len(files):
-        _fail("A file is named twice: name every representation once.")
+        fail("A file is named twice: name every representation once.")
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
 
@@ -376,42 +249,3 @@ def _write_pages(evaluation: Evaluation, options: dict[str, Any]) -> None:
 
         for path in write_pages(evaluation, **wanted):
             click.echo(f"wrote {path}", err=True)
-
-
-def _show(evaluation: Evaluation, as_json: bool) -> None:
-    if as_json:
-        click.echo(evaluation.to_json())
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console(highlight=False).print(evaluation, crop=False)
-    else:
-        click.echo(str(evaluation))
-    if all(row.score is None for row in evaluation.rows):
-        _fail(f"No metric could be computed: {evaluation.rows[0].problem}")
-
-
-def _print_wide(item: Any) -> None:
-    from rich.console import Console
-
-    # a pipe has no width: wide enough for the table, and no colours
-    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
-
-
-def _fail(sentence: str) -> NoReturn:
-    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
-    raise SystemExit(2)
-
-
-class _one_sentence_errors:
-    """Bad input ends the command with its one sentence and exit code 2, without a traceback."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None and issubclass(kind, ValueError):
-            from unweave.evidence import EvidenceError
-
-            if isinstance(error, EvidenceError):
-                _fail(str(error))
