@@ -18,8 +18,8 @@ def natural_spline(column: FloatArray, n_functions: int) -> FloatArray:
     >>> natural_spline(np.linspace(0, 1, 50), 4).shape
     (50, 4)
     """
-    knots = np.unique(np.quantile(column, np.linspace(*OUTER_KNOTS, n_functions + 1))) if n_functions > 1 else []
-    if len(knots) < 3:
+    knots = np.unique(np.quantile(column, np.linspace(*OUTER_KNOTS, n_functions + 1)))
+    if n_functions < 2 or len(knots) < 3:
         return column[:, None]
     cubes = np.maximum(column[:, None] - knots, 0.0) ** 3
     pieces = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])

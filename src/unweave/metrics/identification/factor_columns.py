@@ -87,7 +87,16 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
         basis = orthonormal_columns(indicators)
         corners = indicators * LEVEL_SCALE
         return FactorColumns(
-            basis, basis, basis, basis[:, :MOST_FUNCTIONS], corners, corners, (indicators,), 1.0 * place, True, False
+            basis,
+            basis,
+            basis,
+            basis[:, :MOST_FUNCTIONS],
+            corners,
+            corners,
+            (indicators,),
+            place.astype(np.float64),
+            True,
+            False,
         )
     score = normal_scores(values[:, None])
     uniform = uniform_scores(values[:, None]) * np.sqrt(12)
@@ -103,7 +112,7 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
         kernel=score,
         plain=(values[:, None] - values.mean()) / values.std(),
         scales=(score, uniform),
-        place=1.0 * place if discrete else score[:, 0],
+        place=place.astype(np.float64) if discrete else score[:, 0],
         levels=discrete,
         circle=False,
     )

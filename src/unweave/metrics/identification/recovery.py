@@ -55,7 +55,7 @@ def recovery(
         follows = found.factor[order] >= 0
         follows[follows] = alike[found.factor[order[follows]]] == alike[j]
         n_pure = int(np.cumprod(follows).sum())
-        on_data = [n for n in _lengths(n_pure)]
+        on_data = _lengths(n_pure)
         on_do = [n for n in _lengths(order.size) if n > n_pure]
         r2 = np.concatenate([
             readouts(codes[:, order[:n_pure]], tuple(s[rows.some] for s in factor.scales), fold[rows.some], on_data),

@@ -119,7 +119,7 @@ def _simple_responses(
     row_groups: NDArray[np.intp] | None,
 ) -> dict[str, NDArray[np.generic]]:
     """The four models that need no kernel, for a block of codes; arrays end in the axis of codes."""
-    n, m = codes.shape
+    m = codes.shape[1]
     fits, used, noise = _one_factor_fits([factors[j] for j in distinct], codes, fold)
     designs = {LINEAR: [factors[j].linear for j in distinct], ADDITIVE: [factors[j].additive for j in distinct]}
     for design in designs.values() if distinct.size > 1 else ():
