@@ -14,15 +14,20 @@ from unweave.metrics.identification.factor_columns import FactorColumns
 
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
 PENALTIES = (1e-4, 1e-2, 0.3)
+MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
 class InteractionFit:
-    """Fits of codes (r x m) to the looked-at rows, one for every kernel, each with its best penalty."""
+    """Fits of codes (r x m) to some rows, one for every kernel, each with its best penalty.
+
+    ``places`` says which of the looked-at rows these are.
+    """
 
     factors: list[FactorColumns]
     codes: FloatArray
     some: Folds
+    places: Folds
     do_rows: Folds
     kernels: tuple[FloatArray, ...]
     fitted: tuple[FloatArray, ...]
@@ -58,7 +63,9 @@ class InteractionFit:
 def interaction_fit(
     factors: list[FactorColumns], codes: FloatArray, fold: Folds, some: Folds, do_rows: Folds
 ) -> InteractionFit:
-    """Fit both kernels to some rows of the codes (n x m)."""
+    """Fit both kernels to at most 500 of these rows of the codes (n x m)."""
+    places = np.arange(0, some.size, -(-some.size // MOST_ROWS))
+    some = some[places]
     targets, known = codes[some], [factor.kernel[some] for factor in factors]
     kernels, fitted, chosen = [], [], []
     for name in KERNELS:
@@ -68,4 +75,4 @@ def interaction_fit(
         kernels.append(kernel)
         fitted.append(np.choose(best, fits))
         chosen.append(best)
-    return InteractionFit(factors, targets, some, do_rows, tuple(kernels), tuple(fitted), tuple(chosen))
+    return InteractionFit(factors, targets, some, places, do_rows, tuple(kernels), tuple(fitted), tuple(chosen))

@@ -7,6 +7,7 @@ nearest in the codes' ranks. Neighbours read what no sum can: sine and cosine gi
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.estimators.binning import FloatArray
 from unweave.estimators.normal_scores import uniform_scores
@@ -39,7 +40,8 @@ def readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, len
     stops = np.cumsum([scale.shape[1] for scale in scales])[:-1]
     targets = np.hstack(scales)
     places = uniform_scores(codes).astype(np.float32)
-    distance = np.where(fold[:, None] == fold, np.float32(np.inf), np.float32(0))
+    distance = np.empty((0, 0), dtype=np.float32)
+    n_placed = 0
 
     def best_scale(predicted: FloatArray) -> float:
         errors = np.split(np.square(targets - predicted), stops, axis=1)
@@ -48,9 +50,7 @@ def readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, len
     functions: list[FloatArray] = []
     r2 = []
     for length in lengths:
-        for i in range(len(functions), length):
-            functions.append(_functions_of(codes[:, i]))
-            distance += np.square(places[:, i, None] - places[:, i])
+        functions += [_functions_of(codes[:, i]) for i in range(len(functions), length)]
         design = np.hstack(functions)
         found = []
         for penalty in PENALTIES if 2 * design.shape[1] < n else PENALTIES[1:]:
@@ -58,6 +58,11 @@ def readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, len
             if found[-1] > NEARLY_ALL:
                 break
         if max(found) <= NEARLY_ALL:
+            if not n_placed:
+                distance = np.where(fold[:, None] == fold, np.float32(np.inf), np.float32(0))
+            for i in range(n_placed, length):
+                distance += np.square(places[:, i, None] - places[:, i])
+            n_placed = length
             found += [best_scale(guess) for guess in _of_neighbours(distance, targets)]
         r2.append(max(found))
     return np.array(r2)
@@ -74,7 +79,7 @@ def _functions_of(code: FloatArray) -> FloatArray:
     return np.asarray(columns[:, spread > 1e-9] / spread[spread > 1e-9])
 
 
-def _of_neighbours(distance: FloatArray, targets: FloatArray) -> list[FloatArray]:
+def _of_neighbours(distance: NDArray[np.float32], targets: FloatArray) -> list[FloatArray]:
     """Median of the three nearest rows, which keeps to one side of a jump, and means of five and of fifteen."""
     n_near = min(NEAREST, int(np.isfinite(distance).sum(axis=1).min()))
     if n_near < FEW_NEAREST[0]:

@@ -33,7 +33,7 @@ class Rows:
 
     some: Folds
     do: Folds  # len(some) x d: the row that every factor is taken from
-    residual: Folds
+    residual: Folds  # for every row of the do-sample the place in `some` whose residual it gets
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,13 @@ def responses(
     variances = codes.var(axis=0)
     found["explained"] = 1 - found["loss"] / variances
     unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if distinct.size > 1 else np.empty(0, dtype=np.intp)
+    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # times 1 / rows, the R2 of noise
+    informative = found["explained"] > luck / len(codes)
     if unclear.size:
         fit = interaction_fit([factors[j] for j in distinct], codes[:, unclear], fold, rows.some, rows.do[:, distinct])
-        _take_over(found, fit, unclear, codes[np.ix_(rows.some, unclear)], rows, row_groups)
-    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK) / len(codes)
-    informative = found["explained"] > luck
+        r2 = _take_over(found, fit, unclear, rows, row_groups)
+        informative[unclear] |= r2 > luck / len(fit.codes)
+        found["explained"][unclear] = np.maximum(found["explained"][unclear], r2)
     purity = np.where(informative, np.clip(found["shares"], 0.0, 1.0), 0.0).T
     place = np.searchsorted(distinct, alike)
     return Responses(
@@ -202,23 +204,22 @@ def _take_over(
     found: dict[str, NDArray[np.generic]],
     fit: InteractionFit,
     those: NDArray[np.intp],
-    codes: FloatArray,
     rows: Rows,
     row_groups: NDArray[np.intp] | None,
-) -> None:
-    """Where a model with interactions predicts the looked-at rows better, put it in the place of the simple one."""
-    groups = None if row_groups is None else row_groups[rows.some]
-    errors = [np.square(found["residual"][:, those]), *(np.square(codes - fitted) for fitted in fit.fitted)]
+) -> FloatArray:
+    """Where a model with interactions predicts rows better, put it in the place of the simple one; its R2."""
+    groups = None if row_groups is None else row_groups[rows.some][fit.places]
+    simple = np.square(found["residual"][np.ix_(fit.places, those)])
+    errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]
     losses = np.array([error.mean(axis=0) for error in errors])
-    variances = codes.var(axis=0)
-    least = 1 - losses.min(axis=0) / np.where(variances > 0, variances, 1.0)
-    found["explained"][those] = np.maximum(found["explained"][those], least)
+    variances = fit.codes.var(axis=0)
     model = _smallest_sufficient(errors, variances, groups)
     for kind in (1, 2):
         taken = np.flatnonzero(model == kind)
         if taken.size:
             shares, moved = fit.do(kind - 1, taken, losses[kind, taken])
-            residual = (codes - fit.fitted[kind - 1])[np.ix_(rows.residual, taken)]
+            residual = (fit.codes - fit.fitted[kind - 1])[np.ix_(rows.residual % len(fit.codes), taken)]
             found["model"][those[taken]] = (PAIRS, JOINT)[kind - 1]
             found["shares"][:, those[taken]] = shares
             found["do"][:, those[taken]] = moved + residual
+    return np.asarray(1 - losses[1:].min(axis=0) / np.where(variances > 0, variances, 1.0))
