@@ -23,7 +23,7 @@ DETERMINED = 0.01  # at a correlation of .97 a factor has R2 .963 from the other
 MOST_ROWS = 1000
 MOST_PAIRS = 5
 MOST_TOGETHER = 4
-WORTH_A_TRY = 0.1  # R2 of what is left, below which a pair of factors is not looked at closer
+WORTH_A_TRY = (0.02, 0.1)  # R2 of what is left, below which a pair is not looked at closer: little left, all left
 PAIR_PENALTY = 1e-3
 EXACT_PENALTIES = (1e-6, 1e-4, 1e-2)
 PLACES = 2
@@ -84,7 +84,8 @@ def is_determined(evidence: Evidence, j: int, others: tuple[int, ...], n_folds: 
     left, pairs = _left_and_pairs(evidence, j, others, n_folds, seed)
     if left <= DETERMINED:
         return True
-    worth = [pair for pair, r2 in pairs.items() if r2 >= WORTH_A_TRY]
+    little, much = WORTH_A_TRY
+    worth = [pair for pair, r2 in pairs.items() if r2 >= max(little, much * min(1.0, 2 * left))]
     together = list(dict.fromkeys(k for pair in worth for k in pair))
     if not together:
         return False
