@@ -47,7 +47,7 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
     factors, codes = factor_columns(evidence), code_scores(evidence)
     n_codes = codes.shape[1]
     fold, alike = fold_of_rows(evidence, n_folds, seed), alike_factors(evidence, n_folds, seed)
-    rows = chosen_rows(evidence.n_rows, len(factors), MOST_ROWS, np.random.default_rng(seed))
+    rows = chosen_rows(factors, MOST_ROWS, np.random.default_rng(seed))
     found = responses(factors, alike, codes, fold, rows, evidence.row_groups, n_codes)
     cuts, origin, cut_for = cut_codes(factors, codes, found, fold)
     cut_found = responses(factors, alike, cuts, fold, rows, evidence.row_groups, n_codes) if origin.size else None

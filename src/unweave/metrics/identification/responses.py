@@ -25,6 +25,7 @@ SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
 NEGLIGIBLE = 0.003  # share of a code's variance that a larger model has to save, whatever the standard error
 LUCK = 0.01  # chance that any code of pure noise passes for one that knows something
 MOST_CODES_AT_ONCE = 128
+DRAWS = 20
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,22 @@ class Responses:
     do_codes: FloatArray
 
 
-def chosen_rows(n_rows: int, n_factors: int, most: int, rng: np.random.Generator) -> Rows:
-    """At most so many rows, and for each a do-sample: a row for every factor, drawn on its own."""
+def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Generator) -> Rows:
+    """At most so many rows, and for each a do-sample: a row for every factor, drawn on its own.
+
+    Of a few draws for a factor the one that correlates least with the factors before it is taken: what they share by
+    luck would count as mixing.
+    """
+    n_rows = len(factors[0].place)
     some = np.sort(rng.permutation(n_rows)[:most])
-    do = np.column_stack([rng.permutation(n_rows)[:most] for _ in range(n_factors)])
-    return Rows(some, do, rng.permutation(some.size))
+    do: list[NDArray[np.intp]] = []
+    before = np.empty((some.size, 0))
+    for factor in factors:
+        draws = [rng.permutation(n_rows)[:most] for _ in range(DRAWS)]
+        shared = [np.abs(before.T @ factor.linear[draw]).max(initial=0.0) for draw in draws]
+        do.append(draws[int(np.argmin(shared))])
+        before = np.hstack([before, factor.linear[do[-1]]])
+    return Rows(some, np.column_stack(do), rng.permutation(some.size))
 
 
 def responses(
