@@ -38,10 +38,10 @@ NO_CODE = "No code knows anything of the factors, as far as these rows can tell.
     bounds=(0.0, 1.0),
     best=1.0,
     chance=0.0,
-    cost="n m d (about 30 fitted functions a factor), and kernel fits to 1,000 rows that all codes share",
+    cost="n m d (about 30 fitted functions a factor), and kernel fits to 500 rows that all codes share",
     fails_when=(
         "codes mix factors that are so dependent in the data that setting them apart is extrapolation, or a code "
-        "depends on many factors together in ways that 1,000 rows do not show"
+        "depends on many factors together in ways that 500 rows do not show"
     ),
     reference="this project; docs/identification.md. The four properties are those of Joshi et al. (003)",
     identity_tolerance=0.01,
@@ -56,8 +56,9 @@ def identification(
     """How far every free factor is recovered by codes that it alone moves, above what a random mixing gets.
 
     1 means that every degree of freedom of the factors is given back by codes that are functions of one factor each;
-    copies, several codes for a factor, codes of noise and mixed codes besides do not matter. A random rotation gets 0,
-    and so does noise; before clipping both lie below, noise at -1 / (d - 1). Dependence between factors does not
+    copies, several codes for a factor, codes of noise and mixed codes besides do not matter. A random rotation gets 0
+    on average before clipping (one that happens to lie near the axes gets more, and is less mixed), noise gets
+    -1 / (d - 1), which is 0 after. Dependence between factors does not
     matter, and a factor that others determine need not be encoded. ``parts`` say why: ``purity_matrix``,
     ``chosen_matrix`` (codes each factor is read from), ``free_factors`` (0 or 1 for each), ``effective_dimension``,
     ``chance_level``, ``distinct_codes``, ``affine_recovery`` (R2 of each factor from all codes, mixed or not: a
@@ -69,7 +70,7 @@ def identification(
     n_folds : int
         Every fit predicts rows of a fold that it has not seen.
     rng : int or Generator
-        Decides the folds, the do-sample, and which 1,000 rows kernels look at.
+        Decides the folds, the do-sample, and which 1,000 rows readouts and kernels look at.
 
     Examples
     --------
