@@ -17,7 +17,7 @@ from unweave.estimators.binning import FloatArray
 from unweave.metrics.identification.recovery import PURE_ENOUGH
 
 SEED = 0
-MOST_DRAWS, FEWEST_DRAWS = 1000, 20
+MOST_DRAWS, FEWEST_DRAWS = 8000, 20
 MOST_NUMBERS = 4_000_000
 STEP = 1.3  # ratio of the numbers of codes between which the level is interpolated, beyond 2 d
 
