@@ -22,6 +22,7 @@ from unweave.metrics.identification.one_factor import local_fit, smooth_fit
 DETERMINED = 0.01  # at a correlation of .97 a factor has R2 .963 from the others, and is free
 MOST_ROWS = 1000
 MOST_PAIRS = 5
+MOST_SCREENED = 20  # factors whose pairs are tried
 MOST_TOGETHER = 4
 WORTH_A_TRY = (0.02, 0.1)  # R2 of what is left, below which a pair is not looked at closer: little left, all left
 PAIR_PENALTY = 1e-3
@@ -46,7 +47,10 @@ def alike_factors(evidence: Evidence, n_folds: int, seed: int) -> NDArray[np.int
         r2[j] = 1 - np.min(share, axis=0) / [s.sum() for s in np.split(spread, stops)]
     mutual = np.minimum(r2, r2.T) >= 1 - DETERMINED
     np.fill_diagonal(mutual, True)
-    return np.asarray(mutual.argmax(axis=0), dtype=np.intp)
+    alike = np.asarray(mutual.argmax(axis=0), dtype=np.intp)
+    for j, first in enumerate(alike.tolist()):
+        alike[j] = alike[first]  # the first one of a chain stands for all of it
+    return alike
 
 
 def free_factors(evidence: Evidence, recovered: FloatArray, n_folds: int, seed: int) -> list[int]:
@@ -115,6 +119,7 @@ def _left_and_pairs(
     left = float(np.square(rest).sum() / np.square(target - target.mean(axis=0)).sum())
     if left <= DETERMINED or len(others) < 2:
         return left, {}
+    others = _likeliest_factors([factors[k].products[some] for k in others], rest, others)
     found = {}
     for a, b in _likeliest_pairs([factors[k].products[some] for k in others], rest):
         products = _products(*(factors[others[k]].products[some] for k in (a, b)))
@@ -125,6 +130,20 @@ def _left_and_pairs(
 
 def _products(left: FloatArray, right: FloatArray) -> FloatArray:
     return (left[:, :, None] * right[:, None]).reshape(len(left), -1)
+
+
+def _likeliest_factors(blocks: list[FloatArray], rest: FloatArray, others: tuple[int, ...]) -> tuple[int, ...]:
+    """Where there are many, the factors whose functions correlate most with what is left, or with its square."""
+    if len(others) <= MOST_SCREENED:
+        return others
+    left = np.hstack([rest, np.square(rest)])
+    left = left - left.mean(axis=0)
+    strength = []
+    for block in blocks:
+        centred = block - block.mean(axis=0)
+        norms = np.outer(np.square(centred).sum(axis=0), np.square(left).sum(axis=0))
+        strength.append(float((np.square(centred.T @ left) / np.maximum(norms, 1e-12)).max()))
+    return tuple(others[k] for k in np.sort(np.argsort(strength)[-MOST_SCREENED:]))
 
 
 def _likeliest_pairs(blocks: list[FloatArray], rest: FloatArray) -> list[tuple[int, int]]:
