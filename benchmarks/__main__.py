@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.catalogue import catalogue_memory, catalogue_sharing, catalogue_time, four_information_metrics
 from benchmarks.geometry import GEOMETRY
+from benchmarks.guardians import null_grid
 from benchmarks.identification import IDENTIFICATION
 from benchmarks.information import mig_time, nearest_neighbour
 from benchmarks.machine import machine_facts
@@ -17,6 +18,7 @@ from benchmarks.measurement import HEADING, Measurement
 from benchmarks.posterior import BENCHMARKS as POSTERIOR
 from benchmarks.prediction import dci_time, r2_time
 from benchmarks.stand_ins import each_metric
+from benchmarks.trust import TRUST
 
 RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS: dict[str, Callable[[], Measurement]] = {
@@ -33,9 +35,11 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "mcc-rdc": mcc_rdc,
     "r2-time": r2_time,
     "nearest-neighbour": nearest_neighbour,
+    "null-grid": null_grid,
     **POSTERIOR,
     **GEOMETRY,
     **IDENTIFICATION,
+    **TRUST,
 }
 
 

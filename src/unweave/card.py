@@ -54,8 +54,8 @@ class Card:
     pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
-    table of probabilities p(y | x); others need labels. ``bounds`` do not hold for ``normalise=False``, which gives
-    nats.
+    table of probabilities p(y | x); others need labels. ``best_with`` lists options, their values and what is best with
+    them, where that is not ``best``. ``bounds`` do not hold for ``normalise=False``, which gives nats.
     """
 
     name: str
@@ -75,12 +75,17 @@ class Card:
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0
     takes_factor_tables: bool = False
+    best_with: tuple[tuple[str, object, float], ...] = ()
     version: int = 1
 
     @property
     def lower_is_better(self) -> bool:
         """Whether the best score is the smallest one."""
         return self.best == self.bounds[0]
+
+    def best_under(self, options: Mapping[str, object]) -> float:
+        """The best score with these options."""
+        return next((best for name, value, best in self.best_with if options.get(name) == value), self.best)
 
     def lacking(self, evidence: Evidence) -> Need | None:
         """The first thing this metric needs that was not given, such as nuisances or a posterior."""

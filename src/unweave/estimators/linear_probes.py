@@ -35,6 +35,26 @@ class FittedLinear:
 
 
 @dataclass(frozen=True)
+class LinearDesign:
+    """Centres and scales of codes, and the eigenvectors of their smaller Gram matrix: the costly half of a fit.
+
+    Targets that are permuted against the same codes share it.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    energies: FloatArray
+    vectors: FloatArray
+
+    def fit(self, codes: FloatArray, targets: FloatArray) -> FittedLinear:
+        """Fit all targets to the codes that this is the design of."""
+        intercept = targets.mean(axis=0)
+        standardised = (codes - self.centre) / self.scale
+        coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
+        return FittedLinear(self.centre, self.scale, coefficients, intercept)
+
+
+@dataclass(frozen=True)
 class Linear:
     """Least squares on standardised codes with an intercept, all targets in one factorisation.
 
@@ -44,11 +64,16 @@ class Linear:
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
         """Fit all targets; there is nothing random in it."""
+        return self.design(codes).fit(codes, targets)
+
+    def design(self, codes: FloatArray) -> LinearDesign:
+        """What a fit to these codes needs of them, whatever the targets."""
         centre, scale = codes.mean(axis=0), _safe_scale(codes)
         standardised = (codes - centre) / scale
-        intercept = targets.mean(axis=0)
-        coefficients = _ridge_by_cross_validation(standardised, targets - intercept)
-        return FittedLinear(centre, scale, coefficients, intercept)
+        tall = codes.shape[1] <= codes.shape[0]
+        gram = standardised.T @ standardised if tall else standardised @ standardised.T
+        energies, vectors = np.linalg.eigh(gram)
+        return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors)
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
         """Fit the indicators of the labels and take the largest."""
@@ -57,12 +82,11 @@ class Linear:
         return FittedLinear(fitted.centre, fitted.scale, fitted.coefficients, fitted.intercept, distinct)
 
 
-def _ridge_by_cross_validation(codes: FloatArray, targets: FloatArray) -> FloatArray:
-    """Ridge coefficients (codes x targets) from the eigenvectors of the smaller Gram matrix."""
+def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets: FloatArray) -> FloatArray:
+    """Ridge coefficients (codes x targets) of standardised codes and centred targets."""
     n_rows, n_codes = codes.shape
     tall = n_codes <= n_rows
-    energies, vectors = np.linalg.eigh(codes.T @ codes if tall else codes @ codes.T)
-    energies = np.maximum(energies, 0.0)
+    energies, vectors = design.energies, design.vectors
     loads = vectors.T @ (codes.T @ targets if tall else targets)
     # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
     penalties = n_rows * (PENALTIES if tall else PENALTIES[PENALTIES >= 1e-6])

@@ -140,3 +140,10 @@ def is_missing(entry: Any) -> bool:
         or type(entry).__name__ in ("NAType", "NaTType")
         or (isinstance(entry, (float, np.floating, Decimal)) and entry != entry)
     )
+
+
+def constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the columns that never vary."""
+    if not columns.size:
+        return ()
+    return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from unweave.evidence.code_groups import checked_groups
-from unweave.evidence.columns import EvidenceError, FloatArray, Levels
-from unweave.evidence.decoders import decoder_of, digest_of
+from unweave.evidence.columns import EvidenceError, FloatArray, Levels, constant_names
+from unweave.evidence.decoders import decoder_of
+from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.probabilities import split_off_tables
-from unweave.evidence.splits import Rows, fold_of_each_row, group_table, renumbered, shuffled_rows, train_and_test_rows
-from unweave.evidence.tables import Table, common_index, read_numbers, read_table
-
-LARGEST_SQUARED = 1e150
+from unweave.evidence.samplers import Sampler, Unpaired
+from unweave.evidence.splits import (
+    Rows,
+    fold_of_each_row,
+    group_table,
+    places,
+    renumbered,
+    shuffled_rows,
+    train_and_test_rows,
+)
+from unweave.evidence.tables import Table, common_length, read_numbers, read_table, refuse_extremes
 
 
 class Evidence:
@@ -76,7 +83,7 @@ class Evidence:
         code_names: Sequence[str] | None = None,
         decoder: object = None,
         reference: object = None,
-        sampler: Callable[..., Any] | None = None,
+        sampler: Sampler | None = None,
     ) -> None:
         posterior = codes if isinstance(codes, Posterior) else None
         factors, factor_tables = split_off_tables(factors)
@@ -92,14 +99,14 @@ class Evidence:
         tables = {what: table for what, table in given.items() if table is not None}
         if not tables.keys() - {"row_groups"} and decoder is None and sampler is None:
             raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
-        n_given = _common_length(tables)
+        n_given = common_length(tables)
         kept = rows_without_missing(tables, missing)
         kept_tables = tables if kept is None else {what: table.rows(kept) for what, table in tables.items()}
         factor_table, code_table, nuisance_table, group_numbers = map(
             kept_tables.get, ("factors", "codes", "nuisances", "row_groups")
         )
 
-        _refuse_extremes(factor_table)
+        refuse_extremes(factor_table)
         self.kept_rows: Rows = np.arange(n_given) if kept is None else kept
         self.n_rows: int = self.kept_rows.size
         self.n_dropped: int = n_given - self.n_rows
@@ -121,6 +128,7 @@ class Evidence:
         self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
         self.sampler = sampler
         self._permuted_from: tuple[Evidence, Rows] | None = None
+        self._splits_of: tuple[Evidence, Rows] | None = None
         self._memo: dict[Any, Any] = {}
         self._seal()
 
@@ -158,32 +166,19 @@ class Evidence:
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of factors that never vary; nothing can be said about them."""
-        constant = set(_constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
         constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
         return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry nothing."""
-        return _constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
+        return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a score can depend on; two equal ones mean the same data."""
-        digest = hashlib.blake2b(digest_size=16)
-        for array in (self.factors, self.codes, self.nuisances):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array.T).data)
-        for array in (() if self.posterior is None else self.posterior.spreads) + tuple(self.factor_tables.values()):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array.T).data)
-        if self.row_groups is not None:
-            digest.update(b"row groups")
-            digest.update(self.row_groups.data)
-        digest.update(digest_of(self.decoder) + digest_of(self.reference))
-        names = (self.factor_names, self.factor_levels, self.code_names, self.nuisance_names, self.code_groups)
-        digest.update(repr((self.declared_kinds, names)).encode())
-        return digest.hexdigest()
+        return fingerprint_of(self)
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups stay whole.
@@ -192,23 +187,51 @@ class Evidence:
         >>> sorted([*train.tolist(), *test.tolist()])
         [0, 1, 2, 3]
         """
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
+                return folds
         fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, this share of them for the test; row groups stay whole."""
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            if train.size and test.size:
+                return train, test
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator) -> Self:
-        """The same columns with the pairing of factors and codes broken; per-column results are shared.
+        """The same columns with the codes paired with other samples' truth; per-column results are shared.
+
+        Factors and nuisances move together, and a sampler's codes no longer know what is held.
 
         >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
         >>> sorted(evidence.permuted(0).factors[:, 0].tolist())
         [1.0, 2.0, 3.0]
         """
-        order = shuffled_rows(self.n_rows, self.row_groups, np.random.default_rng(rng))
-        tables = {name: table[order] for name, table in self.factor_tables.items()}
-        return self._with(factors=self.factors[order], factor_tables=tables, _permuted_from=(self, order))
+        generator = np.random.default_rng(rng)
+        order = shuffled_rows(self.n_rows, self.row_groups, generator)
+        return self._with(
+            factors=self.factors[order],
+            factor_tables={name: table[order] for name, table in self.factor_tables.items()},
+            nuisances=self.nuisances[order],
+            sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
+            _permuted_from=(self, order),
+        )
+
+    def recoded(self, codes: FloatArray | Posterior, sampler: Sampler | None = None) -> Self:
+        """The same samples with other codes of the same names, and the sampler that draws such codes.
+
+        >>> Evidence([1, 2, 3], [4, 5, 6]).recoded(np.zeros((3, 1))).dead_codes
+        ('code 0',)
+        """
+        posterior = codes if isinstance(codes, Posterior) else None
+        points = codes.table.values if isinstance(codes, Posterior) else codes
+        return self._with(codes=points, posterior=posterior, sampler=sampler, _permuted_from=None)
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone."""
@@ -223,7 +246,19 @@ class Evidence:
             posterior=None if self.posterior is None else self.posterior.rows(index),
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
             _permuted_from=None,
+            _splits_of=None,
         )
+
+    def leaving_out(self, index: Rows) -> Self:
+        """The evidence without these rows, in which all others stay where splits of the whole put them.
+
+        >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])
+        >>> fewer = whole.leaving_out(whole.split(0.5, seed=0)[1][:1])
+        >>> fewer.kept_rows[fewer.split(0.5, seed=0)[0]].tolist() == whole.split(0.5, seed=0)[0].tolist()
+        True
+        """
+        kept = np.setdiff1d(np.arange(self.n_rows), index)
+        return self.rows(kept)._with(_splits_of=(self, kept))
 
     def factors_alone(self) -> Self:
         """The same factors without codes, which are most of the memory."""
@@ -264,26 +299,6 @@ def _code_table(codes: object, names: Sequence[str] | None) -> Table | None:
     return None if codes is None else read_numbers(codes, "code", names)
 
 
-def _common_length(tables: Mapping[str, Table]) -> int:
-    lengths = {what: table.values.shape[0] for what, table in tables.items()}
-    if len(set(lengths.values())) > 1:
-        stated = ", ".join(f"{what} have {n} rows" for what, n in lengths.items())
-        raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
-    common_index({what: table.index for what, table in tables.items()})
-    return next(iter(lengths.values()), 0)
-
-
-def _refuse_extremes(factors: Table | None) -> None:
-    """Metrics square the factors, which has to stay within float64."""
-    for name, column in zip(factors.names, factors.values.T, strict=True) if factors else ():
-        largest, span = np.abs(column).max(), column.max() - column.min()
-        if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
-            raise EvidenceError(
-                f"Factor {name!r} reaches {largest:.3g} and spans {span:.3g}, whose squares floats cannot hold: "
-                "state it in other units."
-            )
-
-
 def _declared_kinds(
     factors: Table | None, given: KindsGiven, tables: Mapping[str, FloatArray]
 ) -> tuple[DeclaredKind, ...]:
@@ -292,9 +307,3 @@ def _declared_kinds(
 
 def _values(table: Table | None, n_rows: int) -> FloatArray:
     return np.empty((n_rows, 0), order="F") if table is None else table.values
-
-
-def _constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    if not columns.size:
-        return ()
-    return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))

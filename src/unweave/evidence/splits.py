@@ -79,6 +79,15 @@ def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator
     return order
 
 
+def places(rows: Rows, kept: Rows) -> Rows:
+    """Where those of the rows that were kept now are; both ascend.
+
+    >>> places(np.array([1, 2, 5]), np.array([0, 1, 5, 6])).tolist()
+    [1, 2]
+    """
+    return np.flatnonzero(np.isin(kept, rows))
+
+
 def _enough_units(unit_of_row: Rows, row_groups: Rows | None, needed: int, what: str) -> int:
     n_units = int(unit_of_row.max(initial=-1)) + 1
     if n_units < needed:

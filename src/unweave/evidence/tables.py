@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels, numbers, plain, series_values
 
+LARGEST_SQUARED = 1e150
+
 
 @dataclass(frozen=True)
 class Table:
@@ -162,3 +164,24 @@ def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]
     if len(stated) != n_columns:
         raise EvidenceError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
     return stated
+
+
+def common_length(tables: Mapping[str, Table]) -> int:
+    """Number of rows of all tables, whose indices have to agree."""
+    lengths = {what: table.values.shape[0] for what, table in tables.items()}
+    if len(set(lengths.values())) > 1:
+        stated = ", ".join(f"{what} have {n} rows" for what, n in lengths.items())
+        raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
+    common_index({what: table.index for what, table in tables.items()})
+    return next(iter(lengths.values()), 0)
+
+
+def refuse_extremes(factors: Table | None) -> None:
+    """Metrics square the factors, which has to stay within float64."""
+    for name, column in zip(factors.names, factors.values.T, strict=True) if factors else ():
+        largest, span = np.abs(column).max(), column.max() - column.min()
+        if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
+            raise EvidenceError(
+                f"Factor {name!r} reaches {largest:.3g} and spans {span:.3g}, whose squares floats cannot hold: "
+                "state it in other units."
+            )

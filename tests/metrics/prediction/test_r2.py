@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from unweave import Evidence
+from unweave.estimators.linear_probes import Linear
 from unweave.estimators.probes import BoostedTrees
 from unweave.metrics import r2
 
@@ -78,3 +80,17 @@ def test_rows_of_one_group_do_not_leak_into_the_test_part():
     codes = (subject[:, None] == np.arange(60)).astype(float)
     assert r2(factor, codes).raw > 0.95
     assert r2(factor, codes, row_groups=subject).raw < 0.05
+
+
+def test_permutations_share_the_work_on_the_codes(monkeypatch):
+    rng = np.random.default_rng(0)
+    factors, codes = rng.normal(size=(100, 2)), rng.normal(size=(100, 4))
+    evidence, calls = Evidence(factors, codes), []
+    design = Linear.design
+    monkeypatch.setattr(Linear, "design", lambda probe, codes: calls.append(codes.shape) or design(probe, codes))
+    r2(evidence)
+    assert len(calls) == 5
+    permuted = evidence.permuted(0)
+    shared = r2(permuted).raw
+    assert len(calls) == 5
+    assert shared == r2(Evidence(permuted.factors, codes)).raw

@@ -25,8 +25,8 @@ def live_codes(evidence: Evidence) -> NDArray[np.bool_]:
 
 
 def intervenes(evidence: Evidence) -> bool:
-    """Whether batches come from the sampler; permuted evidence uses its rows, for a sampler has no pairing to break."""
-    return evidence.sampler is not None and evidence.permuted_from is None
+    """Whether batches come from the sampler."""
+    return evidence.sampler is not None
 
 
 def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: np.random.Generator) -> FloatArray:

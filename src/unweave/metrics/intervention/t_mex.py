@@ -42,6 +42,7 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     min_rows=50,
     bounds=(0.0, np.inf),
     best=0.0,
+    best_with=(("score", "alignment", 1.0),),
     chance=every_factor_missing,
     cost="n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one",
     fails_when=(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.estimators.binning import FloatArray
+from unweave.estimators.linear_probes import Linear, LinearDesign
 from unweave.estimators.probes import Probe
 from unweave.evidence import Evidence
 from unweave.matrices import target_columns, varying
 from unweave.memo import memoised
+
+LARGEST_KEPT = 25_000_000  # numbers in the designs of all folds: 200 MB
 
 
 @memoised(on="both")
@@ -22,14 +25,28 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     columns = [target_columns(evidence, j) for j in used]
     targets = np.column_stack(columns)
     errors, deviations = np.zeros((2, targets.shape[1]))
-    for train, test in evidence.folds(n_folds, seed):
-        seen, unseen = evidence.codes[train], evidence.codes[test]
-        fitted = probe.regress(seen, targets[train], seed)
-        predicted = fitted.predict(np.clip(unseen, seen.min(axis=0), seen.max(axis=0)))
-        errors += np.square(targets[test] - predicted).sum(axis=0)
-        deviations += np.square(targets[test] - targets[train].mean(axis=0)).sum(axis=0)
+    share_designs = isinstance(probe, Linear) and n_folds * min(evidence.codes.shape) ** 2 <= LARGEST_KEPT
+    of_codes = _training_codes(evidence, n_folds, seed, share_designs)
+    for (train, test), (limits, design) in zip(evidence.folds(n_folds, seed), of_codes, strict=True):
+        seen, wanted, left_out = evidence.codes[train], targets[train], targets[test]
+        fitted = design.fit(seen, wanted) if design else probe.regress(seen, wanted, seed)
+        predicted = fitted.predict(np.clip(evidence.codes[test], *limits))
+        errors += np.square(left_out - predicted).sum(axis=0)
+        deviations += np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
     stops = np.cumsum([block.shape[1] for block in columns])
     r2 = np.full(evidence.n_factors, np.nan)
     starts = np.r_[0, stops[:-1]]
     r2[used] = 1 - np.add.reduceat(errors, starts) / np.add.reduceat(deviations, starts)
     return r2
+
+
+@memoised(on="codes")
+def _training_codes(
+    evidence: Evidence, n_folds: int, seed: int, with_designs: bool
+) -> tuple[tuple[FloatArray, LinearDesign | None], ...]:
+    """Smallest and largest training value of every code (2 x m) in every fold, and what a linear fit needs of them."""
+    training = (evidence.codes[train] for train, _ in evidence.folds(n_folds, seed))
+    return tuple(
+        (np.stack([seen.min(axis=0), seen.max(axis=0)]), Linear().design(seen) if with_designs else None)
+        for seen in training
+    )

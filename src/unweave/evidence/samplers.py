@@ -1,0 +1,33 @@
+"""Samplers for interventions, and what becomes of one when its codes know nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Sampler = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """Draws factors as the sampler does, with codes of other samples, in which nothing is held.
+
+    >>> def sampler(fixed, n_rows, rng):
+    ...     factors = np.full(n_rows, fixed.get("size", 0.0))
+    ...     return factors, factors[:, None]
+    >>> factors, codes = Unpaired(sampler, seed=0)({"size": 3.0}, 2, np.random.default_rng(0))
+    >>> factors.tolist(), codes.tolist()
+    ([3.0, 3.0], [[0.0], [0.0]])
+    """
+
+    sampler: Sampler
+    seed: int
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Factors and codes of so many rows."""
+        factors, _ = self.sampler(fixed, n_rows, rng)
+        free = np.random.default_rng([self.seed, int(rng.integers(2**31))])
+        return factors, self.sampler({}, n_rows, free)[1]

@@ -1,0 +1,165 @@
+"""A sweep declared in a TOML file: worlds, encoders, their parameters, metrics, rows and seeds."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import itertools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from unweave.evaluation.choice import chosen_metrics
+from unweave.evidence import EvidenceError
+from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
+from unweave.synthetic import encoders, worlds
+
+KEYS = ("name", "metrics", "n_rows", "seeds", "worlds", "encoders")
+
+
+class Built(NamedTuple):
+    """A world or encoder and the labels that tell it from its neighbours."""
+
+    item: Any
+    labels: dict[str, Label]
+
+
+def read_sweep(path: str | Path) -> Sweep:
+    """The sweep that a TOML file declares; its name is that of the file if it states none.
+
+    A list given for a parameter is swept; a value that is itself a list stands in a list of its own: ``[[0, 2]]``.
+    """
+    path = Path(path)
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EvidenceError(f"{path} is not a TOML file: {error}.") from None
+    try:
+        return declared_sweep(declared, path.stem)
+    except EvidenceError as error:
+        raise EvidenceError(f"In {path}: {error}") from None
+
+
+def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
+    """The sweep that a mapping, as read from TOML, declares.
+
+    >>> sweep = declared_sweep(
+    ...     {
+    ...         "metrics": ["mcc"],
+    ...         "n_rows": 200,
+    ...         "seeds": 2,
+    ...         "worlds": [{"class": "Circuit"}],
+    ...         "encoders": [{"class": "Mixed", "kappa": [1.0, 10.0]}],
+    ...     },
+    ...     "example",
+    ... )
+    >>> len(sweep.cells), sweep.cells[-1].columns
+    (4, {'world': 'Circuit', 'encoder': 'Mixed', 'encoder.kappa': 10.0, 'n_rows': 200, 'seed': 1})
+    """
+    for key in declared:
+        if key not in KEYS:
+            raise EvidenceError(f"{key!r} is not a key of a sweep{_near(key, KEYS)}")
+    for key in ("metrics", "worlds", "encoders"):
+        if not (isinstance(declared.get(key), list) and declared[key]):
+            raise EvidenceError(f"{key!r} is missing or not a list: declare at least one.")
+    stated = declared.get("name", name)
+    if not isinstance(stated, str) or stated in ("", ".", "..") or set(stated) & set("/\\"):
+        raise EvidenceError(f"name = {stated!r} cannot name a folder: use words without slashes, in quotes.")
+    if not all(isinstance(metric, str) for metric in declared["metrics"]):
+        raise EvidenceError('metrics are not all text: write them as ["mcc", "mcc:correlation=spearman"].')
+    chosen = chosen_metrics(declared["metrics"])
+    cells = [
+        Cell(world.item, encoder.item, n_rows, seed, chosen, labels={**world.labels, **encoder.labels})
+        for world, encoder, n_rows, seed in itertools.product(
+            list(_built(declared, "world", worlds, "sample")),
+            list(_built(declared, "encoder", encoders, "encode")),
+            _whole_numbers("n_rows", declared.get("n_rows", 1000), 1),
+            _seeds(declared.get("seeds", 5)),
+        )
+    ]
+    return Sweep(stated, tuple(cells))
+
+
+def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: str) -> Iterator[Built]:
+    """Every world or encoder that the entries declare."""
+    classes = {
+        name: entry
+        for name, entry in vars(module).items()
+        if isinstance(entry, type) and dataclasses.is_dataclass(entry) and hasattr(entry, method) and name[0] != "_"
+    }
+    for number, entry in enumerate(declared[f"{what}s"], 1):
+        where = f"{what}s, entry {number}"
+        kind = _known_class(entry, classes, where)
+        swept = {key: value if isinstance(value, list) else [value] for key, value in entry.items() if key != "class"}
+        for values in itertools.product(*swept.values()):
+            parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
+            shown = {f"{what}.{key}": _shown(value) for key, value in parameters.items()}
+            yield Built(_made(kind, parameters, where), {what: kind.__name__, **shown})
+
+
+def _known_class(entry: Any, classes: Mapping[str, type], where: str) -> type:
+    """The class that an entry names, if all of its parameters are the class's own."""
+    if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
+        raise EvidenceError(f"{where} states no class: write class = {next(iter(classes))!r}, or another.")
+    name = entry["class"]
+    if name not in classes:
+        raise EvidenceError(f"{where}: class {name!r} is not known{_near(name, classes)}")
+    fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
+    for key in entry.keys() - {"class", *fields}:
+        raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
+    required = [field.name for field in dataclasses.fields(classes[name]) if _without_default(field)]
+    for key in required:
+        if key not in entry:
+            raise EvidenceError(f"{where}: {name} needs the parameter {key!r}.")
+    return classes[name]
+
+
+def _without_default(field: dataclasses.Field[Any]) -> bool:
+    return field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**parameters)
+    except (TypeError, ValueError) as error:
+        stated = ", ".join(f"{key} = {value!r}" for key, value in parameters.items())
+        raise EvidenceError(f"{where}: {kind.__name__} cannot be made with {stated}: {error}") from None
+
+
+def _seeds(given: Any) -> list[int]:
+    if isinstance(given, list):
+        return _whole_numbers("seeds", given, 0)
+    return list(range(*_whole_numbers("seeds", given, 1)))
+
+
+def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
+    numbers = given if isinstance(given, list) else [given]
+    fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= least for number in numbers)
+    if not (numbers and fine and len(set(numbers)) == len(numbers)):
+        raise EvidenceError(f"{key} = {given!r} is not a whole number from {least}, nor a list of different ones.")
+    return numbers
+
+
+def _value(value: Any, classes: Mapping[str, type], where: str) -> Any:
+    """A value of a parameter: lists become tuples, and a table with a class becomes what it declares."""
+    if isinstance(value, list):
+        return tuple(_value(entry, classes, where) for entry in value)
+    if not isinstance(value, dict):
+        return value
+    kind = _known_class(value, classes, where)
+    return _made(kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where)
+
+
+def _shown(value: Any) -> Label:
+    if isinstance(value, (str, int, float, bool)):
+        return value
+    return short_name(value) if dataclasses.is_dataclass(value) else repr(value)
+
+
+def _near(word: str, known: Any) -> str:
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
+    return f": did you mean {near[0]!r}?" if near else f": there are {', '.join(known) or 'none'}."

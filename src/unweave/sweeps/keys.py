@@ -1,0 +1,130 @@
+"""Content keys: the same key means the same number.
+
+A key is a hash of everything that decides a number: world, encoder and protocol (class and every field, nested), rows
+and seed, the metric with its version and every option in force, and the releases (major.minor) of the libraries in
+`LIBRARIES`. It changes when a default changes, and not when a default is spelled out. Names of sweeps and labels of
+cells are not part of it.
+
+Code itself is not hashed: a class whose numbers change says so with a class attribute ``version``, as metrics do with
+that of their card.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.evaluation.choice import metric_of, stated_options
+from unweave.evidence import EvidenceError
+
+if TYPE_CHECKING:
+    from unweave.sweeps.sweep import Cell
+
+SCHEMA = 1
+LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+
+
+@functools.cache
+def library_releases() -> dict[str, str]:
+    """Major and minor version of every library that decides numbers."""
+    return {name: ".".join(version(name).split(".")[:2]) for name in LIBRARIES}
+
+
+def row_keys(cell: Cell) -> dict[str, str]:
+    """The key of every metric of a cell, by label."""
+    data = {
+        "schema": SCHEMA,
+        "libraries": library_releases(),
+        "world": content_of(cell.world),
+        "encoder": content_of(cell.encoder),
+        "protocol": content_of(cell.protocol),
+        "n_rows": int(cell.n_rows),
+        "seed": int(cell.seed),
+    }
+    start = hashlib.blake2b(_canonical(data), digest_size=16)
+    keys = {}
+    for label, entry in cell.metric_by_label.items():
+        digest = start.copy()
+        digest.update(_canonical(metric_content(entry)))
+        keys[label] = digest.hexdigest()
+    return keys
+
+
+def metric_content(entry: Any) -> dict[str, Any]:
+    """A metric as plain data: where it lives, its version, and the options in force.
+
+    >>> from unweave.metrics import r2
+    >>> metric_content(r2)["metric"]
+    'unweave.metrics.prediction.explained_variance.r2'
+    """
+    metric, stated = metric_of(entry), stated_options(entry)
+    in_force = {
+        name: content_of(stated.get(name, option.default))
+        for name, option in metric.options.items()
+        if name != "rng" or name in stated  # the seed of the cell, otherwise
+    }
+    return {"metric": _address(metric), "version": metric.card.version, "options": in_force}
+
+
+def content_of(item: Any) -> Any:
+    """Item as plain data that tells it from every other.
+
+    >>> from unweave.estimators.mutual_information import Histogram
+    >>> content_of(Histogram(bins=7))["fields"]["bins"]
+    7
+    """
+    if item is None or (isinstance(item, (bool, str, int, float)) and not isinstance(item, enum.Enum)):
+        # bool, str, ... of a subclass are taken by their plain value; nan and infinities have a spelling of their own
+        return item if not isinstance(item, float) or np.isfinite(item) else {"float": repr(float(item))}
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        content = {
+            "class": _address(type(item)),
+            "fields": {entry.name: content_of(getattr(item, entry.name)) for entry in dataclasses.fields(item)},
+        }
+        declared = {name: getattr(item, name, None) for name in ("version", "library")}
+        return content | {name: stated for name, stated in declared.items() if isinstance(stated, (int, str))}
+    if isinstance(item, enum.Enum):
+        return {"class": _address(type(item)), "name": item.name}
+    if isinstance(item, np.generic):
+        return content_of(item.item())
+    if isinstance(item, np.ndarray) and item.dtype.kind in "fiubcSU":
+        digest = hashlib.blake2b(np.ascontiguousarray(item).tobytes(), digest_size=16).hexdigest()
+        return {"array": digest, "dtype": item.dtype.str, "shape": list(item.shape)}
+    if isinstance(item, Mapping):
+        pairs = [[content_of(key), content_of(value)] for key, value in item.items()]
+        return {"mapping": sorted(pairs, key=_canonical)}
+    if isinstance(item, AbstractSet):
+        return {"set": sorted(map(content_of, item), key=_canonical)}
+    if isinstance(item, Sequence):
+        return [content_of(entry) for entry in item]
+    if isinstance(item, functools.partial):
+        return {"partial": _address(item.func), "args": content_of(item.args), "options": content_of(item.keywords)}
+    if isinstance(item, type) or hasattr(item, "__qualname__"):
+        return {"name": _address(item)}
+    raise EvidenceError(
+        f"A sweep cannot tell one {type(item).__name__} from another, so it cannot keep results for it: "
+        "use numbers, text, arrays, tuples and frozen dataclasses."
+    )
+
+
+def _address(item: Any) -> str:
+    """Where a class or function is found."""
+    name = getattr(item, "__qualname__", type(item).__qualname__)
+    if "<" in name:
+        raise EvidenceError(
+            f"{name} has no address of its own, so a sweep cannot keep results for it: define it in a module."
+        )
+    return f"{item.__module__}.{name}"
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

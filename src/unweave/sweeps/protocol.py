@@ -1,0 +1,100 @@
+"""How rows become scores: a protocol draws one data set and computes metrics on it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from typing import Protocol as TypingProtocol
+
+import numpy as np
+
+from unweave.card import MetricUndefined
+from unweave.evaluation.choice import metric_of, stated_options
+from unweave.evidence import Evidence, EvidenceError
+from unweave.score import Score
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric on one data set: the number, or nan and the reason.
+
+    ``final`` is False where something failed that is not the metric's own word on this data (a bug, no memory): the
+    next run tries again.
+    """
+
+    metric: str
+    value: float
+    raw: float
+    problem: str | None = None
+    seconds: float = field(default=math.nan, compare=False)
+    final: bool = True
+
+
+class Protocol(TypingProtocol):
+    """What a cell needs to know to be computed; a frozen dataclass, because its fields are part of the cell's key."""
+
+    def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
+        """One measurement for each of these metrics, in their order.
+
+        Which metrics are asked for must not change a metric's number: a sweep asks only for those it does not have.
+        """
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """Every metric on all rows, on one `Evidence`, so that shared work is done once.
+
+    World and encoder draw from two streams spawned from the seed: cells with the same seed and world have the same
+    factors, whatever the encoder. Metrics with a random part get the seed itself.
+
+    >>> from unweave.metrics import mcc
+    >>> from unweave.synthetic.encoders import PermutedAndScaled
+    >>> from unweave.synthetic.worlds import Circuit
+    >>> [found] = AllRows().scores(Circuit(), PermutedAndScaled(), 200, 0, {"mcc": mcc})
+    >>> round(found.value, 3)
+    1.0
+    """
+
+    def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
+        """Measurements of these metrics."""
+        of_world, of_encoder = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
+        factors = world.sample(n_rows, of_world)
+        codes = encoder.encode(factors, of_encoder)
+        evidence = Evidence(factors, codes, kinds=getattr(world, "kinds", None))
+        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
+
+
+def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
+    """Score by a metric, with this seed if it has a random part whose seed its options do not fix."""
+    takes_seed = "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
+    return entry(evidence, rng=seed) if takes_seed else entry(evidence)
+
+
+def measured(label: str, score: Callable[[], Score]) -> Measurement:
+    """The measurement that this call gives; what it raises becomes nan with a problem.
+
+    >>> measured("late", lambda: Score(raw=1.02, bounds=(0.0, 1.0))).value
+    1.0
+    >>> measured("broken", lambda: 1 / 0).problem
+    'failed with ZeroDivisionError: division by zero'
+    """
+    start = time.perf_counter()
+    try:
+        found = score()
+    except Exception as error:  # the other metrics and cells go on
+        problem, final = problem_of(error)
+        return Measurement(label, math.nan, math.nan, problem, time.perf_counter() - start, final)
+    reason = (" ".join(found.caveats) or "undefined") if math.isnan(found.raw) else None
+    return Measurement(label, found.value, float(found.raw), reason, time.perf_counter() - start)
+
+
+def problem_of(error: Exception) -> tuple[str, bool]:
+    """A sentence, and whether it is a final word on the data rather than an accident."""
+    text = " ".join(str(error).split())
+    if isinstance(error, (MetricUndefined, EvidenceError)):
+        return text, True
+    return f"failed with {type(error).__name__}: {text}", False

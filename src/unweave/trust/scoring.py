@@ -1,0 +1,129 @@
+"""The same metric on many variants of the evidence, within a time."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import joblib
+
+from unweave.card import Card, Metric
+from unweave.evidence import Evidence, EvidenceError
+from unweave.score import Score
+
+Choice = Metric | functools.partial[Any]
+
+
+def card_of(metric: Choice) -> Card:
+    """Card of a metric, or of the metric behind a partial."""
+    entry = metric.func if isinstance(metric, functools.partial) else metric
+    if not hasattr(entry, "card"):
+        raise EvidenceError(
+            f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
+            "or take one of the catalogue."
+        )
+    return entry.card
+
+
+def stated_options(metric: Choice) -> Mapping[str, Any]:
+    """Options that a partial fixes, other than the seed."""
+    keywords = metric.keywords if isinstance(metric, functools.partial) else {}
+    return {name: value for name, value in keywords.items() if name != "rng"}
+
+
+def lower_is_better(metric: Choice) -> bool:
+    """Whether the smallest score is the best, with the options stated.
+
+    >>> from unweave.metrics import t_mex
+    >>> lower_is_better(t_mex), lower_is_better(functools.partial(t_mex, score="alignment"))
+    (True, False)
+    """
+    card = card_of(metric)
+    return card.best_under(stated_options(metric)) == card.bounds[0]
+
+
+def scores_of_variants(
+    metrics: Mapping[str, Choice],
+    variant: Callable[[int], Evidence],
+    n_variants: int,
+    *,
+    fewest: int,
+    budget: float | None,
+    n_jobs: int = 1,
+) -> dict[str, list[Score | None]]:
+    """Scores of variant 0, 1, ..., one variant after another so that metrics share the work on each.
+
+    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least.
+    """
+    scores: dict[str, list[Score | None]] = {label: [] for label in metrics}
+    spent = dict.fromkeys(metrics, 0.0)
+
+    def scored(index: int, labels: list[str]) -> list[tuple[str, Score | None, float]]:
+        evidence, found = variant(index), []
+        for label in labels:
+            start = time.perf_counter()
+            score = score_or_none(metrics[label], evidence)
+            found.append((label, score, time.perf_counter() - start))
+        return found
+
+    at_once = joblib.effective_n_jobs(n_jobs)
+    with joblib.Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
+        for start in range(0, n_variants, at_once):
+            active = _within_budget(scores, spent, n_variants, fewest, budget)
+            if not active:
+                break
+            indices = range(start, min(start + at_once, n_variants))
+            for found in parallel(joblib.delayed(scored)(index, active) for index in indices):
+                for label, score, seconds in found:
+                    scores[label].append(score)
+                    spent[label] += seconds / at_once
+    return scores
+
+
+def _within_budget(
+    scores: Mapping[str, list[Score | None]],
+    spent: Mapping[str, float],
+    n_variants: int,
+    fewest: int,
+    budget: float | None,
+) -> list[str]:
+    """Metrics that go on: all up to the fewest variants, then those whose share of the budget is not used up."""
+    n_done = max((len(found) for found in scores.values()), default=0)
+    if budget is None or n_done < fewest:
+        return list(scores)
+    cost = {label: spent[label] / len(scores[label]) for label in scores}
+    share = fair_share((n_variants * seconds for seconds in cost.values()), budget)
+    return [label for label in scores if len(scores[label]) == n_done and spent[label] + cost[label] <= share]
+
+
+def score_or_none(metric: Choice, evidence: Evidence) -> Score | None:
+    """The score, or None where the metric has none for this variant of the evidence."""
+    try:
+        return metric(evidence)
+    except Exception:  # it has scored the evidence itself, so what fails here is the variant, and stops no other metric
+        return None
+
+
+def raw_values(scores: Iterable[Score | None]) -> list[float]:
+    """Raw values, nan where there is no score."""
+    return [math.nan if score is None else score.raw for score in scores]
+
+
+def fair_share(needs: Iterable[float], budget: float) -> float:
+    """The most that each may take of the budget, such that what small ones leave goes to the large ones.
+
+    >>> fair_share([1.0, 20.0, 30.0], 21.0)
+    10.0
+    >>> fair_share([1.0, 2.0], 21.0)
+    inf
+    """
+    ascending, left = sorted(needs), budget
+    for k, need in enumerate(ascending):
+        share = left / (len(ascending) - k)
+        if need > share:
+            return share
+        left -= need
+    return math.inf

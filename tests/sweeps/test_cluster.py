@@ -1,0 +1,112 @@
+"""A sweep on a Dask cluster of real processes gives the same table, also when a worker is killed on the way."""
+
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from tiny_cells import many
+
+from unweave import EvidenceError
+from unweave.sweeps import SweepStopped, run
+
+pytest.importorskip("distributed", reason="needs unweave[cluster]")
+
+
+@contextmanager
+def process(*arguments):
+    """A process of the dask command and a queue of its lines; killed by its number at the end."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    running = subprocess.Popen(
+        [sys.executable, "-m", *arguments], stderr=subprocess.PIPE, text=True, env=environment, cwd="/"
+    )
+    lines = queue.Queue()
+    threading.Thread(target=lambda: [lines.put(line) for line in running.stderr], daemon=True).start()
+    try:
+        yield running, lines
+    finally:
+        running.kill()
+        running.wait(10)
+
+
+def awaited(lines, pattern):
+    """The first match in the lines to come, within a minute."""
+    deadline = time.monotonic() + 60
+    while True:
+        found = re.search(pattern, lines.get(timeout=max(0, deadline - time.monotonic())))
+        if found:
+            return found[0]
+
+
+@contextmanager
+def cluster(n_workers, folder):
+    """Address and worker processes of a cluster on loopback."""
+    with ExitStack() as stack:
+        scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        _, lines = stack.enter_context(process(*scheduler))
+        address = awaited(lines, r"tcp://127\.0\.0\.1:\d+")
+        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
+        started = [
+            stack.enter_context(process("distributed.cli.dask_worker", address, *options)) for _ in range(n_workers)
+        ]
+        for _, lines in started:
+            awaited(lines, "Registered to")
+        yield address, [worker for worker, _ in started]
+
+
+@pytest.mark.slow
+def test_one_worker_is_killed_in_the_middle(tmp_path):
+    record = tmp_path / "record"
+    sweep = many(120, pause=0.02, record=str(record))
+    expected = run(sweep, tmp_path / "here")
+    record.unlink()
+
+    with cluster(2, tmp_path / "workers") as (address, workers):
+
+        def kill_one():
+            while not record.exists() or len(record.read_text().split()) < 40:
+                time.sleep(0.005)
+            os.kill(workers[0].pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one, daemon=True)
+        killer.start()
+        table = run(sweep, tmp_path / "there", cluster=address)
+        killer.join(1)
+        assert workers[0].poll() == -signal.SIGKILL
+        assert workers[1].poll() is None
+    ran_in = record.read_text().split()
+    assert set(ran_in) == {str(worker.pid) for worker in workers}  # nothing was computed in this process
+    assert table.equals(expected)
+    files = [(tmp_path / place / "table.parquet").read_bytes() for place in ("here", "there")]
+    assert files[0] == files[1]
+
+
+@pytest.mark.slow
+def test_a_single_worker_computes(tmp_path):
+    record = tmp_path / "record"
+    with cluster(1, tmp_path / "workers") as (address, [worker]):
+        run(many(3, record=str(record)), tmp_path / "out", cluster=address)
+        assert set(record.read_text().split()) == {str(worker.pid)}
+
+
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_said(tmp_path):
+    with cluster(0, tmp_path / "workers") as (address, _), pytest.raises(SweepStopped, match="no workers"):
+        run(many(1), tmp_path / "out", cluster=address)
+
+
+def test_no_scheduler_is_said(tmp_path):
+    with pytest.raises(EvidenceError, match="No Dask scheduler answers at 'nowhere'"):
+        run(many(1), tmp_path, cluster="nowhere")
+
+
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(EvidenceError, match=r"install unweave\[cluster\]"):
+        run(many(1), tmp_path, cluster="tcp://127.0.0.1:1")

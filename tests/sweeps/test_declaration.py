@@ -1,0 +1,154 @@
+"""Sweeps declared in TOML, the command that runs them, and the table it prints."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from tiny_cells import many
+
+from unweave import EvidenceError
+from unweave.cli import main
+from unweave.sweeps import declaration, run, summary
+from unweave.sweeps.declaration import declared_sweep, read_sweep
+from unweave.sweeps.summary import printed
+from unweave.synthetic.encoders import Kept, Mixed, Noisy, PermutedAndScaled
+from unweave.synthetic.worlds import Correlated
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "sweep.toml"
+GOOD = {"metrics": ["mcc"], "worlds": [{"class": "Correlated"}], "encoders": [{"class": "Mixed"}], "seeds": 1}
+
+
+def test_the_example_is_every_combination():
+    sweep = read_sweep(EXAMPLE)
+    assert sweep.name == "kept-and-mixed"
+    assert len(sweep.cells) == 2 * 5 * 5
+    worlds = list(dict.fromkeys(cell.world for cell in sweep.cells))
+    assert worlds == [Correlated(4, 0.0), Correlated(4, 0.5)]
+    encoders = list(dict.fromkeys(cell.encoder for cell in sweep.cells))
+    assert encoders == [
+        PermutedAndScaled(),
+        Mixed(kappa=1.0),
+        Mixed(kappa=10.0),
+        Kept((0, 2)),
+        Noisy(PermutedAndScaled(), 0.1),
+    ]
+    assert sweep.cells[-1].columns == {
+        "world": "Correlated",
+        "world.n_factors": 4,
+        "world.rho": 0.5,
+        "encoder": "Noisy",
+        "encoder.share": 0.1,
+        "encoder.encoder": "PermutedAndScaled()",
+        "n_rows": 500,
+        "seed": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 3}, "'seed' is not a key of a sweep: did you mean 'seeds'"),
+        ({"metrics": []}, "'metrics' is missing"),
+        ({"worlds": None}, "'worlds' is missing"),
+        ({"metrics": ["mmc"]}, "did you mean 'mcc'"),
+        ({"metrics": [1]}, "metrics are not all text"),
+        ({"name": "a/b"}, "name = 'a/b'"),
+        ({"name": 3}, "name = 3"),
+        ({"seeds": 0}, "seeds = 0"),
+        ({"seeds": [1, 1]}, r"seeds = \[1, 1\]"),
+        ({"n_rows": "many"}, "n_rows = 'many'"),
+        ({"n_rows": [100, True]}, r"n_rows = \[100, True\]"),
+        ({"worlds": [{"rho": 0.5}]}, "worlds, entry 1 states no class"),
+        ({"worlds": [{"class": "Corelated"}]}, "class 'Corelated' is not known: did you mean 'Correlated'"),
+        ({"worlds": [{"class": "Mixed"}]}, "class 'Mixed' is not known"),
+        ({"worlds": [{"class": "Correlated", "roh": 0.5}]}, "Correlated has no parameter 'roh': did you mean 'rho'"),
+        ({"worlds": [{"class": "Correlated", "rho": -0.9}]}, "worlds, entry 1: Correlated cannot be made with rho"),
+        ({"encoders": [{"class": "Mixed"}, {"class": "Kept"}]}, "encoders, entry 2: Kept needs the parameter 'kept'"),
+        ({"encoders": [{"class": "Noisy", "encoder": {"class": "Mixt"}}]}, "class 'Mixt' is not known"),
+    ],
+)
+def test_bad_declarations_name_the_key(change, said):
+    with pytest.raises(EvidenceError, match=said):
+        declared_sweep(GOOD | change, "bad")
+
+
+@pytest.mark.parametrize("text", [b"name = ", b"\xff"])
+def test_what_is_not_toml_is_refused(tmp_path, text):
+    (tmp_path / "bad.toml").write_bytes(text)
+    with pytest.raises(EvidenceError, match=r"bad\.toml is not a TOML file"):
+        read_sweep(tmp_path / "bad.toml")
+
+
+def test_the_command_computes_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(EXAMPLE.read_text().replace("500", "60").replace("seeds = 5", "seeds = 2"))
+    first = CliRunner().invoke(main, ["sweep", "s.toml"])
+    assert first.exit_code == 0, first.output
+    assert first.output.rstrip().endswith(f"wrote {Path('kept-and-mixed') / 'table.parquet'}")
+    assert "Means of 2 seeds" in first.output
+    table = pl.read_parquet("kept-and-mixed/table.parquet")
+    assert table.height == 2 * 5 * 2 * 3
+    kept = summary(table).filter(
+        pl.col("encoder") == "Kept", pl.col("metric") == "mcc (normalise=coverage)", pl.col("world.rho") == 0.0
+    )
+    assert kept["mean"].to_list() == [0.5]  # two of four factors, by construction
+    written = Path("kept-and-mixed/cells.parquet").stat().st_mtime_ns
+    assert CliRunner().invoke(main, ["sweep", "s.toml"]).output == first.output
+    assert Path("kept-and-mixed/cells.parquet").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.toml"], "none.toml cannot be read"),
+        ([str(EXAMPLE), "--jobs", "0"], "n_jobs=0"),
+        ([str(EXAMPLE), "--cluster", "nowhere"], "No Dask scheduler answers at 'nowhere'"),
+    ],
+)
+def test_bad_commands_end_with_one_sentence(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["sweep", *arguments])
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert said in result.output
+    assert len(result.output.splitlines()) == 1
+
+
+def test_ctrl_c_ends_with_one_sentence(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt("What is finished is kept.")
+
+    monkeypatch.setattr("unweave.sweeps.execution.run", interrupted)
+    result = CliRunner().invoke(main, ["sweep", str(EXAMPLE), "--out", str(tmp_path)])
+    assert (result.exit_code, result.output) == (130, "What is finished is kept.\n")
+
+
+def test_summaries_leave_out_what_is_undefined(tmp_path):
+    """Seeds 0 and 7 of these cells have no value."""
+    table = run(many(9), tmp_path)
+    means = summary(table)
+    assert means["n_seeds"].to_list() == [7, 7]
+    kept = table.filter(pl.col("metric") == "first", ~pl.col("value").is_nan())["value"]
+    assert means["mean"][0] == pytest.approx(kept.mean())
+    # the quantile .975 of Student's t with 6 degrees of freedom, from a printed table
+    assert means["high"][0] - means["mean"][0] == pytest.approx(2.4469 * kept.std() / 7**0.5, rel=1e-4)
+    notes = [str(part) for part in printed(table).renderables[2:]]
+    assert notes == [f"{metric}, 2 times: not for this seed" for metric in ("first", "second")]
+
+
+def test_every_public_world_and_encoder_can_be_named():
+    found = list(declaration._built({"worlds": [{"class": "Circuit"}]}, "world", declaration.worlds, "sample"))
+    assert [type(entry.item).__name__ for entry in found] == ["Circuit"]
+    for name in set(declaration.encoders.__all__) - {"BY_PAPER_NAME", "Encoder", "mixing_share"}:
+        with pytest.raises(EvidenceError, match=f"{name} has no parameter 'absent'"):
+            declared_sweep(GOOD | {"encoders": [{"class": name, "absent": 1}]}, "bad")
+
+
+def test_the_page_shows_the_example_and_its_python_runs(tmp_path, monkeypatch, capsys):
+    page = EXAMPLE.with_name("sweeps.md").read_text(encoding="utf-8")
+    assert EXAMPLE.read_text(encoding="utf-8") in page
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("n_jobs=2", "n_jobs=1"), {})
+    assert "n_seeds" in capsys.readouterr().out

@@ -1,0 +1,216 @@
+"""Sweeps give the same table however they are computed, and compute nothing twice."""
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+from tiny_cells import Arithmetic, Gaussian, Raising, Same, ThreadCounts, first, largest_thread_count, many, second
+
+from unweave import Evidence, EvidenceError
+from unweave.metrics import dci_disentanglement, mcc, r2
+from unweave.sweeps import AllRows, Cell, Sweep, SweepStopped, grid, run
+from unweave.sweeps.execution import _refuse_other_versions, compute
+from unweave.sweeps.threads import one_thread
+from unweave.synthetic.encoders import Mixed, Noise
+
+
+def table_bytes(folder):
+    return (Path(folder) / "table.parquet").read_bytes()
+
+
+def calls(record):
+    return len(record.read_text().split()) if record.exists() else 0
+
+
+def test_one_and_two_workers_give_the_same_bytes(tmp_path):
+    sweep = grid(
+        "both",
+        worlds=[Gaussian(3)],
+        encoders=[Mixed(3.0), Noise(4)],
+        metrics=["mcc:correlation=rdc", "r2", "dci_disentanglement", "mig"],
+        n_rows=60,
+        seeds=2,
+    )
+    tables = [run(sweep, tmp_path / str(n_jobs), n_jobs=n_jobs) for n_jobs in (1, 2)]
+    assert tables[0].equals(tables[1])
+    assert table_bytes(tmp_path / "1") == table_bytes(tmp_path / "2")
+    assert tables[0].height == 2 * 2 * 4
+    assert not tables[0]["value"].is_nan().any()
+
+
+def test_numbers_are_those_of_the_metrics(tmp_path):
+    [of_world, of_encoder] = map(np.random.default_rng, np.random.SeedSequence(5).spawn(2))
+    factors = Gaussian(3).sample(200, of_world)
+    evidence = Evidence(factors, Mixed().encode(factors, of_encoder))
+    cell = Cell(Gaussian(3), Mixed(), 200, 5, (mcc, r2, dci_disentanglement))
+    expected = [mcc(evidence), r2(evidence, rng=5), dci_disentanglement(evidence, rng=5)]
+    assert run(Sweep("one", (cell,)), tmp_path)["raw"].to_list() == [score.raw for score in expected]
+
+
+def test_a_finished_run_computes_and_writes_nothing(tmp_path):
+    record = tmp_path / "record"
+    sweep = many(20, record=str(record))
+    before = run(sweep, tmp_path / "out")
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*.*")}
+    assert calls(record) == 20
+    assert run(sweep, tmp_path / "out").equals(before)
+    assert calls(record) == 20
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*.*")} == files
+
+
+def test_only_what_is_new_is_computed(tmp_path):
+    record = tmp_path / "record"
+    world, encoder = Gaussian(), Same(str(record))
+
+    def swept(metrics, seeds):
+        return run(
+            grid("s", worlds=[world], encoders=[encoder], metrics=metrics, n_rows=20, seeds=seeds), tmp_path / "o"
+        )
+
+    swept([first], 3)
+    assert calls(record) == 3
+    swept([first], 5)
+    assert calls(record) == 3 + 2
+    both = swept([second, first], 5)
+    assert calls(record) == 3 + 2 + 5
+    assert both["metric"].to_list() == ["second", "first"] * 5
+    assert swept([first], 3).height == 3  # smaller again: the table has what was asked for
+    assert swept([second], 5).height == 5  # and nothing was forgotten
+    assert calls(record) == 3 + 2 + 5
+
+
+def test_the_same_content_is_computed_once(tmp_path):
+    record = tmp_path / "record"
+    cells = [
+        Cell(Gaussian(), Same(str(record)), 20, 0, {"a": first, "b": "mcc", "c": first}, labels={"name": name})
+        for name in ("x", "y")
+    ]
+    table = run(Sweep("twice", tuple(cells)), tmp_path / "out")
+    assert calls(record) == 1
+    assert table.select("name", "metric").rows() == [(name, label) for name in "xy" for label in "abc"]
+    assert table["value"].to_list() == pytest.approx([1.0] * 6)
+
+
+def test_which_metrics_are_asked_for_changes_no_number(tmp_path):
+    cell = Cell(Gaussian(), Mixed(), 100, 1, ("r2", "mcc", "dci_disentanglement"))
+    [_, together] = compute(0, cell)
+    alone = {}
+    for label in cell.metric_by_label:
+        alone |= compute(0, cell.only([label]))[1]
+    assert alone == together
+
+
+def test_a_metric_that_cannot_gives_nan_with_its_reason(tmp_path):
+    cell = Cell(Gaussian(), Mixed(), 5, 0, ("mcc", first))
+    table = run(Sweep("few", (cell,)), tmp_path)
+    assert table["value"].is_nan().to_list() == [True, False]
+    assert "at least 10 rows" in table["problem"][0]
+
+
+@pytest.mark.parametrize(("kind", "tried_again"), [("bug", True), ("undefined", False)])
+def test_accidents_are_tried_again_and_answers_are_not(tmp_path, kind, tried_again):
+    fixed = tmp_path / "fixed"
+    sweep = Sweep("raises", (Cell(Gaussian(), Raising(kind, str(fixed)), 20, 0, (first,)),))
+    table = run(sweep, tmp_path / "out")
+    assert np.isnan(table["value"][0])
+    assert "on purpose" in table["problem"][0]
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["finished"] != tried_again
+    fixed.touch()
+    assert np.isnan(run(sweep, tmp_path / "out")["value"][0]) != tried_again
+
+
+def test_an_interrupted_run_says_so_and_goes_on(tmp_path):
+    fixed = tmp_path / "fixed"
+    cells = [*many(3).cells, Cell(Gaussian(), Raising("stop", str(fixed)), 20, 0, (first,)), *many(6).cells]
+    with pytest.raises(KeyboardInterrupt, match="run the same again"):
+        run(Sweep("stops", tuple(cells)), tmp_path / "out")
+    assert len(list((tmp_path / "out" / "parts").iterdir())) == 3
+    fixed.touch()
+    assert run(Sweep("stops", tuple(cells)), tmp_path / "out").height == 3 * 2 + 1 + 6 * 2
+
+
+def test_a_worker_that_dies_is_named_and_the_folder_goes_on(tmp_path):
+    fixed = tmp_path / "fixed"
+    cells = [*many(3).cells, Cell(Gaussian(), Raising("exit", str(fixed)), 20, 0, (first,))]
+    with pytest.raises(SweepStopped, match=r"A worker process died .* run the same again"):
+        run(Sweep("dies", tuple(cells)), tmp_path / "out", n_jobs=2)
+    fixed.touch()
+    assert run(Sweep("dies", tuple(cells)), tmp_path / "out").height == 3 * 2 + 1
+
+
+def test_cells_compute_with_one_thread(tmp_path):
+    """Whatever the limits outside, which come back."""
+    sweep = Sweep("threads", (Cell(Gaussian(), Same(), 10, 0, (first,), ThreadCounts()),))
+    with threadpool_limits(2):
+        before = threadpool_info()
+        assert {entry["num_threads"] for entry in before} == {2}
+        assert run(sweep, tmp_path)["value"].to_list() == [1.0]
+        assert threadpool_info() == before
+
+
+def test_threads_come_back_when_the_last_cell_leaves():
+    """A Dask worker runs cells in several threads: the first to leave may not give threads to the others."""
+    with threadpool_limits(2), ExitStack() as first_cell, ExitStack() as second_cell:
+        first_cell.enter_context(one_thread())
+        second_cell.enter_context(one_thread())
+        first_cell.close()
+        assert largest_thread_count() == 1
+        second_cell.close()
+        assert largest_thread_count() == 2
+
+
+def test_workers_of_other_versions_are_refused(tmp_path):
+    cell = many(1).cells[0]
+    _, results = compute(0, cell)
+    _refuse_other_versions(cell, results)
+    with pytest.raises(SweepStopped, match="other versions"):
+        _refuse_other_versions(cell, {"0" * 32: None})
+
+
+def test_labels_become_columns(tmp_path):
+    cells = [Cell(Gaussian(), Same(), 10, 0, (first,), labels={"rho": 0.5, "encoder": "E1"})]
+    cells += [Cell(Gaussian(), Same(), 10, 1, (first,), labels={"rho": 1, "kept": True})]
+    table = run(Sweep("labels", tuple(cells)), tmp_path)
+    assert table.columns == ["world", "encoder", "rho", "kept", "n_rows", "seed", "metric", "value", "raw", "problem"]
+    assert table["rho"].dtype == pl.Float64
+    assert table.select("encoder", "rho", "kept").rows() == [("E1", 0.5, None), ("Same()", 1.0, True)]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"n_rows": 0}, "n_rows=0"),
+        ({"seed": -1}, "seed=-1"),
+        ({"labels": {"value": 1}}, "value=1"),
+        ({"labels": {"rho": [1]}}, "rho="),
+        ({"metrics": ("mmc",)}, "did you mean 'mcc'"),
+        ({"metrics": {}}, "no metric"),
+        ({"metrics": (len,)}, "not a metric"),
+    ],
+)
+def test_bad_cells_are_refused(change, said):
+    given = {"world": Gaussian(), "encoder": Same(), "n_rows": 10, "seed": 0, "metrics": (first,)}
+    with pytest.raises(EvidenceError, match=said):
+        Cell(**given | change)
+
+
+def test_bad_runs_are_refused(tmp_path):
+    with pytest.raises(EvidenceError, match="no cells"):
+        Sweep("empty", ())
+    with pytest.raises(EvidenceError, match="n_jobs=0"):
+        run(many(1), tmp_path, n_jobs=0)
+
+
+def test_a_protocol_must_answer_what_it_is_asked(tmp_path):
+    sweep = Sweep("wrong", (Cell(Gaussian(), Same(), 10, 0, (first,), WrongNames()),))
+    with pytest.raises(SweepStopped, match="gave x where first"):
+        run(sweep, tmp_path)
+
+
+class WrongNames(AllRows):
+    def scores(self, world, encoder, n_rows, seed, metrics):
+        return Arithmetic().scores(world, encoder, n_rows, seed, {"x": None})

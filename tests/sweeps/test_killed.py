@@ -1,0 +1,58 @@
+"""Runs killed with SIGKILL at random moments end with the table of an undisturbed one."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import tiny_cells
+
+from unweave.sweeps import run
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+
+
+def started(n_cells, folder, n_jobs):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, tiny_cells.__file__, str(n_cells), str(folder), str(n_jobs)]
+    return subprocess.Popen(command, env=environment, start_new_session=True)
+
+
+def killed_on_the_way(process, parts, n_more):
+    """Kill a run some time after it has written so many more parts."""
+    n_before = len(list(parts.glob("*.parquet")))
+    deadline = time.monotonic() + 120
+    while len(list(parts.glob("*.parquet"))) < n_before + n_more:
+        assert process.poll() is None, "it ended by itself"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 0.01))
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait(10) == -signal.SIGKILL
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # its workers, which would wait for some minutes
+    return len(list(parts.glob("*.parquet")))
+
+
+@pytest.mark.parametrize(
+    ("n_cells", "n_jobs"),
+    [(300, 1), pytest.param(2000, 1, marks=pytest.mark.slow), pytest.param(2000, 2, marks=pytest.mark.slow)],
+)
+def test_killed_three_times(tmp_path, n_cells, n_jobs):
+    folder = tmp_path / "killed"
+    n_parts = [0]
+    for _ in range(3):
+        n_more = random.randrange(1, n_cells // 6)
+        n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs), folder / "parts", n_more))
+    assert 0 < n_parts[1] < n_parts[2] < n_parts[3] < n_cells
+    assert not (folder / "table.parquet").exists()
+    assert started(n_cells, folder, n_jobs).wait(300) == 0
+    whole = run(tiny_cells.many(n_cells, pause=0.002), tmp_path / "whole")
+    assert (folder / "table.parquet").read_bytes() == (tmp_path / "whole" / "table.parquet").read_bytes()
+    assert whole.height == 2 * n_cells
+    assert Path(folder / "manifest.json").read_bytes() == (tmp_path / "whole" / "manifest.json").read_bytes()

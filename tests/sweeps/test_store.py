@@ -1,0 +1,132 @@
+"""A folder survives torn files and foreign ones, and belongs to one process and one sweep at a time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+from tiny_cells import many
+
+from unweave import EvidenceError
+from unweave.sweeps import Measurement, run
+from unweave.sweeps.execution import compute
+from unweave.sweeps.store import Store
+
+HOLDS_THE_LOCK = """
+import fcntl, os, sys
+file = open(sys.argv[1], "a+")
+fcntl.flock(file, fcntl.LOCK_EX)
+print(os.getpid(), "on this machine", file=file, flush=True)
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Parts of a run that was killed before it could put them together."""
+    run(many(3), tmp_path / "whole")
+    with Store(tmp_path, "many") as store:
+        for number, cell in enumerate(many(3).cells):
+            store.add(compute(number, cell)[1])
+    return sorted((tmp_path / "parts").iterdir())
+
+
+def test_parts_are_read_again(tmp_path, parts):
+    with Store(tmp_path, "many") as store:
+        assert len(store.results) == 6
+
+
+@pytest.mark.parametrize("size", [0, 4, 100, -1])
+def test_a_torn_part_is_computed_again(tmp_path, parts, size):
+    parts[1].write_bytes(parts[1].read_bytes()[:size])
+    with pytest.warns(UserWarning, match=f"{parts[1].name} cannot be read"):
+        table = run(many(3), tmp_path)
+    assert table.equals(run(many(3), tmp_path / "whole"))
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_a_part_with_other_columns_is_left_out(tmp_path, parts):
+    pl.DataFrame({"key": ["x"], "value": [1]}).write_parquet(parts[0])
+    with pytest.warns(UserWarning, match="its columns are key, value"):
+        table = run(many(3), tmp_path)
+    assert table.equals(run(many(3), tmp_path / "whole"))
+
+
+def test_foreign_files_are_left_alone(tmp_path, parts):
+    foreign = tmp_path / "parts" / "notes.txt"
+    foreign.write_text("mine")
+    with pytest.warns(UserWarning, match="notes.txt is not part of a sweep"):
+        run(many(3), tmp_path)
+    assert foreign.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["cells.parquet", "table.parquet", "manifest.json"])
+def test_a_torn_file_is_made_again(tmp_path, name):
+    before = run(many(3), tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[:30])
+    with pytest.warns(UserWarning, match=f"{name} cannot be read"):
+        assert run(many(3), tmp_path).equals(before)
+    run(many(3), tmp_path)  # and warns no more
+    if name != "cells.parquet":  # which holds times
+        assert (tmp_path / name).read_bytes() == whole
+
+
+def test_unfinished_files_of_a_killed_run_go(tmp_path, parts):
+    (tmp_path / "parts" / f"{'0' * 32}.parquet.unfinished").write_bytes(b"PAR1")
+    run(many(3), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} >= {"manifest.json", "cells.parquet", "table.parquet"}
+    assert not list((tmp_path / "parts").iterdir())
+
+
+def test_the_manifest_says_what_there_is(tmp_path, parts):
+    run(many(3), tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert [manifest[key] for key in ("sweep", "cells", "results", "finished")] == ["many", 3, 6, True]
+
+
+def test_another_sweep_or_schema_is_refused(tmp_path):
+    run(many(1), tmp_path)
+    with pytest.raises(EvidenceError, match="holds the sweep 'many', not 'few'"), Store(tmp_path, "few"):
+        pass
+    (tmp_path / "manifest.json").write_text('{"schema": "unweave.sweep/0"}')
+    with pytest.raises(EvidenceError, match=r"schema 'unweave\.sweep/0'"):
+        run(many(1), tmp_path)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(EvidenceError, match="cannot be a folder"):
+        run(many(1), tmp_path / "file")
+
+
+def test_what_is_not_final_is_not_kept(tmp_path):
+    with Store(tmp_path, "many") as store:
+        store.add({"0" * 32: Measurement("a", 1.0, 1.0), "1" * 32: Measurement("b", 1.0, 1.0, "failed", final=False)})
+        assert len(store.results) == 2
+    with Store(tmp_path, "many") as store:
+        assert list(store.results) == ["0" * 32]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the other process locks as POSIX does")
+def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
+    command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path / "lock"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline().strip() == b"locked"
+        with pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on "):
+            run(many(1), tmp_path)
+        os.kill(other.pid, signal.SIGKILL)
+    assert (tmp_path / "lock").read_text().startswith(str(other.pid))  # the stale lock of a killed process
+    assert run(many(1), tmp_path).height == 2
+
+
+def test_the_lock_is_given_back_after_a_refusal(tmp_path):
+    run(many(1), tmp_path)
+    for _ in range(2):
+        with pytest.raises(EvidenceError, match="holds the sweep"), Store(tmp_path, "few"):
+            pass
+    assert run(many(1), tmp_path).height == 2
