@@ -34,7 +34,7 @@ def test_summary_is_strict_json_with_a_schema(summary):
 
 
 def test_bare_scores_are_summarised_and_say_so():
-    evaluation = evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "mig"])
+    evaluation = evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "mig"], quick=True)
     summary = summarise(evaluation)
     for label in evaluation.labels:
         cell = cell_of(summary, label)
@@ -88,7 +88,7 @@ def test_bars_know_what_is_within_noise(summary):
 
 
 def test_the_same_matrix_is_shown_once_with_names():
-    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "dci_completeness"]))
+    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "dci_completeness"], quick=True))
     correlation, importance = summary["matrices"]
     assert importance["metrics"] == ["dci_disentanglement", "dci_completeness"]
     assert correlation["column_names"] == ["size", "hue", "flat"]
@@ -101,7 +101,7 @@ def test_the_same_matrix_is_shown_once_with_names():
 
 def test_only_matrices_of_codes_and_factors_are_shown():
     codes = RNG.normal(size=(120, 5))  # as many as dci_explicitness has capacities
-    assert summarise(evaluate(FACTORS, codes, metrics=["dci_explicitness"]))["matrices"] == []
+    assert summarise(evaluate(FACTORS, codes, metrics=["dci_explicitness"], quick=True))["matrices"] == []
 
 
 def test_codes_keep_their_names():
@@ -111,7 +111,7 @@ def test_codes_keep_their_names():
 
 
 def test_several_seeds_give_mean_and_spread_and_one_matrix():
-    evaluation = evaluate(FACTORS, KEPT, metrics=["dci_disentanglement", "r2"], seeds=[0, 1, 2])
+    evaluation = evaluate(FACTORS, KEPT, metrics=["dci_disentanglement", "r2"], seeds=[0, 1, 2], quick=True)
     summary = summarise(evaluation)
     values = evaluation.values("r2", "codes")
     cell = cell_of(summary, "r2")
@@ -122,7 +122,7 @@ def test_several_seeds_give_mean_and_spread_and_one_matrix():
 
 
 def test_failures_keep_their_reason():
-    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "r2:n_folds=500"]))
+    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "r2:n_folds=500"], quick=True))
     cell = cell_of(summary, "r2 (n_folds=500)")
     assert cell["value"] is None
     assert "500" in cell["problem"]
@@ -142,7 +142,7 @@ def test_representations_side_by_side_with_groups_of_ties():
 
 def test_a_representation_that_lacks_a_metric_has_no_cell():
     codes = RNG.normal(size=(120, 2))
-    evaluation = compare(FACTORS, {"one": codes, "two": codes}, metrics=["mcc", "mig"])
+    evaluation = compare(FACTORS, {"one": codes, "two": codes}, metrics=["mcc", "mig"], quick=True)
     rows = tuple(row for row in evaluation.rows if (row.label, row.representation) != ("mig", "two"))
     summary = summarise(replace(evaluation, rows=rows))
     assert [cell["representation"] for cell in summary["metrics"][1]["cells"]] == ["one"]
@@ -262,7 +262,7 @@ def test_trust_objects_of_the_library_by_their_own_names():
 
 def test_unbounded_metrics_get_an_axis_of_their_own():
     score = Score(raw=7.0, metric="t_mex", version=1, bounds=(0.0, np.inf), per_factor={"size": 3.0, "hue": 9.0})
-    evaluation = evaluate(FACTORS, KEPT, metrics=["t_mex"])
+    evaluation = evaluate(FACTORS, KEPT, metrics=["t_mex"], quick=True)
     summary = summarise(Evaluation((replace(evaluation.rows[0], score=score),), evaluation.data))
     assert summary["metrics"][0]["domain"] == [0.0, 9.0]
     assert summary["metrics"][0]["bounds"] == [0.0, None]
@@ -270,10 +270,10 @@ def test_unbounded_metrics_get_an_axis_of_their_own():
 
 def test_evaluations_without_factors_or_codes_have_pages_too():
     codes = Posterior(RNG.normal(size=(100, 2)), np.full((100, 2), 0.2))
-    alone = summarise(evaluate(None, codes, metrics=["informativeness"]))
+    alone = summarise(evaluate(None, codes, metrics=["informativeness"], quick=True))
     assert alone["subtitle"] == "2 codes on 100 rows."
     assert "a representation of m = 2 codes on n = 100 samples with unweave" in alone["writing"]["methods"]
-    decoder = summarise(evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"]))
+    decoder = summarise(evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], quick=True))
     assert decoder["title"] == "What the decoder does"
     assert decoder["writing"]["methods"].startswith("We scored a decoder with unweave")
     for summary in (alone, decoder):

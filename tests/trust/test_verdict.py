@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.metrics import jemmig, mcc, mig, r2, rmig, wsepin
+from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, wsepin
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
+    Kept,
     Mixed,
     Noise,
     PermutedAndScaled,
@@ -17,7 +18,7 @@ from unweave.synthetic.encoders import (
     WithNoiseCodes,
 )
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
-from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint
+from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint
 from unweave.trust.audited import advice, fails
 from unweave.trust.code_responses import code_responses
 from unweave.trust.counterpart import Counterpart
@@ -114,14 +115,23 @@ class TestVerdicts:
     def test_copies_are_named(self):
         found = judged(evidence_of(Independent(5), Copied(3.0)), {"mig": mig, "mcc": mcc})
         assert (found["mig"].level, found["mcc"].level) == ("do not use", "trust")
-        assert found["mig"].reasons[0].quantity == "codes per factor"
+        assert found["mig"].reasons[0].quantity == "codes per free factor"
         assert found["mig"].reasons[0].measured == 3
 
     def test_constraints_are_named(self):
-        found = judged(evidence_of(OneFactorConstraint(5), PermutedAndScaled()), {"mig": mig})
-        assert found["mig"].level == "do not use"
-        assert found["mig"].reasons[0].quantity == "effective dimension"
-        assert found["mig"].reasons[0].measured == 4
+        found = judged(
+            evidence_of(OneFactorConstraint(5), PermutedAndScaled()), {"mig": mig, "dci": dci_disentanglement}
+        )
+        assert found["mig"].level == "do not use"  # two codes tell z1, which is one factor
+        assert found["mig"].reasons[0].measured == 5 / 4
+        assert found["dci"].reasons[0].quantity == "effective dimension"
+        assert found["dci"].reasons[0].measured == 4
+
+    def test_a_lossless_drop_is_trusted_by_what_recovers_the_rest(self):
+        """Temperature and current determine resistance and voltage."""
+        evidence = evidence_of(Circuit(), Kept((0, 2)), n_rows=400)
+        found = judged(evidence, {"r2": r2, "identification": identification})
+        assert [verdict.level for verdict in found.values()] == ["trust", "trust"]
 
     def test_few_rows_are_named(self):
         found = judged(evidence_of(Independent(5), Noise(50), n_rows=60), {"mcc": mcc})

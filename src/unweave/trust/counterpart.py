@@ -1,9 +1,9 @@
 """The counterpart of a data set: the same codes, had the factors been independent, the codes as many, the rows enough.
 
-003 shows that scores move with the correlation of factors (P1), with constraints among them (P2), with the number of
-codes (P3) and with few rows (P4) although the encoder stays the same. Here the encoder is learned from the data
-(`code_responses`) and asked again where none of these apply; how far a metric moves between the two is what these data
-do to it.
+003 shows that scores move with the correlation of factors (P1), with factors that others determine (P2), with the
+number of codes (P3) and with few rows (P4) although the encoder stays the same. Here the encoder is learned from the
+data (`code_responses`) and asked again where none of these apply; how far a metric moves between the two is what these
+data do to it.
 
 Each factor takes its values from rows of its own, which makes the factors independent and leaves their marginals. A
 code that belongs to one factor goes with the rows of that factor, noise and all; a code of several follows its model,
@@ -12,6 +12,7 @@ with residuals of random rows; a silent code is drawn at random.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,6 +126,23 @@ class _Draw:
         left, sizes, _ = np.linalg.svd(drawn - drawn.mean(axis=0), full_matrices=False)
         turn, _ = np.linalg.qr(self.generator.normal(size=(n_codes, n_codes)))
         return list((left[:, :n_codes] * sizes[:n_codes] @ turn.T).T)
+
+
+def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
+    """The same rows and codes with these factors alone.
+
+    >>> with_factors(Evidence({"a": [1.0, 2.0], "b": [3.0, 5.0]}, [[1.0], [2.0]]), ["b"]).factors.tolist()
+    [[3.0], [5.0]]
+    """
+    places = [evidence.factor_names.index(name) for name in names]
+    return Evidence(
+        evidence.factors[:, places],
+        evidence.codes,
+        kinds=[_stated(evidence.declared_kinds[j]) for j in places],
+        factor_names=list(names),
+        code_names=evidence.code_names,
+        row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
+    )
 
 
 def _read_share(codes: FloatArray, target: FloatArray) -> float:

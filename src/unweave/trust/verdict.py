@@ -1,10 +1,10 @@
 """The verdict: trust, caution or do-not-use for each metric on these data, with measured reasons.
 
 The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand.
-The metric is computed again on the data's `Counterpart`, one step after another: with independent factors, then with
-as many codes as factors, then with enough rows. A score that stays within .10 is trusted; one that moves by more than
-.20 of the metric's range is not to be used. What the audit found of a metric (`audited`) decides alone only where no
-counterpart can be made.
+The metric is computed again on the data's `Counterpart`, one step after another: without factors that others determine,
+then with independent ones, then with as many codes as factors, then with enough rows. A score that stays within .10 is
+trusted; one that moves by more than .20 of the metric's range is not to be used. What the audit found of a metric
+(`audited`) decides alone only where no counterpart can be made.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from unweave.evidence import Evidence
 from unweave.score import Score
 from unweave.trust.audited import advice, fails
-from unweave.trust.counterpart import Counterpart
+from unweave.trust.counterpart import Counterpart, with_factors
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.nulls import NoiseFloor
 from unweave.trust.scoring import Choice, card_of, score_or_none
@@ -106,7 +106,7 @@ def verdicts(
     pairing = {
         label: metric for label, metric in metrics.items() if label in scores and _pairs_points(card_of(metric).needs)
     }
-    steps = _steps(evidence, seed) if pairing and _possible(evidence, diagnosis) else []
+    steps = _steps(evidence, diagnosis, seed) if pairing and _possible(evidence) else []
     found = {}
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
@@ -125,11 +125,13 @@ class _Step:
     evidences: tuple[Evidence, ...]
 
 
-def _steps(evidence: Evidence, seed: int) -> list[_Step]:
-    """Independent factors; then as many codes as factors; then enough rows as well."""
-    counterpart = Counterpart.of(evidence, seed=seed)
+def _steps(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> list[_Step]:
+    """Free factors alone; then independent ones; then as many codes as factors; then enough rows as well."""
+    free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
+    counterpart = Counterpart.of(free, seed=seed)
     draw = functools.partial(_drawn, counterpart, seed)
     return [
+        *([_Step("P2", (free,))] if diagnosis.redundant_factors else []),
         _Step("P1", draw(1, same_codes=True, same_rows=True)),
         _Step("P3", draw(1, same_codes=False, same_rows=True)),
         _Step("P4", draw(N_DRAWS, same_codes=False, same_rows=False)),
@@ -166,19 +168,19 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
 def _reason(concerns: Property, before: float, after: float, diagnosis: Diagnosis) -> Reason:
     """What moved the score, in words and numbers."""
     change = f"{after:.2f} instead of {before:.2f}"
-    if concerns == "P1" and diagnosis.constraints:
+    if concerns == "P2":
         names = ", ".join(diagnosis.redundant_factors)
-        sentence = f"If {names} did not follow from other factors, it would be {change}."
+        sentence = f"Without {names}, which other factors determine, it would be {change}."
         return Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"], advice("P2"))
     if concerns == "P1":
+        correlation = diagnosis.max_free_correlation
         sentence = f"With independent factors it would be {change}; here they correlate by up to "
-        sentence += f"{diagnosis.max_correlation:.2f}."
-        return Reason(
-            sentence, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"], advice("P1")
-        )
+        sentence += f"{correlation:.2f}."
+        return Reason(sentence, "largest correlation of factors", correlation, SECTIONS["P1"], advice("P1"))
     if concerns == "P3":
-        sentence = f"With one code for each factor it would be {change}; here are {diagnosis.codes_per_factor:.3g}."
-        return Reason(sentence, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"], advice("P3"))
+        ratio = diagnosis.n_codes / diagnosis.effective_dimension
+        sentence = f"With one code for each free factor it would be {change}; here are {ratio:.3g}."
+        return Reason(sentence, "codes per free factor", ratio, SECTIONS["P3"], advice("P3"))
     sentence = f"With more rows it would be {change}; here are {diagnosis.rows_per_code:.3g} for each code."
     return Reason(sentence, "rows per code", diagnosis.rows_per_code, SECTIONS["P4"], advice("P4"))
 
@@ -232,7 +234,7 @@ def _range(metric: Choice, score: Score) -> float:
     return width if math.isfinite(width) and not math.isnan(card_of(metric).best) else 0.0
 
 
-def _possible(evidence: Evidence, diagnosis: Diagnosis) -> bool:
+def _possible(evidence: Evidence) -> bool:
     varied = not evidence.constant_factors and evidence.n_factors > 0 and not evidence.factor_tables
     return varied and evidence.n_rows >= FEWEST_ROWS and 0 < evidence.n_codes <= MOST_CODES
 
