@@ -96,6 +96,7 @@ def test_importing_the_package_imports_nothing_heavy():
 
 def test_scoring_imports_no_optional_package():
     loaded = modules_after(
-        "import unweave; z = [[float(i % 7), float(i % 5)] for i in range(60)]; unweave.evaluate(z, z, metrics=['mcc', 'r2', 'mig'])"
+        "import unweave; z = [[float(i % 7), float(i % 5)] for i in range(60)]; "
+        "unweave.evaluate(z, z, metrics=['mcc', 'r2', 'mig'])"
     )
     assert not {"torch", "matplotlib", "jinja2", "lightgbm"} & loaded  # scikit-learn itself imports pandas if there
