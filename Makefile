@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check lint types bench study docs clean
+.PHONY: demo test check lint types bench study audit docs clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
@@ -27,6 +27,9 @@ types: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
+
+audit: $(VENV)/installed-dev
+	$(BIN)/python -m unweave.auditing.catalogue
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

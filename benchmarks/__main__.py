@@ -9,6 +9,8 @@ from pathlib import Path
 
 from benchmarks.catalogue import catalogue_memory, catalogue_sharing, catalogue_time, four_information_metrics
 from benchmarks.geometry import GEOMETRY
+from benchmarks.guardians import null_grid
+from benchmarks.identification import IDENTIFICATION
 from benchmarks.information import mig_time, nearest_neighbour
 from benchmarks.machine import machine_facts
 from benchmarks.matching import mcc_memory, mcc_rdc, mcc_spearman, mcc_time
@@ -33,8 +35,10 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     "mcc-rdc": mcc_rdc,
     "r2-time": r2_time,
     "nearest-neighbour": nearest_neighbour,
+    "null-grid": null_grid,
     **POSTERIOR,
     **GEOMETRY,
+    **IDENTIFICATION,
     **TRUST,
 }
 

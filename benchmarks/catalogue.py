@@ -63,7 +63,7 @@ def catalogue_sharing() -> Measurement:
     distinct = (
         "mcc", "r2", "dci_disentanglement", "dci_explicitness", "sap", "explicitness", "mig", "t_mex",
         "beta_vae_score", "factor_vae_score", "relevance_factor_vae_score", "irs", "infomec_modularity",
-        "infomec_explicitness", "minimality", "factors_invariance", "representations_invariance",
+        "infomec_explicitness", "minimality", "factors_invariance", "representations_invariance", "identification",
     )  # fmt: skip
     contestants = {name: CATALOGUE[name] for name in distinct} | {"catalogue": whole_catalogue}
     times = best_cpu_seconds(contestants, 2, lambda: Evidence(factors, codes))

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from unweave.auditing.catalogue import markdown_table, read_table
 from unweave.card import Card
 from unweave.demonstration import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
@@ -13,6 +14,15 @@ from unweave.explanation import explained
 from unweave.metrics import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
+# Table 3 of 003, by the name that the audit's table has for each metric
+TABLE_3 = {
+    "mcc": ("MCC-P", "✗✗✗✗"),
+    "mcc (correlation=spearman)": ("MCC-S", "✗✗✗✗"),
+    "r2": ("R²", "✓~✗✓"),
+    "dci_disentanglement": ("DCI-D", "~~✗~"),
+    "mig": ("MIG", "✗✗✗~"),
+    "t_mex (test=linear, score=alignment)": ("T-MEX", "~✗✗~"),
+}
 
 
 def metric_table() -> str:
@@ -31,6 +41,16 @@ def demo_output() -> str:
     return f"```\n{introduction()}\n{compare(*circuit_encoders(2000), metrics=METRICS)}\n```"
 
 
+def paper_table() -> str:
+    """003's Table 3 beside the audit's marks."""
+    lines = ["| in 003 | 003 says | the audit says | metric here |", "| --- | --- | --- | --- |"]
+    audited = read_table()["metrics"]
+    for name, (title, marks) in TABLE_3.items():
+        ours = " ".join(audited[name]["ticks"]) if name in audited else "not audited"
+        lines.append(f"| {title} | {' '.join(marks)} | {ours} | `{name}` |")
+    return "\n".join(lines)
+
+
 def with_part(text: str, name: str, part: str) -> str:
     """Text with what stands between the two markers of this name replaced."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
@@ -45,6 +65,9 @@ def documents(with_demo: bool) -> dict[Path, str]:
         ROOT / "docs" / "metrics" / f"{name}.md": f"# {name}\n\n```\n{explained(entry)}\n```\n"
         for name, entry in CATALOGUE.items()
     }
+    audit = ROOT / "docs" / "audit.md"
+    pages[audit] = with_part(audit.read_text(encoding="utf-8"), "audited", markdown_table(read_table()))
+    pages[audit] = with_part(pages[audit], "table 3", paper_table())
     return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
 
 

@@ -21,7 +21,7 @@ NOISE = RNG.normal(size=(N_ROWS, 2))
 SUBJECT = np.repeat(np.arange(20), 4)
 NAMES = ["factor size", "factor hue", "code u", "code v"]
 TABLE = pl.DataFrame(dict(zip(NAMES, np.column_stack([FACTORS, CODES]).T, strict=True)) | {"subject": SUBJECT})
-QUICK = ("--metrics", "mcc,r2,mig")
+QUICK = ("--metrics", "mcc,r2,mig", "--quick")
 
 
 def write_broken_files(folder):
@@ -153,11 +153,20 @@ class TestScore:
         assert "1 rows with missing values were dropped." in run("score", "gap.npz", "--missing", "drop", *QUICK).stdout
 
     def test_seeds_and_jobs(self, run):
-        chosen = ("--metrics", "r2,mcc:cross_fit=true", "--seeds", 2)
+        chosen = ("--metrics", "r2,mcc:cross_fit=true", "--seeds", 2, "--quick")
         found = evaluation_of(run("score", "noise.npz", *chosen, "--json", "--jobs", 2))
         assert [row.seed for row in found.rows] == [0, 1, 0, 1]
         assert found == evaluation_of(run("score", "noise.npz", *chosen, "--json"))
         assert " ± " in run("score", "noise.npz", *chosen).stdout
+
+    def test_checks_stand_beside_the_scores(self, run):
+        chosen = ("score", "both.npz", "--metrics", "mcc,r2")
+        found = evaluation_of(run(*chosen, "--json"))
+        assert all(row.noise_floor.p_value <= 0.01 and row.interval.defined for row in found.rows)
+        assert {row.verdict.level for row in found.rows} == {"trust"}
+        assert found.data["diagnosis"]["codes"]["n_rows"] == found.data["n_rows"]
+        table = run(*chosen).stdout
+        assert all(heading in table for heading in ("floor", "95 % interval", "calibrated", "verdict", "reason"))
 
     def test_some_metrics_fail(self, run):
         result = run("score", "few.npz", *QUICK)
@@ -342,14 +351,14 @@ class TestPosteriors:
     )
     def test_the_metrics_of_posteriors_appear(self, run, posteriors, arguments):
         files = [posteriors / text if text.endswith(("z", "y")) else text for text in arguments]
-        result = run("score", *files, "--json")
+        result = run("score", *files, "--json", "--quick")
         assert result.exit_code == 0
         evaluation = Evaluation.from_json(result.stdout)
         assert {"rmig", "jemmig", "wsepin", "unibound"} <= set(evaluation.labels)
         assert 0.5 < evaluation["rmig"].value < 1
 
     def test_without_a_name_they_do_not(self, run, posteriors):
-        result = run("score", posteriors / "named.npz", "--json")
+        result = run("score", posteriors / "named.npz", "--json", "--quick")
         assert "rmig" not in Evaluation.from_json(result.stdout).labels
 
     @pytest.mark.parametrize(

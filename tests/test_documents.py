@@ -18,7 +18,8 @@ def test_up_to_date(path):
     assert path.read_text(encoding="utf-8") == DOCUMENTS[path], "run `make docs`"
 
 
-def test_readme_example_runs(capsys):
+def test_readme_example_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
     exec(example, {})
     printed = capsys.readouterr().out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unweave import metrics, synthetic
+    from unweave.auditing import Audit, audit
     from unweave.card import Card, Metric, MetricUndefined, metric
     from unweave.conformance import check_metric
     from unweave.evaluation import Evaluation, compare, evaluate
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Audit": "unweave.auditing",
     "Card": "unweave.card",
     "Evaluation": "unweave.evaluation",
     "Evidence": "unweave.evidence",
@@ -27,6 +29,7 @@ _HOME = {
     "MetricUndefined": "unweave.card",
     "Posterior": "unweave.evidence",
     "Score": "unweave.score",
+    "audit": "unweave.auditing",
     "check_metric": "unweave.conformance",
     "compare": "unweave.evaluation",
     "evaluate": "unweave.evaluation",
@@ -38,6 +41,8 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "evaluate",
     "compare",
     "Evaluation",
+    "audit",
+    "Audit",
     "Evidence",
     "EvidenceError",
     "FactorKind",

@@ -9,7 +9,7 @@ from unweave.synthetic.encoders import Encoder, Kept, Mixed, Noise, PermutedAndS
 from unweave.synthetic.worlds import Circuit
 
 FloatArray = NDArray[np.float64]
-METRICS = ("mcc", "r2", "dci_disentanglement", "dci_completeness", "mig", "minimality", "sufficiency")
+METRICS = ("mcc", "r2", "dci_disentanglement", "dci_completeness", "mig", "minimality", "sufficiency", "identification")
 
 
 def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:

@@ -183,6 +183,7 @@ NOTHING_KNOWN = {
     "sufficiency": 0,
     "explicitness_ratio": 0,
     "representations_invariance": 1,
+    "identification": -1 / 2,  # below the chance of a random mixing, which is 1 / 3 for one code of three factors
 }
 
 

@@ -55,7 +55,7 @@ def no_score(evidence):
 
 class TestRows:
     def test_every_metric_that_two_tables_are_enough_for_has_one(self):
-        evaluation = evaluate(FACTORS, CODES)
+        evaluation = evaluate(FACTORS, CODES, quick=True)
         enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= {"factors", "codes"}]
         assert evaluation.labels == tuple(enough)
         assert all(row.score is not None for row in evaluation.rows)
@@ -63,7 +63,7 @@ class TestRows:
 
     def test_a_metric_that_needs_more_appears_when_it_is_given_or_named(self):
         nuisance = np.random.default_rng(5).normal(size=len(CODES))
-        assert "nuisances_invariance" in evaluate(FACTORS, CODES, nuisances=nuisance).labels
+        assert "nuisances_invariance" in evaluate(FACTORS, CODES, nuisances=nuisance, quick=True).labels
         (row,) = evaluate(FACTORS, CODES, metrics="nuisances_invariance").rows
         assert "needs nuisances" in row.problem
 
@@ -146,7 +146,7 @@ class TestFailures:
 
 class TestSeeds:
     def test_metrics_with_a_random_part_run_once_per_seed(self):
-        evaluation = evaluate(FACTORS, NOISE, metrics=["r2", "mig"], seeds=np.arange(3))
+        evaluation = evaluate(FACTORS, NOISE, metrics=["r2", "mig"], seeds=np.arange(3), quick=True)
         assert [(row.label, row.seed) for row in evaluation.rows] == [("r2", 0), ("r2", 1), ("r2", 2), ("mig", None)]
 
     def test_a_seed_among_the_options_stays(self):
@@ -164,7 +164,7 @@ class TestSeeds:
 class TestJobs:
     def test_numbers_do_not_depend_on_threads(self):
         chosen = ["mcc", "dci_disentanglement", "dci_informativeness"]
-        one, two = (evaluate(FACTORS, CODES, metrics=chosen, n_jobs=n_jobs) for n_jobs in (1, 2))
+        one, two = (evaluate(FACTORS, CODES, metrics=chosen, n_jobs=n_jobs, quick=True) for n_jobs in (1, 2))
         assert one == two
 
     @pytest.mark.parametrize("n_jobs", [0, "2", 1.5], ids=str)
@@ -234,7 +234,7 @@ class TestPosteriors:
     POSTERIOR = Posterior(FACTORS - 1.0, np.full((300, 2), 0.2))
 
     def test_metrics_of_posteriors_appear(self):
-        evaluation = evaluate(self.FACTORS, self.POSTERIOR, metrics=None)
+        evaluation = evaluate(self.FACTORS, self.POSTERIOR, metrics=None, quick=True)
         given = {"factors", "codes", "posterior"}
         enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= given]
         assert evaluation.labels == tuple(enough)
@@ -247,11 +247,11 @@ class TestPosteriors:
         assert "pass codes=Posterior(mean, std)" in evaluation.rows[0].problem
 
     def test_only_the_representation_with_a_posterior_gets_them(self):
-        both = compare(self.FACTORS, {"points": self.POSTERIOR.mean, "posterior": self.POSTERIOR})
+        both = compare(self.FACTORS, {"points": self.POSTERIOR.mean, "posterior": self.POSTERIOR}, quick=True)
         assert [row.representation for row in both.rows if row.metric == "rmig"] == ["posterior"]
         assert "failed" not in str(both)
 
     def test_threads_do_not_change_the_numbers(self):
         names = ["rmig", "wsepin", "unibound"]
-        one, two = (evaluate(self.FACTORS, self.POSTERIOR, metrics=names, n_jobs=n) for n in (1, 2))
+        one, two = (evaluate(self.FACTORS, self.POSTERIOR, metrics=names, n_jobs=n, quick=True) for n in (1, 2))
         assert [row.score for row in one.rows] == [row.score for row in two.rows]

@@ -17,13 +17,13 @@ STRANGE = ["[red]", "[/x]", "a_b", r"50% & {more} #1 ~ x^2 $y \z", "two\nlines"]
 
 @pytest.fixture(scope="module")
 def strange():
-    return compare(FACTORS, dict.fromkeys(STRANGE, FACTORS), metrics=["mcc", "r2:n_folds=3"])
+    return compare(FACTORS, dict.fromkeys(STRANGE, FACTORS), metrics=["mcc", "r2:n_folds=3"], quick=True)
 
 
 @pytest.fixture(scope="module")
 def seeded():
     codes = FACTORS + NOISE
-    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], seeds=[0, 1])
+    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], seeds=[0, 1], quick=True)
 
 
 def printed(evaluation, width):
@@ -33,7 +33,8 @@ def printed(evaluation, width):
 
 
 def test_text_holds_every_number():
-    evaluation = compare(FACTORS, {f"representation {k}": FACTORS + k * NOISE for k in range(25)}, metrics=["mcc"])
+    codes = {f"representation {k}": FACTORS + k * NOISE for k in range(25)}
+    evaluation = compare(FACTORS, codes, metrics=["mcc"], quick=True)
     (line,) = [line for line in str(evaluation).splitlines() if line.strip().startswith("mcc")]
     found = re.findall(r"\d\.\d{3}", line)
     expected = [f"{evaluation.score('mcc', name).value:.3f}" for name in evaluation.representations]
@@ -82,7 +83,7 @@ def test_latex_of_one_representation_and_several_seeds(seeded):
 
 
 def test_failed_and_undefined_are_told_apart():
-    evaluation = evaluate(FACTORS[:, :1], FACTORS, metrics=["mcc", "dci_disentanglement", "r2:n_folds=99"])
+    evaluation = evaluate(FACTORS[:, :1], FACTORS, metrics=["mcc", "dci_disentanglement", "r2:n_folds=99"], quick=True)
     lines = {line.split()[0]: line for line in str(evaluation).splitlines() if line.strip()}
     assert "undefined" in lines["dci_disentanglement"]
     assert "failed" in lines["r2"]
@@ -101,4 +102,34 @@ def test_failed_and_undefined_are_told_apart():
     ids=["few", "many", "none"],
 )
 def test_the_heading_says_what_was_evaluated(evidence, heading):
-    assert str(evaluate(evidence, metrics="mcc")).splitlines()[0] == heading
+    assert str(evaluate(evidence, metrics="mcc", quick=True)).splitlines()[0] == heading
+
+
+@pytest.fixture(scope="module")
+def checked():
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(200, 2))
+    codes = {"kept": factors, "noisy": factors + rng.normal(size=(200, 2)), "noise": rng.normal(size=(200, 2))}
+    return factors, compare(factors, codes, metrics=["mcc", "r2"])
+
+
+def test_one_representation_shows_every_check(checked):
+    factors, _ = checked
+    line = next(line for line in str(evaluate(factors, factors, metrics="mcc")).splitlines() if " mcc" in line)
+    assert re.search(r"1\.000 +0\.0\d\d +1\.000 to 1\.000 +1\.000 +✓ trust +It would be 1\.00", line)
+
+
+def test_several_representations_show_marks_and_ties(checked):
+    _, evaluation = checked
+    lines = str(evaluation).splitlines()
+    mcc = next(line for line in lines if line.strip().startswith("mcc"))
+    assert re.search(r"1\.000 . a +0\.\d{3} . b +0\.\d{3} . c", mcc)
+    assert any("not told apart" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [60, 100, 200])
+def test_the_verdict_is_never_cut(checked, width):
+    factors, _ = checked
+    shown = printed(evaluate(factors, factors, metrics=["mcc", "r2"]), width)
+    assert shown.count("✓ trust") == 2
+    assert ("reason" in shown) == (width == 200)

@@ -16,7 +16,7 @@ CODES = {"kept": np.column_stack(list(FACTORS.values())), "noise": RNG.normal(si
 @pytest.fixture(scope="module")
 def evaluation():
     """Two representations, two seeds, nan for a constant factor, and a metric that fails."""
-    return compare(FACTORS, CODES, metrics=["mcc", "r2", "mig", "r2:n_folds=100"], seeds=[0, 1])
+    return compare(FACTORS, CODES, metrics=["mcc", "r2", "mig", "r2:n_folds=100"], seeds=[0, 1], budget=0.5)
 
 
 def test_json_gives_the_same_evaluation_back(evaluation):
@@ -28,7 +28,7 @@ def test_json_gives_the_same_evaluation_back(evaluation):
 
 def test_json_says_its_schema_data_and_versions(evaluation):
     content = json.loads(evaluation.to_json())
-    assert content["schema"] == "unweave.evaluation/1"
+    assert content["schema"] == "unweave.evaluation/2"
     assert (content["data"]["n_rows"], content["data"]["n_dropped"]) == (80, 0)
     assert {"unweave", "numpy", "python"} <= set(content["data"]["versions"])
     assert len({entry["fingerprint"] for entry in content["data"]["representations"].values()}) == 2
@@ -76,7 +76,9 @@ def test_mean_and_spread_over_seeds(evaluation):
 
 
 def test_mean_and_spread_are_those_of_the_values():
-    evaluation = evaluate(FACTORS, RNG.normal(size=(80, 2)) + CODES["kept"][:, :2], metrics="r2", seeds=range(4))
+    evaluation = evaluate(
+        FACTORS, RNG.normal(size=(80, 2)) + CODES["kept"][:, :2], metrics="r2", seeds=range(4), quick=True
+    )
     values = evaluation.values("r2", "codes")
     assert len(set(values)) == 4
     assert evaluation.mean_and_spread("r2", "codes") == (
@@ -90,7 +92,9 @@ def test_frames(evaluation, backend):
     frame = evaluation.to_frame(backend)
     assert type(frame).__module__.split(".")[0] == backend
     columns = frame.to_pydict() if backend == "pyarrow" else {name: frame[name].to_list() for name in frame.columns}
-    assert list(columns) == ["representation", "metric", "seed", "value", "raw", "chance", "seconds", "note"]
+    scores = ["representation", "metric", "seed", "value", "raw", "chance"]
+    checks = ["floor", "p_value", "calibrated", "lower", "upper", "verdict"]
+    assert list(columns) == [*scores, *checks, "seconds", "note"]
     assert columns["representation"] == [row.representation for row in evaluation.rows]
     assert columns["metric"][:4] == ["mcc", "mcc", "r2", "r2"]
     np.testing.assert_array_equal(

@@ -41,7 +41,7 @@ class Revised(Gaussian):
         {"metrics": (partial(mcc, rng=3),)},
         {"protocol": Arithmetic()},
     ],
-    ids=str,
+    ids=lambda change: next(iter(change)),
 )
 def test_changes_with_content(change):
     assert key_of(dataclasses.replace(CELL, **change)) != key_of(CELL)

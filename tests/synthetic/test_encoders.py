@@ -27,6 +27,8 @@ from unweave.synthetic.encoders.released import (
     ReleasedElementwise,
     ReleasedElementwiseCopies,
     ReleasedKept,
+    ReleasedMixed,
+    ReleasedNoise,
 )
 from unweave.synthetic.worlds import Correlated, Independent
 
@@ -52,7 +54,9 @@ ENCODERS = [
     WithCopies(PartlyMixed(0.25), times=3),
     WithNoiseCodes(PartlyMixed(0.25), added=4),
     ReleasedElementwise(0.5),
+    ReleasedMixed(5.0),
     ReleasedKept(2),
+    ReleasedNoise(7),
     ReleasedElementwiseCopies(2.0),
     ReleasedDistributed(4),
 ]
@@ -75,7 +79,7 @@ def test_sizes_seeds_and_words(encoder):
 
 @pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
 def test_the_map_does_not_depend_on_the_factors(encoder):
-    if isinstance(encoder, (Noise, Noisy, WithNoiseCodes, Reshaped)):
+    if isinstance(encoder, (Noise, ReleasedNoise, Noisy, WithNoiseCodes, Reshaped)):
         pytest.skip("draws for every row, or looks at the rows' scale")
     few = encoder.encode(FREE[:10], rng=1)
     assert np.allclose(few, encoder.encode(FREE, rng=1)[:10])

@@ -9,15 +9,28 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
 
 from unweave.card import Card, MetricUndefined
+from unweave.evaluation.assurance import assured
 from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, stated_options
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
+
+BUDGET = 30.0
+
+
+@dataclass(frozen=True)
+class _Assurance:
+    """Whether and how scores are checked."""
+
+    quick: bool
+    budget: float
+    level: float
 
 
 def evaluate(
@@ -26,6 +39,9 @@ def evaluate(
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
     seeds: int | Iterable[int] = 0,
+    quick: bool = False,
+    budget: float = BUDGET,
+    level: float = 0.95,
     n_jobs: int = 1,
     progress: bool = False,
     **evidence_options: Any,
@@ -41,6 +57,13 @@ def evaluate(
         ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
+    quick : bool
+        Scores alone, without noise floors, intervals and verdicts.
+    budget : float
+        Seconds for noise floors and intervals, about. Slow metrics get fewer draws, but 19 permutations and 8 parts
+        of the samples at least, and a note that says so.
+    level : float
+        Of the intervals.
     n_jobs : int
         Threads for metrics that fit one probe per factor; the numbers do not depend on it.
     progress : bool
@@ -67,7 +90,7 @@ def evaluate(
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **evidence_options)
-    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress)
+    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level))
 
 
 def compare(
@@ -76,6 +99,9 @@ def compare(
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
     seeds: int | Iterable[int] = 0,
+    quick: bool = False,
+    budget: float = BUDGET,
+    level: float = 0.95,
     n_jobs: int = 1,
     progress: bool = False,
     **evidence_options: Any,
@@ -98,7 +124,7 @@ def compare(
     }
     if len(evidences) < len(representations):
         raise EvidenceError("Two representations have the same name: give each a name of its own.")
-    return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress)
+    return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level))
 
 
 def _evidence_of(name: str, factors: object, codes: object, options: Mapping[str, Any]) -> Evidence:
@@ -125,6 +151,7 @@ def _run(
     seeds: int | Iterable[int],
     n_jobs: int,
     progress: bool,
+    assurance: _Assurance,
 ) -> Evaluation:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
@@ -138,12 +165,18 @@ def _run(
         if metrics is not None or metric_of(entry).card.lacking(evidence) is None
         for seed in (seed_list if _takes_seed(entry) else [None])
     ]
-    rows = []
-    with joblib.parallel_config("threading", n_jobs=n_jobs), _progress_bar(len(jobs), progress) as step:
+    rows: list[Row] = []
+    known: dict[str, Any] = {}
+    n_steps = len(jobs) + (0 if assurance.quick else 3 * len(evidences) + (len(evidences) > 1))
+    with joblib.parallel_config("threading", n_jobs=n_jobs), _progress_bar(n_steps, progress) as step:
         for name, evidence, label, entry, seed in jobs:
             step(f"{label} of {name}" if len(evidences) > 1 else label)
             rows.append(_row(name, evidence, label, entry, seed))
-    return Evaluation(tuple(rows), described_data(evidences))
+        if not assurance.quick:
+            rows, known = assured(
+                rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, step=step
+            )
+    return Evaluation(tuple(rows), described_data(evidences) | known)
 
 
 def _seed_list(seeds: int | Iterable[int]) -> list[int]:

@@ -14,7 +14,10 @@ from rich.text import Text
 
 from unweave.evaluation.results import Evaluation
 
-BESIDE_SCORES = ("measures", "chance")
+BESIDE_SCORES = ("measures", "reason", "chance")
+MARKS = {"trust": "✓", "caution": "!", "do not use": "✗"}
+STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
+REASON_WIDTH = 50
 LATEX = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -27,24 +30,37 @@ def rich_table(evaluation: Evaluation, width: int) -> Group:
 
     Where width is short the columns beside the scores go first; the scores are never cut.
     """
-    layouts = [_score_table(evaluation, beside) for beside in (BESIDE_SCORES, BESIDE_SCORES[1:], BESIDE_SCORES[2:])]
+    layouts = [_score_table(evaluation, BESIDE_SCORES[k:]) for k in range(len(BESIDE_SCORES) + 1)]
     table = next((layout for layout in layouts if _natural_width(layout) <= width), layouts[-1])
     table.width = _natural_width(table)
     parts: list[Text | Table] = [Text(_heading(evaluation)), table]
     parts += [Text(f"{k:>2} {sentence}", style="dim") for k, sentence in enumerate(evaluation.notes, 1)]
+    if _is_checked(evaluation) and len(evaluation.representations) > 1:
+        parts += [Text(line) for line in _verdicts_in_words(evaluation)]
     return Group(*parts)
 
 
+def _is_checked(evaluation: Evaluation) -> bool:
+    """Whether noise floors, intervals and verdicts stand beside the scores."""
+    return any(row.verdict is not None for row in evaluation.rows)
+
+
 def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
-    several = len(evaluation.representations) > 1
+    several, checked = len(evaluation.representations) > 1, _is_checked(evaluation)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
     if "measures" in beside:
         table.add_column("measures")
     for name in evaluation.representations:
         table.add_column(Text(name if several else "score"), justify="right", no_wrap=True)
-    if "chance" in beside:
-        table.add_column("chance", justify="right")
+    if checked or "chance" in beside:
+        table.add_column("floor" if checked else "chance", justify="right", no_wrap=True)
+    if checked and not several:
+        table.add_column(_interval_heading(evaluation), no_wrap=True)
+        table.add_column("calibrated", justify="right", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        if "reason" in beside:
+            table.add_column("reason", max_width=REASON_WIDTH)
     table.add_column("notes")
     for label in evaluation.labels:
         measures = next(row.measures for row in evaluation.rows if row.label == label)
@@ -53,11 +69,61 @@ def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
             # as Text, because names may hold what rich takes for markup
             Text(label),
             *([Text(measures)] if "measures" in beside else []),
-            *(_cell(evaluation, label, name) for name in evaluation.representations),
-            *([_chance_cell(evaluation, label)] if "chance" in beside else []),
+            *(_marked_cell(evaluation, label, name) for name in evaluation.representations),
+            *([_floor_cell(evaluation, label)] if checked else []),
+            *([_chance_cell(evaluation, label)] if "chance" in beside and not checked else []),
+            *(_checks(evaluation, label, "reason" in beside) if checked and not several else []),
             ", ".join(marks),
         )
     return table
+
+
+def _interval_heading(evaluation: Evaluation) -> str:
+    level = next((row.interval.level for row in evaluation.rows if row.interval is not None), 0.95)
+    return f"{100 * level:g} % interval"
+
+
+def _checks(evaluation: Evaluation, label: str, with_reason: bool) -> list[Text]:
+    """Interval, calibrated score, verdict and reason of the only representation."""
+    row = evaluation.row(label, evaluation.representations[0])
+    if row is None or row.verdict is None:
+        return [Text("")] * (3 + with_reason)
+    lower, upper = row.interval.clipped if row.interval and row.interval.defined else (math.nan, math.nan)
+    calibrated = row.noise_floor.calibrated if row.noise_floor else math.nan
+    reasons = row.verdict.reasons
+    return [
+        Text("" if math.isnan(lower) else f"{lower:.3f} to {upper:.3f}"),
+        Text("" if math.isnan(calibrated) else f"{calibrated:.3f}"),
+        Text(f"{MARKS[row.verdict.level]} {row.verdict.level}", style=STYLES[row.verdict.level]),
+        *([Text(reasons[0].sentence if reasons else "")] if with_reason else []),
+    ]
+
+
+def _marked_cell(evaluation: Evaluation, label: str, representation: str) -> Text:
+    """The score; of several representations with the verdict's mark and the letters of those it is tied with."""
+    row = evaluation.row(label, representation)
+    score = _cell(evaluation, label, representation)
+    if len(evaluation.representations) == 1 or row is None or row.verdict is None:
+        return Text(score)
+    letters = evaluation.data.get("comparison", {}).get(label, {}).get("letters", {}).get(representation, "")
+    mark = (MARKS[row.verdict.level], STYLES[row.verdict.level])
+    return Text.assemble(score, " ", mark, f" {letters}" if letters else "")
+
+
+def _floor_cell(evaluation: Evaluation, label: str) -> str:
+    floors = [row.noise_floor for row in evaluation.rows if row.label == label and row.noise_floor is not None]
+    levels = sorted(f"{found.floor + 0.0:.3f}" for found in floors if found.defined)
+    return "" if not levels else levels[0] if levels[0] == levels[-1] else f"{levels[0]} to {levels[-1]}"
+
+
+def _verdicts_in_words(evaluation: Evaluation) -> list[str]:
+    """What the marks mean, and why scores are not trusted."""
+    lines = ["✓ trust  ! caution  ✗ do not use; scores of one line with a letter in common are not told apart"]
+    for row in evaluation.rows:
+        if row.verdict is not None and row.verdict.level != "trust" and row.verdict.reasons:
+            mark, reason = MARKS[row.verdict.level], row.verdict.reasons[0].sentence
+            lines.append(f" {mark} {row.label} of {row.representation}: {reason}")
+    return lines
 
 
 def _natural_width(table: Table) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import platform
@@ -14,17 +15,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score, plain_data
+from unweave.trust.intervals import Interval
+from unweave.trust.nulls import NoiseFloor
+from unweave.trust.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-SCHEMA = "unweave.evaluation/1"
+SCHEMA = "unweave.evaluation/2"
+BESIDE = {"noise_floor": NoiseFloor, "interval": Interval, "verdict": Verdict}
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric on one representation with one seed: a score, or the reason why there is none."""
+    """One metric on one representation with one seed: a score, or the reason why there is none.
+
+    What stands beside the score is there for a metric's first seed, unless the evaluation was a quick one.
+    """
 
     representation: str
     label: str
@@ -35,6 +43,27 @@ class Row:
     problem: str | None
     chance: float | None
     seconds: float = field(compare=False)
+    noise_floor: NoiseFloor | None = None
+    interval: Interval | None = None
+    verdict: Verdict | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null."""
+        beside = {name: getattr(self, name) for name in BESIDE}
+        return plain_data(
+            {
+                **vars(self),
+                "score": self.score.to_dict() if self.score else None,
+                **{name: None if item is None else dataclasses.asdict(item) for name, item in beside.items()},
+            }
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Row from `to_dict`."""
+        beside = {name: None if data.get(name) is None else restored(kind, data[name]) for name, kind in BESIDE.items()}
+        score = None if data["score"] is None else Score.from_dict(data["score"])
+        return cls(**{**data, "score": score, **beside})
 
 
 def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
@@ -47,7 +76,11 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
             {"name": name, "kind": kind.value} for name, kind in zip(first.factor_names, first.kinds, strict=True)
         ],
         "representations": {
-            name: {"n_codes": evidence.n_codes, "fingerprint": evidence.fingerprint}
+            name: {
+                "n_codes": evidence.n_codes,
+                "code_names": list(evidence.code_names),
+                "fingerprint": evidence.fingerprint,
+            }
             for name, evidence in evidences.items()
         },
         "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
@@ -87,6 +120,11 @@ class Evaluation:
 
     def __getitem__(self, label: str) -> Score:
         return self.score(label)
+
+    def row(self, label: str, representation: str) -> Row | None:
+        """The row of a metric's first seed; None where it was not computed."""
+        fitting = (row for row in self.rows if row.label == label and row.representation == representation)
+        return next(fitting, None)
 
     def values(self, label: str, representation: str) -> list[float]:
         """The value for every seed; empty where the metric failed."""
@@ -136,6 +174,24 @@ class Evaluation:
 
         return latex_table(self)
 
+    def to_summary(self) -> dict[str, Any]:
+        """Plain data of the report page, with a versioned schema: what `to_html` and `to_markdown` are made of."""
+        from unweave.report.summarise import summarise
+
+        return summarise(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The report as one HTML page that needs nothing else, under 3 MB; also written to a file if one is named."""
+        from unweave.report.html import html_page
+
+        return _written(html_page(self), path)
+
+    def to_markdown(self, path: str | Path | None = None) -> str:
+        """The report as Markdown; also written to a file if one is named."""
+        from unweave.report.markdown import markdown_page
+
+        return _written(markdown_page(self), path)
+
     def to_frame(self, backend: str = "polars") -> Any:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
         import narwhals.stable.v1 as nw
@@ -147,6 +203,12 @@ class Evaluation:
             "value": [row.score.value if row.score else math.nan for row in self.rows],
             "raw": [row.score.raw if row.score else math.nan for row in self.rows],
             "chance": [math.nan if row.chance is None else row.chance for row in self.rows],
+            "floor": [row.noise_floor.floor if row.noise_floor else math.nan for row in self.rows],
+            "p_value": [row.noise_floor.p_value if row.noise_floor else math.nan for row in self.rows],
+            "calibrated": [row.noise_floor.calibrated if row.noise_floor else math.nan for row in self.rows],
+            "lower": [row.interval.lower if row.interval else math.nan for row in self.rows],
+            "upper": [row.interval.upper if row.interval else math.nan for row in self.rows],
+            "verdict": [row.verdict.level if row.verdict else None for row in self.rows],
             "seconds": [row.seconds for row in self.rows],
             "note": [" ".join(row.score.caveats) if row.score else row.problem for row in self.rows],
         }
@@ -154,8 +216,8 @@ class Evaluation:
 
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
-        rows = [{**vars(row), "score": row.score.to_dict() if row.score else None} for row in self.rows]
-        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": plain_data(rows)}, allow_nan=False)
+        rows = [row.to_dict() for row in self.rows]
+        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": rows}, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -170,11 +232,7 @@ class Evaluation:
                 f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
-        rows = [
-            Row(**{**row, "score": None if row["score"] is None else Score.from_dict(row["score"])})
-            for row in content["rows"]
-        ]
-        return cls(tuple(rows), content["data"])
+        return cls(tuple(Row.from_dict(row) for row in content["rows"]), content["data"])
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
@@ -184,3 +242,27 @@ class Evaluation:
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+def restored(kind: type[Any], data: Mapping[str, Any]) -> Any:
+    """A noise floor, an interval or a verdict from plain data; null was nan, and lists were tuples."""
+    content = {name: _restored_item(item) for name, item in data.items()}
+    if kind is Verdict:
+        content["reasons"] = tuple(restored(Reason, reason) for reason in data["reasons"])
+    return kind(**content)
+
+
+def _restored_item(item: Any) -> Any:
+    if item is None:
+        return math.nan
+    if isinstance(item, list):
+        return tuple(map(_restored_item, item))
+    if isinstance(item, dict):
+        return {name: _restored_item(entry) for name, entry in item.items()}
+    return float(item) if item in ("inf", "-inf") else item
+
+
+def _written(page: str, path: str | Path | None) -> str:
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page

@@ -12,6 +12,7 @@ from unweave.metrics.geometry.manifold_entropy import manifold_entropy
 from unweave.metrics.geometry.mutual_information import manifold_mutual_information
 from unweave.metrics.geometry.total_correlation import manifold_total_correlation
 from unweave.metrics.geometry.total_entropy import total_entropy
+from unweave.metrics.identification.identification import identification
 from unweave.metrics.information.infomec.compactness import infomec_compactness
 from unweave.metrics.information.infomec.explicitness import infomec_explicitness
 from unweave.metrics.information.infomec.modularity import infomec_modularity
@@ -94,6 +95,7 @@ CATALOGUE: dict[str, Metric] = {
         redundancy_upper_bound,
         synergy_lower_bound,
         synergy_upper_bound,
+        identification,
         total_entropy,
         manifold_entropy,
         manifold_total_correlation,
@@ -115,6 +117,7 @@ __all__ = [
     "explicitness_ratio",
     "factor_vae_score",
     "factors_invariance",
+    "identification",
     "indin_at_k",
     "infomec_compactness",
     "infomec_explicitness",

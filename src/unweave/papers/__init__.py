@@ -1,11 +1,11 @@
-"""One file a paper: its experiments as functions that give plain data; `unweave reproduce` runs and draws them."""
+"""One file or room a paper: its experiments, giving plain data; `unweave reproduce` runs and draws them."""
 
 from __future__ import annotations
 
 from unweave.evidence import EvidenceError
 
-# paper number to the module that has its REPRODUCTIONS (name of a figure or table to a function)
-HOMES = {"000": "unweave.papers.manifold_entropic_metrics"}
+# paper number to its module: 000 has REPRODUCTIONS (name of a figure to a function), 003 FIGURES and EXPERIMENTS
+HOMES = {"000": "unweave.papers.manifold_entropic_metrics", "003": "unweave.papers.guardians"}
 
 
 def home_of(number: str) -> str:

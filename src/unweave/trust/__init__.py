@@ -1,1 +1,1 @@
-"""How far a score may be trusted: noise floors, intervals, comparisons and the samples they need."""
+"""How far a score may be trusted: noise floors, intervals, comparisons, a diagnosis of the data, and verdicts."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import joblib
 
-from unweave.card import Card, Metric, MetricUndefined
+from unweave.card import Card, Metric
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score
 
@@ -100,10 +100,10 @@ def _within_budget(
 
 
 def score_or_none(metric: Choice, evidence: Evidence) -> Score | None:
-    """The score, or None where the metric is not made for this variant of the evidence."""
+    """The score, or None where the metric has none for this variant of the evidence."""
     try:
         return metric(evidence)
-    except (MetricUndefined, EvidenceError):
+    except Exception:  # it has scored the evidence itself, so what fails here is the variant, and stops no other metric
         return None
 
 

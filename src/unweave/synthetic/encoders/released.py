@@ -1,8 +1,8 @@
 """The encoders that 003's released code really used, where they differ from the text, to run its figures again.
 
-E1, E3, E5 and E7 are `PermutedAndScaled`, `Mixed`, `Copied` and `Mixed` with a ratio. Its null encoders are
-``Noise(m, "gaussian")`` under the name E9, and uniform within -1 and 1 under the name E10 (which a change of scale
-makes `Noise`). Nothing here is a model to follow: each docstring says what differs.
+E1, E5 and E7 are `PermutedAndScaled`, `Copied` and `Mixed` with a ratio. Its null encoders are ``Noise(m, "gaussian")``
+under the name E9 and `ReleasedNoise` under the name E10. Nothing here is a model to follow: each docstring says what
+differs. With the code's seeds they draw what the code drew, E7 apart.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng, one_factor_each, random_scales, size_of
+from unweave.synthetic.encoders.declaration import (
+    FloatArray,
+    Recovery,
+    Rng,
+    linear_purity,
+    one_factor_each,
+    random_scales,
+    size_of,
+)
 from unweave.synthetic.encoders.overcomplete import copied_sources
 from unweave.synthetic.functions import RELEASED
 
@@ -45,6 +53,41 @@ class ReleasedElementwise:
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """One factor a code."""
         return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
+
+
+@dataclass(frozen=True)
+class ReleasedMixed:
+    """E3 of the code: `Mixed` with the two orthogonal matrices of one singular value decomposition.
+
+    The distribution is that of `Mixed`; the draws of a seed are others.
+
+    >>> matrix = ReleasedMixed(kappa=2.0).matrix(3, rng=0)
+    >>> np.linalg.svd(matrix)[1].round(3).tolist()
+    [1.0, 0.75, 0.5]
+    """
+
+    kappa: float = 10.0
+
+    equivalence: ClassVar[Recovery] = "affine"
+    applies = "a dense linear map of full rank"
+    loses = "nothing"
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """A, d x d, with singular values from 1 down to 1 / kappa."""
+        left, _, right = np.linalg.svd(np.random.default_rng(rng).normal(size=(n_factors, n_factors)))
+        return left * np.linspace(1.0, 1.0 / self.kappa, n_factors) @ right
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes A z."""
+        return factors @ self.matrix(factors.shape[1], rng).T
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """Squared loadings, as shares."""
+        return linear_purity(self.matrix(n_factors, rng))
 
 
 @dataclass(frozen=True)
@@ -141,6 +184,33 @@ class ReleasedDistributed:
         """One factor a code."""
         order = np.random.default_rng(rng).permutation(n_factors)
         return one_factor_each(np.repeat(order, self.k), n_factors)
+
+
+@dataclass(frozen=True)
+class ReleasedNoise:
+    """E10 of the code: codes that know nothing, uniform within -1 and 1, so that a probe without intercept is fair.
+
+    >>> bool(ReleasedNoise(4).encode(np.eye(3), rng=0).min() < 0)
+    True
+    """
+
+    codes: int
+
+    equivalence: ClassVar[Recovery] = "none"
+    applies = "nothing: the codes are drawn without looking"
+    loses = "everything"
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as asked for."""
+        return self.codes
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Random numbers, whatever the factors."""
+        return np.random.default_rng(rng).uniform(-1.0, 1.0, size=(factors.shape[0], self.codes))
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """No factor moves a code."""
+        return np.zeros((self.codes, n_factors))
 
 
 def _in_turn(columns: FloatArray) -> FloatArray:

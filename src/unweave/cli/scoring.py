@@ -1,15 +1,14 @@
-"""The command line: thin, and quick to start (everything heavy is imported by the command that needs it)."""
+"""Commands that score: score, compare, report, metrics, explain, geometry, demo."""
 
 from __future__ import annotations
 
 import sys
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave import __version__
+from unweave.cli.talking import fail, names_in, one_sentence_errors, print_wide, show
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -28,26 +27,37 @@ SCORE_OPTIONS = [
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
     click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
     click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
+    click.option("--quick", is_flag=True, help="Scores alone, without noise floors, intervals and verdicts."),
+    click.option(
+        "--budget",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+        show_default=True,
+        help="For noise floors and intervals, about.",
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+]
+PAGE_OPTIONS = [
+    click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as one HTML page."),
+    click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as Markdown."),
+    click.option("--summary", metavar="FILE", type=click.Path(path_type=Path), help="Write the report's data as JSON."),
 ]
 
 
 def _with_score_options(command: Any) -> Any:
-    for option in reversed(SCORE_OPTIONS):
+    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
         command = option(command)
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="unweave")
-def main() -> None:
-    """Measure how well a learned representation separates the factors behind the data."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
+def _with_page_options(command: Any) -> Any:
+    for option in reversed(PAGE_OPTIONS):
+        command = option(command)
+    return command
 
 
-@main.command()
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
 @_with_score_options
@@ -56,29 +66,31 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
     Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
     """
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.datasets.files import read_files
         from unweave.evaluation import evaluate
 
         files = read_files(
             file,
             codes_file,
-            factors=_names(options["factors"]),
-            codes=_names(options["codes"]),
+            factors=names_in(options["factors"]),
+            codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
         )
         settings = _settings(options, row_groups=files.row_groups)
-        _show(evaluate(files.factors, files.codes, **settings), options["as_json"])
+        evaluation = evaluate(files.factors, files.codes, **settings)
+        show(evaluation, options["as_json"])
+        _write_pages(evaluation, options)
 
 
-@main.command()
+@click.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--factors-from", type=click.Path(path_type=Path), help="File with the factors; FILES hold codes only.")
 @_with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Score several representations of the same samples side by side, one file each."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.datasets.files import read_files, refuse_different_factors
         from unweave.evaluation import compare as compare_all
 
@@ -86,8 +98,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             read_files(
                 path if factors_from is None else factors_from,
                 None if factors_from is None else path,
-                factors=_names(options["factors"]),
-                codes=_names(options["codes"]),
+                factors=names_in(options["factors"]),
+                codes=names_in(options["codes"]),
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
             )
@@ -97,10 +109,26 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
         codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
         settings = _settings(options, row_groups=read[0].row_groups)
-        _show(compare_all(read[0].factors, codes, **settings), options["as_json"])
+        evaluation = compare_all(read[0].factors, codes, **settings)
+        show(evaluation, options["as_json"])
+        _write_pages(evaluation, options)
 
 
-@main.command()
+@click.command()
+@click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
+@_with_page_options
+def report(file: Path, **options: Any) -> None:
+    """Make the report of a saved evaluation, as score --json prints it and Evaluation.save writes it."""
+    with one_sentence_errors():
+        from unweave.evidence import EvidenceError
+        from unweave.report.files import read_evaluation
+
+        if not any(options.values()):
+            raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
+        _write_pages(read_evaluation(file), options)
+
+
+@click.command()
 def metrics() -> None:
     """List the metrics."""
     from rich import box
@@ -118,18 +146,18 @@ def metrics() -> None:
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
 
 
-@main.command()
+@click.command()
 @click.argument("name")
 def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.evaluation.choice import chosen_by_text
         from unweave.explanation import explained
 
         click.echo(explained(chosen_by_text(name)))
 
 
-@main.command()
+@click.command()
 @click.argument("source")
 @click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
 @click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
@@ -143,7 +171,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
     SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from functools import partial
 
         from unweave.datasets.decoders import read_decoder
@@ -157,7 +185,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
-        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"])
+        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"], quick=True)
         if options["picture"]:
             from unweave.report.geometry_figures import save, spectrum_figure
 
@@ -167,98 +195,39 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         else:
             from unweave.report.geometry_table import geometry_table
 
-            _print_wide(geometry_table(found, evaluation, options["keep"]))
+            print_wide(geometry_table(found, evaluation, options["keep"]))
 
 
-@main.command()
-@click.argument("paper")
-@click.argument("figure")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--steps", type=click.IntRange(1), help="Training steps; the default is what the figure needs.")
-def reproduce(paper: str, figure: str, out: Path, seed: int, steps: int | None) -> None:
-    """Run a figure of a paper again: 000 fig1 (two moons), 000 fig2 (torus).
-
-    Training goes on where it was interrupted; pictures and checkpoints are written to --out.
-    """
-    with _one_sentence_errors():
-        from importlib import import_module
-
-        from unweave.evidence import EvidenceError
-        from unweave.papers import home_of
-
-        reproductions = import_module(home_of(paper)).REPRODUCTIONS
-        if figure not in reproductions:
-            raise EvidenceError(f"Paper {paper} has no {figure!r} here: there are {', '.join(reproductions)}.")
-        given = {} if steps is None else {"n_steps": steps}
-        flows = reproductions[figure](seed=seed, folder=out, progress=True, **given)
-        from unweave.report.reproductions import drawn, table
-
-        _print_wide(table(flows))
-        for path in drawn(figure, flows, out):
-            click.echo(f"wrote {path}")
-
-
-@main.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results; by default named as the sweep.")
-@click.option(
-    "--jobs", metavar="N", type=int, default=1, help="Processes, -1 for all cores; the numbers do not change."
-)
-@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
-    """Compute the grid of worlds, encoders, metrics and seeds that FILE (TOML) declares.
-
-    Cells are written as they are finished: run the same again to go on after an interruption.
-    """
-    with _one_sentence_errors():
-        from unweave.sweeps.declaration import read_sweep
-        from unweave.sweeps.execution import run
-        from unweave.sweeps.summary import printed
-
-        declared = read_sweep(file)
-        folder = out or Path(declared.name)
-        try:
-            table = run(declared, folder, n_jobs=jobs, cluster=cluster, progress=True)
-        except KeyboardInterrupt as stopped:
-            click.echo(str(stopped), err=True)
-            raise SystemExit(130) from None
-        _print_wide(printed(table))
-        click.echo(f"wrote {folder / 'table.parquet'}")
-
-
-@main.command()
-@click.option("--rows", type=click.IntRange(50), default=2000, show_default=True, help="Samples to draw.")
+@click.command()
+@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
 def demo(rows: int) -> None:
     """Score a few encoders of a circuit with a resistor."""
-    with _one_sentence_errors():
+    with one_sentence_errors():
         from unweave.demonstration import METRICS, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        _show(compare_all(factors, representations, metrics=METRICS, progress=True), as_json=False)
+        show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
     return {
-        "metrics": _names(options["metrics"]) or None,
+        "metrics": names_in(options["metrics"]) or None,
         "kinds": _kinds(options["kinds"]),
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
         "n_jobs": options["jobs"],
+        "quick": options["quick"],
+        "budget": options["budget"],
         "row_groups": row_groups,
         "progress": True,
     }
 
 
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
     """One kind for all factors, one for each in their order, or kinds by name."""
-    stated = _names(text)
+    stated = names_in(text)
     if any("=" in pair for pair in stated):
         pairs = [pair.rpartition("=") for pair in stated]
         return {name.strip(): kind.strip() for name, _, kind in pairs}
@@ -268,45 +237,15 @@ def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
 def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
     """File names without endings, or whole paths where these are not distinct."""
     if len(set(files)) < len(files):
-        _fail("A file is named twice: name every representation once.")
+        fail("A file is named twice: name every representation once.")
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
 
 
-def _show(evaluation: Evaluation, as_json: bool) -> None:
-    if as_json:
-        click.echo(evaluation.to_json())
-    elif sys.stdout.isatty():
-        from rich.console import Console
+def _write_pages(evaluation: Evaluation, options: dict[str, Any]) -> None:
+    wanted = {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+    if wanted:
+        from unweave.report.files import write_pages
 
-        Console(highlight=False).print(evaluation, crop=False)
-    else:
-        click.echo(str(evaluation))
-    if all(row.score is None for row in evaluation.rows):
-        _fail(f"No metric could be computed: {evaluation.rows[0].problem}")
-
-
-def _print_wide(item: Any) -> None:
-    from rich.console import Console
-
-    # a pipe has no width: wide enough for the table, and no colours
-    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
-
-
-def _fail(sentence: str) -> NoReturn:
-    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
-    raise SystemExit(2)
-
-
-class _one_sentence_errors:
-    """Bad input ends the command with its one sentence and exit code 2, without a traceback."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None and issubclass(kind, ValueError):
-            from unweave.evidence import EvidenceError
-
-            if isinstance(error, EvidenceError):
-                _fail(str(error))
+        for path in write_pages(evaluation, **wanted):
+            click.echo(f"wrote {path}", err=True)

@@ -1,0 +1,38 @@
+"""The null grid of 003's Figure 5 as a sweep, against the bare loop over its cells."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from benchmarks.measurement import Measurement, Target, seconds
+from benchmarks.timing import best_cpu_seconds
+from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.figures import FIGURES
+from unweave.sweeps import run
+
+
+def null_grid() -> Measurement:
+    """Keys, files and the table cost little beside the metrics, and the whole is far below a minute on two cores."""
+    [part] = FIGURES["fig5"].parts
+    sweep = EXPERIMENTS[part.experiment].sweep("ours", part.settings, ("MCC-P", "R2"))
+    root = Path(tempfile.mkdtemp())
+    contestants = {
+        "sweep": lambda _: run(sweep, tempfile.mkdtemp(dir=root)),
+        "loop": lambda _: [
+            cell.protocol.scores(cell.world, cell.encoder, cell.n_rows, cell.seed, cell.metric_by_label)
+            for cell in sweep.cells
+        ],
+    }
+    try:
+        times = best_cpu_seconds(contestants, repetitions=2)
+    finally:
+        shutil.rmtree(root)
+    return Measurement(
+        subject=f"Figure 5 of 003 as a sweep: {len(part.settings)} cells, 5 seeds, MCC and R2, one process",
+        figure=times["sweep"] / times["loop"],
+        unit="times the bare loop over worlds, encoders and metrics",
+        target=Target("at most", 2),
+        notes=(seconds(times),),
+    )

@@ -1,0 +1,174 @@
+"""Table 3 for the whole catalogue: the audit of every metric of factors and codes, kept inside the package.
+
+`unweave.trust` reads the table as data, which is how what the audit found reaches a layer below it. Run
+``python -m unweave.auditing.catalogue`` (``make audit``) to write it again; finished cells are kept in a file, so that
+a run that was stopped goes on where it was, and every further run adds to what is there (``--budget 0`` only writes).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import unweave
+from unweave.auditing.card_check import Promise
+from unweave.auditing.grid import PROPERTIES
+from unweave.auditing.rendering import number_of, text_table
+from unweave.auditing.run import audit_all
+from unweave.auditing.scorecard import TICKS, Audit, Result
+from unweave.auditing.subjects import Subject, subject_of
+from unweave.metrics import CATALOGUE
+
+SCHEMA = "unweave.audited/1"
+TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
+CELLS = Path(".audit") / "cells.jsonl"
+BUDGET = 120.0
+# metrics whose costly part is the same, so that it is computed once
+SHARED = (
+    ("dci_disentanglement", "dci_completeness", "dci_informativeness"),
+    ("mig", "mig_sup", "dcimig", "modularity"),
+    ("minimality", "sufficiency"),
+    ("infomec_modularity", "infomec_compactness"),
+    ("infomec_explicitness", "explicitness_ratio"),
+)
+# variants that 003's Table 3 has rows for; its T-MEX is the alignment score of a linear test
+VARIANTS = (
+    subject_of("mcc:correlation=spearman"),
+    subject_of("mcc:correlation=rdc"),
+    subject_of("t_mex:test=linear:score=alignment", scale=(0.0, 1.0)),
+)
+
+
+def groups() -> list[list[Subject]]:
+    """The catalogue and its variants, metrics that share work together, the others alone."""
+    together = {name: group for group in SHARED for name in group}
+    listed = dict.fromkeys(together.get(name, (name,)) for name in CATALOGUE)
+    return [[subject_of(name) for name in group] for group in listed] + [[variant] for variant in VARIANTS]
+
+
+def audited_catalogue(
+    budget: float,
+    cells: str | Path | None,
+    n_jobs: int = 1,
+    names: Iterable[str] = (),
+    say: Callable[[str], object] = str,
+) -> list[Audit]:
+    """Audits of the catalogue, or of these names alone; ``budget`` seconds of computing for every group."""
+    wanted = set(names)
+    audits: list[Audit] = []
+    for group in groups():
+        if not wanted or wanted & {subject.label for subject in group}:
+            audits += audit_all(group, budget=budget, n_jobs=n_jobs, store=cells)
+            say("\n".join(f"{audit.ticks} {audit.metric} ({audit.seconds:.0f} s)" for audit in audits[-len(group) :]))
+    return audits
+
+
+def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
+    """What is kept: verdicts, numbers and intervals, without the curves they come from."""
+    first = next(audit for audit in audits if not audit.refusal)
+    kept = [audit for audit in audits if not audit.refusal]
+    return {
+        "schema": SCHEMA,
+        "versions": first.versions,
+        "n_seeds": first.n_seeds,
+        "grid": first.grid,
+        "metrics": {audit.metric: _summary(audit) for audit in kept},
+        "not_audited": {audit.metric: audit.refusal for audit in audits if audit.refusal},
+    }
+
+
+def write_table(audits: Sequence[Audit], path: Path = TABLE) -> None:
+    """Write the table as JSON, a line for every entry, so that changes can be read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(table_data(audits), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def read_table(path: Path = TABLE) -> dict[str, Any]:
+    """The table as it was written."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def markdown_table(data: Mapping[str, Any]) -> str:
+    """The table for the documents: a mark, the number that weighs most and its interval for every property."""
+    lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for name, entry in data["metrics"].items():
+        cells = [_markdown_cell(entry[key]) for key in PROPERTIES]
+        product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
+        broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
+        kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or (
+            "kept" if entry["promises"] else "not measured"
+        )
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {kept} |")
+    return "\n".join(lines)
+
+
+def _markdown_cell(entry: Mapping[str, Any]) -> str:
+    """Mark and number; for P2 whether it is the cost of a redundant factor or the share paid for free ones."""
+    if entry["number"] is None:
+        return TICKS[entry["verdict"]]
+    low, high = (
+        math.inf * side if bound is None else bound for side, bound in zip((-1, 1), entry["interval"], strict=True)
+    )
+    kind = "paid " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
+    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], (low, high))}"
+
+
+def _summary(audit: Audit) -> dict[str, Any]:
+    plain = audit.to_dict()
+    return {
+        "version": audit.version,
+        "ticks": audit.ticks,
+        **{result.name: _kept(result) for result in audit.results},
+        "equivalence": audit.equivalence,
+        "promises": plain["promises"],
+        "red_team": plain["red_team"],
+        "treatment": audit.treatment,
+        "problems": list(audit.problems),
+        "seconds": round(audit.seconds, 1),
+    }
+
+
+def _kept(result: Result) -> dict[str, Any]:
+    """A property in a few lines: the number that weighs most, the worst of every kind, and how much is missing."""
+    by_kind: dict[str, Any] = {}
+    for row in result.measured:
+        sign = -1 if row.kind == "lossy" else 1
+        name = f"{row.kind} {row.label.split(',')[0]}" if row.kind != "level" else row.kind
+        if name not in by_kind or sign * row.number > sign * by_kind[name]["number"]:
+            by_kind[name] = {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
+    return {
+        "verdict": result.verdict,
+        "possible": list(result.possible),
+        "number": _rounded(result.number),
+        "interval": [_rounded(bound) for bound in result.interval],
+        "where": result.where,
+        "worst_of_each": by_kind,
+        "worst_case": None if result.worst_case is None else result.worst_case.expression,
+        "n_missing": len(result.missing),
+    }
+
+
+def _rounded(number: float) -> float | None:
+    return round(number, 4) if abs(number) < float("inf") else None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Audit the catalogue and write the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of computing for every group of metrics")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
+    parser.add_argument("--out", type=Path, default=TABLE)
+    given = parser.parse_args(arguments)
+    audits = audited_catalogue(given.budget, given.cells, given.jobs, say=lambda text: sys.stderr.write(text + "\n"))
+    write_table(audits, given.out)
+    sys.stdout.write(text_table(audits) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""`audit`: the four properties, the card and the adversary, for one metric or many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from unweave.auditing.adversary import RedTeam, red_team
+from unweave.auditing.assembly import assembled, scores_of
+from unweave.auditing.card_check import card_cases
+from unweave.auditing.cases import Case, Outcome
+from unweave.auditing.grid import PROPERTIES, Grid, Point, Property
+from unweave.auditing.measuring import Bench
+from unweave.auditing.properties import finding_of
+from unweave.auditing.scorecard import Audit
+from unweave.auditing.store import CellStore
+from unweave.auditing.subjects import Auditable, Scale, Subject, subject_of, subjects_of
+from unweave.evidence import EvidenceError
+from unweave.sweeps.progress import progress_bar
+
+BUDGET = 300.0
+POINTS_SHARE, CARD_SHARE = 0.7, 0.1  # of the budget; what they leave is the adversary's
+CARD_SEEDS = 2
+
+
+def audit(
+    metric: Auditable,
+    *,
+    scale: Scale | None = None,
+    seeds: int = 5,
+    budget: float | None = BUDGET,
+    n_jobs: int = 1,
+    grid: Grid | None = None,
+    adversary: bool = True,
+    progress: bool = False,
+) -> Audit:
+    """Test a metric for the four properties that 003 asks of it, and for what its own card promises.
+
+    P1: does the score stay when factors correlate? P2: does it see which factors are free? P3: does it stay when codes
+    are added? P4: is it about zero for codes that know nothing? Each is answered by worlds and encoders whose distance
+    from the truth is known, on `Score.value`, as a number with an interval over seeds.
+
+    Parameters
+    ----------
+    metric : str, metric, partial of a metric, or function ``(factors, codes) -> float``
+        A name may carry options: ``"mcc:correlation=spearman"``.
+    scale : (worst, best), optional
+        The scores that count as 0 and 1. By default the bounds of the metric's card, turned so that 1 is best; 0 and 1
+        for a function without a card.
+    seeds : int
+        Number of draws of every world and map, 2 or more; more seeds give narrower intervals.
+    budget : float or None
+        Seconds of computing. The most telling cells come first; what does not fit is said, and leaves verdicts
+        undecided that it could change. A tenth is for the card, a fifth for the adversary. None for all there is.
+    n_jobs : int
+        Processes; the numbers do not depend on it.
+    grid : Grid, optional
+        Other sizes and steps than those the thresholds were set for.
+    adversary : bool
+        Whether to search for the encoder with the largest product of score and mixing share.
+    progress : bool
+        Show a progress bar on the terminal.
+
+    Returns
+    -------
+    Audit
+        Print it for a table; ``audit["P1"].verdict`` and ``audit.ticks`` for use in programs.
+
+    Examples
+    --------
+    >>> small = Grid(n_factors=(5,), n_rows=200, rhos=(0, 0.9), ratios=(2,), splits=(2,), null_ratios=(0.1,))
+    >>> audit(lambda factors, codes: 0.5, grid=small, adversary=False).ticks
+    '✓✗✓✗'
+    """
+    subject = subject_of(metric, scale)
+    return audit_all(
+        [subject],
+        seeds=seeds,
+        budget=budget,
+        n_jobs=n_jobs,
+        grid=grid,
+        adversary=adversary,
+        progress=progress,
+    )[0]
+
+
+def audit_all(
+    metrics: Iterable[Auditable | Subject],
+    *,
+    seeds: int = 5,
+    budget: float | None = BUDGET,
+    n_jobs: int = 1,
+    grid: Grid | None = None,
+    adversary: bool = True,
+    progress: bool = False,
+    store: str | Path | None = None,
+) -> list[Audit]:
+    """Audit several metrics on the same data, so that they share what they compute; ``budget`` is for all of them.
+
+    Every finished cell is written to the file ``store``, where a run that was stopped goes on. The other options are
+    those of `audit`.
+    """
+    if seeds < 2:
+        raise EvidenceError(f"An interval over seeds needs 2 of them or more, and seeds is {seeds}.")
+    subjects, grid = subjects_of(metrics), grid or Grid()
+    fit = [subject for subject in subjects if not subject.refusal]
+    audits = {
+        subject.label: Audit(subject.label, subject.version, refusal=subject.refusal)
+        for subject in subjects
+        if subject.refusal
+    }
+    if fit:
+        promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
+        n_cases = len(dict.fromkeys([*promised, *(point.case for point in grid.points())]))
+        with progress_bar(n_cases, 0, progress) as step:
+            bench = Bench(fit, CellStore(store), n_jobs, after_each=step)
+            bench.budget = None if budget is None else POINTS_SHARE * budget
+            found = _measured(bench, grid.points(), range(seeds))
+            bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
+            found = bench.measure(promised, range(CARD_SEEDS)) | found
+            bench.budget, bench.after_each = budget, lambda: None
+            deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
+        for place, subject in enumerate(fit):
+            own = {case: [row[place] for row in rows] for case, rows in found.items()}
+            audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place])
+    return [audits[subject.label] for subject in subjects]
+
+
+def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
+    """All points turn by turn; what can no longer change a verdict waits until the rest is done."""
+    found: dict[Case, list[list[Outcome]]] = {}
+    waiting = points
+    while waiting:
+        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found, seeds)}
+        open_points = [point for point in waiting if point.name not in settled] or waiting
+        now = [point for point in open_points if point.turn == open_points[0].turn]
+        found |= bench.measure([point.case for point in now if point.case not in found], seeds)
+        waiting = [point for point in waiting if point not in now]
+    return found
+
+
+def _violated_by_all(
+    name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: range
+) -> bool:
+    """Whether every subject is already known to violate the property."""
+    for place in range(len(bench.subjects)):
+        own = {case: [row[place] for row in rows] for case, rows in found.items()}
+        if finding_of(name, points, scores_of(points, own, seeds)).verdict != "violated":
+            return False
+    return True

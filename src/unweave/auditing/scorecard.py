@@ -1,0 +1,189 @@
+"""`Audit`: what an audit found about one metric, as plain data that prints as a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Self
+
+from unweave.auditing.adversary import RedTeam
+from unweave.auditing.card_check import Promise
+from unweave.auditing.grid import PROPERTIES, Property
+from unweave.auditing.properties import Verdict
+from unweave.score import plain_data
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+SCHEMA = "unweave.audit/1"
+TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
+NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number of a property with its interval over seeds; ``counts`` says whether the verdict looks at it."""
+
+    label: str
+    kind: str
+    number: float
+    interval: Interval
+    n_seeds: int
+    counts: bool = True
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The seed at which the number that weighs most is largest, as a Python expression that gives it again."""
+
+    number: float
+    expression: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """One property: verdict, the number that weighs most, all numbers, the worst case, and what is missing.
+
+    ``possible`` are the verdicts that intervals and missing points leave open.
+    """
+
+    name: Property
+    verdict: Verdict
+    possible: tuple[Verdict, ...]
+    number: float
+    interval: Interval
+    where: str
+    measured: tuple[Measured, ...]
+    missing: tuple[str, ...] = ()
+    worst_case: WorstCase | None = None
+
+    @property
+    def tick(self) -> str:
+        """The mark of 003's Table 3."""
+        return TICKS[self.verdict]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Mean score at one place of a curve, and how far it is from the start of the curve, with intervals over seeds."""
+
+    name: Property
+    series: str
+    n_factors: int
+    x: float
+    mean: float
+    interval: Interval
+    change: float
+    change_interval: Interval
+    n_seeds: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A metric's scorecard for the four properties of 003; print it for a table.
+
+    ``refusal`` says why a metric could not be audited; then there are no results. ``treatment`` says what was done to
+    its scores, ``problems`` where it raised or gave nan, and how often.
+    """
+
+    metric: str
+    version: int
+    results: tuple[Result, ...] = ()
+    curves: tuple[CurvePoint, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    red_team: RedTeam | None = None
+    problems: tuple[str, ...] = ()
+    equivalence: str = ""
+    treatment: str = ""
+    refusal: str = ""
+    n_seeds: int = 0
+    grid: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def ticks(self) -> str:
+        """One mark for each of P1 to P4: ✓ satisfied, ~ partly, ✗ violated, ? undecided, a dash for not applicable."""
+        return "".join(result.tick for result in self.results) or NOT_APPLICABLE * len(PROPERTIES)
+
+    def __getitem__(self, name: str) -> Result:
+        """The result of P1, P2, P3 or P4."""
+        return next(result for result in self.results if result.name == name)
+
+    def __str__(self) -> str:
+        from unweave.auditing.rendering import text_of
+
+        return text_of(self)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Any:
+        from unweave.auditing.rendering import rich_audit
+
+        parts: RenderableType = rich_audit(self)
+        yield parts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null, infinities become text."""
+        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return {"schema": SCHEMA, "ticks": self.ticks, **_plain(data)}
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Audit from `to_dict`."""
+        given = {entry.name: data[entry.name] for entry in fields(cls)}
+        red_team = data["red_team"]
+        return cls(
+            **given
+            | {
+                "results": tuple(_result(entry) for entry in data["results"]),
+                "curves": tuple(
+                    CurvePoint(**entry | _numbers(entry, "mean") | _numbers(entry, "change", "change_interval"))
+                    for entry in data["curves"]
+                ),
+                "promises": tuple(Promise(**entry) for entry in data["promises"]),
+                "red_team": None if red_team is None else RedTeam(**red_team),
+                "problems": tuple(data["problems"]),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Audit from `to_json`."""
+        return cls.from_dict(json.loads(text))
+
+
+def _plain(item: Any) -> Any:
+    """Plain data, records as mappings."""
+    if hasattr(item, "__dataclass_fields__"):
+        return {entry.name: _plain(getattr(item, entry.name)) for entry in fields(item)}
+    if isinstance(item, (list, tuple)):
+        return [_plain(entry) for entry in item]
+    if isinstance(item, dict):
+        return {name: _plain(entry) for name, entry in item.items()}
+    return plain_data(item)
+
+
+def _numbers(entry: Mapping[str, Any], name: str, interval: str = "interval") -> dict[str, Any]:
+    """A number and its interval as they were before JSON."""
+    number, low, high = (float("nan") if item is None else float(item) for item in (entry[name], *entry[interval]))
+    return {name: number, interval: (low, high)}
+
+
+def _result(entry: Mapping[str, Any]) -> Result:
+    worst = entry["worst_case"]
+    return Result(
+        **dict(entry)
+        | _numbers(entry, "number")
+        | {
+            "possible": tuple(entry["possible"]),
+            "missing": tuple(entry["missing"]),
+            "measured": tuple(Measured(**row | _numbers(row, "number")) for row in entry["measured"]),
+            "worst_case": None if worst is None else WorstCase(**worst),
+        }
+    )

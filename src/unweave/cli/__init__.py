@@ -1,0 +1,25 @@
+"""The command line: thin, and quick to start (everything heavy is imported by the command that needs it)."""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+
+import click
+
+from unweave import __version__
+from unweave.cli.scoring import compare, demo, explain, geometry, metrics, report, score
+from unweave.cli.studying import audit, reproduce, sweep
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="unweave")
+def main() -> None:
+    """Measure how well a learned representation separates the factors behind the data."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
+
+
+for command in (score, compare, report, metrics, explain, audit, sweep, reproduce, geometry, demo):
+    main.add_command(command)

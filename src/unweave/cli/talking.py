@@ -1,0 +1,62 @@
+"""What commands have in common: how they show results, and how they end when input is bad."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from unweave.evaluation import Evaluation
+
+
+def show(evaluation: Evaluation, as_json: bool) -> None:
+    """Print an evaluation; the command fails if no metric could be computed."""
+    if as_json:
+        click.echo(evaluation.to_json())
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console(highlight=False).print(evaluation, crop=False)
+    else:
+        click.echo(str(evaluation))
+    if all(row.score is None for row in evaluation.rows):
+        fail(f"No metric could be computed: {evaluation.rows[0].problem}")
+
+
+def print_wide(item: Any) -> None:
+    """Print a table at a width that holds it."""
+    from rich.console import Console
+
+    # a pipe has no width: wide enough for the table, and no colours
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
+
+
+def names_in(text: str | None) -> list[str]:
+    """Names between commas.
+
+    >>> names_in("mcc, r2")
+    ['mcc', 'r2']
+    """
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def fail(sentence: str) -> NoReturn:
+    """End the command with one sentence and exit code 2."""
+    click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    raise SystemExit(2)
+
+
+class one_sentence_errors:
+    """Bad input ends the command with its one sentence and exit code 2, without a traceback."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is not None and issubclass(kind, ValueError):
+            from unweave.evidence import EvidenceError
+
+            if isinstance(error, EvidenceError):
+                fail(str(error))

@@ -1,0 +1,93 @@
+"""What stands beside every score: its noise floor, its interval, a verdict; and of the data, a diagnosis."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from unweave.evaluation.choice import metric_of
+from unweave.evaluation.results import Row
+from unweave.evidence import Evidence
+from unweave.score import plain_data
+from unweave.trust.comparison import compared
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.intervals import intervals
+from unweave.trust.nulls import noise_floors
+from unweave.trust.verdict import verdicts
+
+SHARE_OF_FLOORS = 0.5  # of the seconds; the rest is for intervals
+
+
+def assured(
+    rows: Sequence[Row],
+    evidences: Mapping[str, Evidence],
+    chosen: Mapping[str, Any],
+    *,
+    budget: float,
+    level: float,
+    n_jobs: int,
+    step: Callable[[str], None],
+) -> tuple[list[Row], dict[str, Any]]:
+    """The rows of every metric's first seed with what stands beside them, and what is known of the data."""
+    known: dict[str, Any] = {"diagnosis": {}}
+    beside: dict[tuple[str, str], dict[str, Any]] = {}
+    seconds = budget / len(evidences)
+    for name, evidence in evidences.items():
+        first = _first_rows(rows, name)
+        scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
+        metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
+        about = f" of {name}" if len(evidences) > 1 else ""
+        step(f"noise floors{about}")
+        floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs)
+        step(f"intervals{about}")
+        found = intervals(metrics, evidence, level=level, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs)
+        step(f"verdicts{about}")
+        diagnosis = diagnose(evidence)
+        known["diagnosis"][name] = diagnosis.to_dict()
+        judged = verdicts(metrics, scores, evidence, diagnosis, floors)
+        for label in metrics:
+            beside[name, label] = {
+                "noise_floor": floors[label],
+                "interval": found[label],
+                "verdict": judged[label],
+            }
+    if len(evidences) > 1:
+        step("comparisons")
+        known["comparison"] = _compared(rows, evidences, chosen, budget / 2, level, n_jobs)
+    firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
+    completed = [
+        dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
+        for row in rows
+    ]
+    return completed, known
+
+
+def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
+    """Rows of a representation by label, the first where there are several seeds."""
+    return {row.label: row for row in reversed(rows) if row.representation == representation}
+
+
+def _seeded(entry: Any, seed: int | None) -> Any:
+    return entry if seed is None else functools.partial(entry, rng=seed)
+
+
+def _compared(
+    rows: Sequence[Row],
+    evidences: Mapping[str, Evidence],
+    chosen: Mapping[str, Any],
+    budget: float,
+    level: float,
+    n_jobs: int,
+) -> dict[str, Any]:
+    """Which representations each metric tells apart, for metrics that scored all of them."""
+    per_label = {label: [row for row in rows if row.label == label and row.score is not None] for label in chosen}
+    able = [label for label, found in per_label.items() if {row.representation for row in found} == set(evidences)]
+    comparisons = {}
+    for label in able:
+        if "factors" in metric_of(chosen[label]).card.needs:
+            metric = _seeded(chosen[label], per_label[label][0].seed)
+            found = compared(metric, evidences, level=level, budget=budget / len(able), n_jobs=n_jobs)
+            comparisons[label] = plain_data(dataclasses.asdict(found))
+    return comparisons

@@ -1,0 +1,143 @@
+"""What stands for a factor in every step: functions of it to fit with, and scales to read it on.
+
+Numbers count by their ranks alone. A categorical factor is given by the indicators of its levels, a circular one by
+sines and cosines, an ordinal one with few levels by their indicators where functions of it are fitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.normal_scores import normal_scores, uniform_scores
+from unweave.estimators.out_of_fold import Folds
+from unweave.estimators.spline_basis import natural_spline, orthonormal_columns
+from unweave.evidence import Evidence, FactorKind
+from unweave.matrices import target_columns, varying
+from unweave.memo import memoised
+
+MOST_FUNCTIONS = 8  # of one factor alone
+MOST_ADDITIVE = 6  # of every factor, where all are fitted together
+ROWS_PER_FUNCTION = 25
+ROWS_PER_COEFFICIENT = 5
+FEW_LEVELS = 12
+LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
+
+
+@dataclass(frozen=True)
+class FactorColumns:
+    """One factor, n rows.
+
+    Attributes
+    ----------
+    smooth, additive : array, n x b
+        Functions of the factor, uncorrelated and of variance 1: for fits to it alone, and for fits to all factors.
+    linear, products : array, n x b
+        Its score, sine and cosine, or indicators; and few functions of it whose products are tried.
+    kernel, plain : array, n x b
+        Where it sits in a kernel, by ranks and by values.
+    scales : tuple of arrays, n x b
+        Columns to predict it by; for numbers normal and uniform scores, of which the better counts.
+    place : array, n
+        Its order: a score, the angle as a share of the circle, or the number of the level.
+    levels : bool
+        Whether it has levels, so that rows of one level are its neighbours.
+    circle : bool
+        Whether its two ends meet.
+    """
+
+    smooth: FloatArray
+    additive: FloatArray
+    linear: FloatArray
+    products: FloatArray
+    kernel: FloatArray
+    plain: FloatArray
+    scales: tuple[FloatArray, ...]
+    place: FloatArray
+    levels: bool
+    circle: bool
+
+
+@memoised(on="both")
+def factor_columns(evidence: Evidence) -> tuple[FactorColumns, ...]:
+    """Columns of every factor that varies, in the order given."""
+    used = np.flatnonzero(varying(evidence)).tolist()
+    return tuple(_columns_of(evidence, j, len(used)) for j in used)
+
+
+def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
+    kind, values = evidence.kinds[j], evidence.factors[:, j]
+    alone = max(1, min(MOST_FUNCTIONS, evidence.n_rows // ROWS_PER_FUNCTION))
+    together = max(1, min(MOST_ADDITIVE, evidence.n_rows // (ROWS_PER_COEFFICIENT * n_factors)))
+    levels, place = np.unique(values, return_inverse=True)
+    discrete = kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
+    if kind is FactorKind.CIRCULAR:
+        period = evidence.declared_kinds[j].period
+        angle = 2 * np.pi * values / period
+        plane = target_columns(evidence, j) * np.sqrt(2)
+        smooth, additive = (orthonormal_columns(_harmonics(angle, max(1, n // 2))) for n in (alone, max(2, together)))
+        return FactorColumns(
+            smooth, additive, plane, _harmonics(angle, 2), plane, plane, (plane,), values / period % 1.0, False, True
+        )
+    if kind is FactorKind.CATEGORICAL:
+        indicators = target_columns(evidence, j)
+        basis = orthonormal_columns(indicators)
+        corners = indicators * LEVEL_SCALE
+        return FactorColumns(
+            basis,
+            basis,
+            basis,
+            basis[:, :MOST_FUNCTIONS],
+            corners,
+            corners,
+            (indicators,),
+            place.astype(np.float64),
+            True,
+            False,
+        )
+    score = normal_scores(values[:, None])
+    uniform = uniform_scores(values[:, None]) * np.sqrt(12)
+    if discrete and len(levels) <= FEW_LEVELS:
+        smooth = orthonormal_columns((place[:, None] == np.arange(len(levels))).astype(np.float64))
+    else:
+        smooth = orthonormal_columns(natural_spline(score[:, 0], alone))
+    return FactorColumns(
+        smooth=smooth,
+        additive=orthonormal_columns(natural_spline(score[:, 0], min(together, len(levels) - 1))),
+        linear=score,
+        products=np.hstack([score, score**2 - 1, score**3 - 3 * score]),
+        kernel=score,
+        plain=(values[:, None] - values.mean()) / values.std(),
+        scales=(score, uniform),
+        place=place.astype(np.float64) if discrete else score[:, 0],
+        levels=discrete,
+        circle=False,
+    )
+
+
+def _harmonics(angle: FloatArray, n: int) -> FloatArray:
+    turns = angle[:, None] * np.arange(1, n + 1)
+    return np.hstack([np.cos(turns), np.sin(turns)])
+
+
+@memoised(on="codes")
+def code_scores(evidence: Evidence) -> FloatArray:
+    """Normal scores of the codes that vary; all permutations share them."""
+    return normal_scores(evidence.codes[:, live_codes(evidence)])
+
+
+def live_codes(evidence: Evidence) -> NDArray[np.intp]:
+    """Numbers of the codes that vary."""
+    return np.flatnonzero(~np.isin(evidence.code_names, evidence.dead_codes))
+
+
+def fold_of_rows(evidence: Evidence, n_folds: int, seed: int) -> Folds:
+    """Fold of every row; row groups stay whole, and where they are few, so are the folds."""
+    n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
+    fold = np.empty(evidence.n_rows, dtype=np.intp)
+    for k, (_, test) in enumerate(evidence.folds(max(2, min(n_folds, n_units)), seed)):
+        fold[test] = k
+    return fold

@@ -1,0 +1,86 @@
+"""Every code predicted from one factor alone: by a smooth function, and by the rows next to it, which may jump."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.out_of_fold import Folds, out_of_fold_least_squares
+from unweave.metrics.identification.factor_columns import FactorColumns
+
+NEAR = 8  # rows that are averaged where a code is noisy
+# E min((a - b)^2, (a - c)^2) of three standard normal numbers: half of E (x^2 + y^2) - E |x - y| E |x + y|
+NEARER_OF_TWO = 2 - 2 * np.sqrt(3) / np.pi
+
+
+@dataclass(frozen=True)
+class LocalFit:
+    """Out-of-fold predictions from the rows next to each row (n x m), and the noise left around such a function."""
+
+    of_three: FloatArray
+    of_many: FloatArray
+    noise: FloatArray
+
+
+def smooth_fit(factor: FactorColumns, codes: FloatArray, fold: Folds) -> FloatArray:
+    """Out-of-fold predictions of all codes from smooth functions of one factor."""
+    return out_of_fold_least_squares(factor.smooth, codes, fold)
+
+
+def local_fit(factor: FactorColumns, codes: FloatArray, fold: Folds) -> LocalFit:
+    """Predictions from rows of other folds that are next to each row along the factor.
+
+    The median of three follows jumps, the mean of eight bears noise. The noise is measured from whichever of the two
+    neighbours, left and right, is nearer in value, so that a jump on one side is not counted as noise; dividing by
+    what independent noise gives makes it the variance of that noise.
+    """
+    if factor.levels:
+        means = _level_means(factor.place.astype(np.intp), codes, fold)
+        return LocalFit(means, means, np.square(codes - means).mean(axis=0))
+    of_three, of_many = np.empty((2, *codes.shape))
+    squares = np.zeros(codes.shape[1])
+    for k in range(int(fold.max()) + 1):
+        test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        rows, at = _along(factor, train)
+        here = factor.place[test]
+        right = np.searchsorted(at, here)
+        left = right - 1
+        last = len(rows) - 1
+        beyond_left, beyond_right = (np.clip(p, 0, last) for p in (left - 1, right + 1))
+        left_is_nearer = here - at[beyond_left] < at[beyond_right] - here
+        third = np.where((left_is_nearer | (right > last)) & (left >= 0), beyond_left, beyond_right)
+        on_left, on_right, next_one = (codes[rows[np.clip(p, 0, last)]] for p in (left, right, third))
+        low, high = np.minimum(on_left, on_right), np.maximum(on_left, on_right)
+        of_three[test] = np.maximum(low, np.minimum(high, next_one))
+        first = np.clip(right - NEAR // 2, 0, max(last + 1 - NEAR, 0))
+        of_many[test] = sum(codes[rows[np.minimum(first + step, last)]] for step in range(NEAR)) / NEAR
+        nearer = np.minimum(np.abs(codes[test] - on_left), np.abs(codes[test] - on_right))
+        squares += np.square(nearer).sum(axis=0)
+    return LocalFit(of_three, of_many, squares / len(codes) / NEARER_OF_TWO)
+
+
+def _along(factor: FactorColumns, rows: Folds) -> tuple[Folds, FloatArray]:
+    """Rows in the order of the factor and where they are; a circle is laid out with half a turn more at both ends."""
+    rows = rows[np.argsort(factor.place[rows], kind="stable")]
+    at = factor.place[rows]
+    if not factor.circle:
+        return rows, at
+    early, late = at < 0.5, at >= 0.5
+    return np.concatenate([rows[late], rows, rows[early]]), np.concatenate([at[late] - 1, at, at[early] + 1])
+
+
+def _level_means(level: Folds, codes: FloatArray, fold: Folds) -> FloatArray:
+    """Mean over the rows of the same level in other folds; over all of them where the level is in none."""
+    n_levels = int(level.max()) + 1
+    indicators = (level[:, None] == np.arange(n_levels)).astype(np.float64)
+    sums, counts = indicators.T @ codes, indicators.sum(axis=0)
+    means = np.empty(codes.shape)
+    for k in range(int(fold.max()) + 1):
+        test = np.flatnonzero(fold == k)
+        left = counts - indicators[test].sum(axis=0)
+        of_level = (sums - indicators[test].T @ codes[test]) / np.maximum(left, 1)[:, None]
+        of_level[left == 0] = (codes.sum(axis=0) - codes[test].sum(axis=0)) / max(len(codes) - test.size, 1)
+        means[test] = of_level[level[test]]
+    return means

@@ -1,0 +1,237 @@
+"""How the codes respond to the factors when every factor is set on its own.
+
+    S_ij = Var E[c_i* | z_j*] / Var c_i*,   c_i* = f_i(z_1*, ..., z_d*) + e_i
+
+with z* the factors drawn independently of each other, f_i fitted to the data, and e_i what no factor explains. S_ij is
+the first-order Sobol index of code i with respect to factor j: its purity. Models of rising size are fitted to rows
+they do not predict; the smallest that loses no more than a standard error to the best is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.estimators.binning import FloatArray
+from unweave.estimators.out_of_fold import Folds, least_squares, out_of_fold_least_squares
+from unweave.metrics.identification.factor_columns import FactorColumns
+from unweave.metrics.identification.interactions import InteractionFit, interaction_fit
+from unweave.metrics.identification.one_factor import local_fit, smooth_fit
+
+MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
+SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
+NEGLIGIBLE = 0.003  # share of a code's variance that a larger model has to save, whatever the standard error
+LUCK = 0.01  # chance that any code of pure noise passes for one that knows something
+MOST_CODES_AT_ONCE = 128
+DRAWS = 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows are looked at where not all are: in kernels, readouts and the do-sample."""
+
+    some: Folds
+    do: Folds  # len(some) x d: the row that every factor is taken from
+    residual: Folds  # for every row of the do-sample the place in `some` whose residual it gets
+
+
+@dataclass(frozen=True)
+class Responses:
+    """What was found of every code.
+
+    Attributes
+    ----------
+    model, factor : array, m
+        Number of the model that was kept, and for models of one factor which one (-1 otherwise).
+    purity : array, m x d
+        First-order Sobol indices; 0 for codes that know nothing.
+    explained : array, m
+        Out-of-fold R2 of the best model.
+    informative : array of bool, m
+        Whether any model predicts the code better than luck would.
+    do_codes : array, rows x m
+        The codes with the factors set independently.
+    """
+
+    model: NDArray[np.intp]
+    factor: NDArray[np.intp]
+    purity: FloatArray
+    explained: FloatArray
+    informative: NDArray[np.bool_]
+    do_codes: FloatArray
+
+
+def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Generator) -> Rows:
+    """At most so many rows, and for each a do-sample: a row for every factor, drawn on its own.
+
+    Of a few draws for a factor the one that correlates least with the factors before it is taken: what they share by
+    luck would count as mixing.
+    """
+    n_rows = len(factors[0].place)
+    some = np.sort(rng.permutation(n_rows)[:most])
+    do: list[NDArray[np.intp]] = []
+    before = np.empty((some.size, 0))
+    for factor in factors:
+        draws = [rng.permutation(n_rows)[:most] for _ in range(DRAWS)]
+        shared = [np.abs(before.T @ factor.linear[draw]).max(initial=0.0) for draw in draws]
+        do.append(draws[int(np.argmin(shared))])
+        before = np.hstack([before, factor.linear[do[-1]]])
+    return Rows(some, np.column_stack(do), rng.permutation(some.size))
+
+
+def responses(
+    factors: tuple[FactorColumns, ...],
+    alike: NDArray[np.intp],
+    codes: FloatArray,
+    fold: Folds,
+    rows: Rows,
+    row_groups: NDArray[np.intp] | None,
+    n_tested: int,
+) -> Responses:
+    """Responses of all codes (n x m).
+
+    Factors that determine each other are one (``alike`` numbers them): they enter fits once, and share their purity.
+    ``n_tested`` is the number of codes that luck had to choose from.
+    """
+    distinct = np.unique(alike)
+    n_codes = codes.shape[1]
+    blocks = [
+        _simple_responses(factors, distinct, codes[:, start : start + MOST_CODES_AT_ONCE], fold, rows, row_groups)
+        for start in range(0, max(n_codes, 1), MOST_CODES_AT_ONCE)
+    ]
+    found = {name: np.concatenate([block[name] for block in blocks], axis=-1) for name in blocks[0]}
+    variances = codes.var(axis=0)
+    found["explained"] = 1 - found["loss"] / variances
+    unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if distinct.size > 1 else np.empty(0, dtype=np.intp)
+    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # times 1 / rows, the R2 of noise
+    informative = found["explained"] > luck / len(codes)
+    if unclear.size:
+        fit = interaction_fit([factors[j] for j in distinct], codes[:, unclear], fold, rows.some, rows.do[:, distinct])
+        r2 = _take_over(found, fit, unclear, rows, row_groups)
+        informative[unclear] |= r2 > luck / len(fit.codes)
+        found["explained"][unclear] = np.maximum(found["explained"][unclear], r2)
+    purity = np.where(informative, np.clip(found["shares"], 0.0, 1.0), 0.0).T
+    place = np.searchsorted(distinct, alike)
+    return Responses(
+        model=found["model"],
+        factor=np.where(found["model"] <= JUMPS, distinct[found["factor"]], -1),
+        purity=purity[:, place],
+        explained=found["explained"],
+        informative=informative,
+        do_codes=found["do"],
+    )
+
+
+def _simple_responses(
+    factors: tuple[FactorColumns, ...],
+    distinct: NDArray[np.intp],
+    codes: FloatArray,
+    fold: Folds,
+    rows: Rows,
+    row_groups: NDArray[np.intp] | None,
+) -> dict[str, NDArray[np.generic]]:
+    """The four models that need no kernel, for a block of codes; arrays end in the axis of codes."""
+    m = codes.shape[1]
+    fits, used, noise = _one_factor_fits([factors[j] for j in distinct], codes, fold)
+    designs = {LINEAR: [factors[j].linear for j in distinct], ADDITIVE: [factors[j].additive for j in distinct]}
+    for design in designs.values() if distinct.size > 1 else ():
+        fits.append(out_of_fold_least_squares(np.hstack(design), codes, fold))
+    model = _smallest_sufficient([np.square(codes - fit) for fit in fits], codes.var(axis=0), row_groups)
+    losses = np.array([np.square(codes - fit).mean(axis=0) for fit in fits])
+    residual = codes - np.choose(model, fits)
+    kept = losses[model, np.arange(m)]
+    factor = used[np.minimum(model, JUMPS), np.arange(m)]
+    shares, do = np.zeros((distinct.size, m)), np.empty((rows.some.size, m))
+    alone = np.flatnonzero(model <= JUMPS)
+    left = np.where(model == JUMPS, np.minimum(noise, kept), kept)
+    shares[factor[alone], alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
+    do[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]  # such a code goes where its factor goes
+    for kind, design in designs.items():
+        those = np.flatnonzero(model == kind)
+        if those.size:
+            parts = _parts(design, codes[:, those])
+            spread = parts.var(axis=1)
+            shares[:, those] = spread / (spread.sum(axis=0) + kept[those])
+            moved = [part[rows.do[:, j]] for part, j in zip(parts, distinct, strict=True)]
+            do[:, those] = np.sum(moved, axis=0) + residual[rows.some][np.ix_(rows.residual, those)]
+    return {
+        "model": model, "factor": factor, "shares": shares, "do": do, "loss": losses.min(axis=0),
+        "residual": residual[rows.some],
+    }  # fmt: skip
+
+
+def _one_factor_fits(
+    factors: list[FactorColumns], codes: FloatArray, fold: Folds
+) -> tuple[list[FloatArray], NDArray[np.intp], FloatArray]:
+    """The best smooth and the best jumping function of one factor for every code: fits, factors, and jumping noise."""
+    fits = [np.zeros(codes.shape), np.zeros(codes.shape)]
+    least = np.full((2, codes.shape[1]), np.inf)
+    used = np.zeros(least.shape, dtype=np.intp)
+    noise = np.zeros(codes.shape[1])
+    for j, factor in enumerate(factors):
+        local = local_fit(factor, codes, fold)
+        for kind, fit in ((SMOOTH, smooth_fit(factor, codes, fold)), (JUMPS, local.of_three), (JUMPS, local.of_many)):
+            loss = np.square(codes - fit).mean(axis=0)
+            better = loss < least[kind]
+            least[kind, better], used[kind, better] = loss[better], j
+            fits[kind][:, better] = fit[:, better]
+            if kind == JUMPS:
+                noise[better] = local.noise[better]
+    return fits, used, noise
+
+
+def _parts(design: list[FloatArray], codes: FloatArray) -> FloatArray:
+    """What every factor contributes to a fit to all rows (d x n x m)."""
+    weights = least_squares(np.hstack(design), codes)[1:]
+    stops = np.cumsum([columns.shape[1] for columns in design])[:-1]
+    return np.array([columns @ part for columns, part in zip(design, np.split(weights, stops), strict=True)])
+
+
+def _smallest_sufficient(
+    errors: list[FloatArray], variances: FloatArray, row_groups: NDArray[np.intp] | None
+) -> NDArray[np.intp]:
+    """For every code the first model whose loss is within a standard error of the best, or negligibly above it."""
+    best = np.array([error.mean(axis=0) for error in errors]).argmin(axis=0)
+    least = np.choose(best, errors)
+    model = best.copy()
+    for k in range(len(errors) - 1, -1, -1):
+        excess = errors[k] - least
+        allowed = np.maximum(_standard_error(excess, row_groups), NEGLIGIBLE * variances)
+        model[(excess.mean(axis=0) <= allowed) & (k < best)] = k
+    return np.asarray(model, dtype=np.intp)
+
+
+def _standard_error(samples: FloatArray, row_groups: NDArray[np.intp] | None) -> FloatArray:
+    """Standard error of the mean over rows; rows of one group count as one."""
+    if row_groups is not None:
+        order = np.argsort(row_groups, kind="stable")
+        starts = np.flatnonzero(np.diff(row_groups[order], prepend=-1))
+        samples = np.add.reduceat(samples[order] - samples.mean(axis=0), starts) * (starts.size / len(samples))
+    return np.asarray(samples.std(axis=0) / np.sqrt(len(samples)))
+
+
+def _take_over(
+    found: dict[str, NDArray[np.generic]],
+    fit: InteractionFit,
+    those: NDArray[np.intp],
+    rows: Rows,
+    row_groups: NDArray[np.intp] | None,
+) -> FloatArray:
+    """Where a model with interactions predicts rows better, put it in the place of the simple one; its R2."""
+    groups = None if row_groups is None else row_groups[rows.some][fit.places]
+    simple = np.square(found["residual"][np.ix_(fit.places, those)])
+    errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]
+    losses = np.array([error.mean(axis=0) for error in errors])
+    variances = fit.codes.var(axis=0)
+    model = _smallest_sufficient(errors, variances, groups)
+    for kind in (1, 2):
+        taken = np.flatnonzero(model == kind)
+        if taken.size:
+            shares, moved = fit.do(kind - 1, taken, losses[kind, taken])
+            residual = (fit.codes - fit.fitted[kind - 1])[np.ix_(rows.residual % len(fit.codes), taken)]
+            found["model"][those[taken]] = (PAIRS, JOINT)[kind - 1]
+            found["shares"][:, those[taken]] = shares
+            found["do"][:, those[taken]] = moved + residual
+    return np.asarray(1 - losses[1:].min(axis=0) / np.where(variances > 0, variances, 1.0))

@@ -1,0 +1,66 @@
+"""Worlds that only 003's runs have: a factor that follows another more or less straight, and correlated draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.synthetic.functions import ONE_FACTOR
+from unweave.synthetic.worlds import Constraint, Correlated, Independent
+from unweave.synthetic.worlds.declaration import FloatArray, Rng
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """D_f whose constraint is blended with a straight line: (z1, (1 - alpha) z1 + alpha f(z1), z2, ...).
+
+    >>> factors = Coupled(3, alpha=0.0).sample(5, rng=0)
+    >>> bool((factors[:, 0] == factors[:, 1]).all())
+    True
+    """
+
+    n_factors: int = 5
+    alpha: float = 1.0
+    function: str = "tanh"
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """z1, z2, ..."""
+        return tuple(f"z{j + 1}" for j in range(self.n_factors))
+
+    @property
+    def effective_dimension(self) -> int:
+        """All factors but the second."""
+        return self.n_factors - 1
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The second factor."""
+        sentence = f"z2 = {1 - self.alpha:g} z1 + {self.alpha:g} ({ONE_FACTOR[self.function].formula})"
+        return (Constraint(1, (0,), sentence, invertible=True),)
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        free = Independent(self.n_factors - 1).sample(n_rows, rng)
+        first = free[:, 0]
+        second = (1 - self.alpha) * first + self.alpha * ONE_FACTOR[self.function](first)
+        return np.column_stack([first, second, free[:, 1:]])
+
+
+@dataclass(frozen=True)
+class ReleasedCorrelated(Correlated):
+    """`Correlated` with numpy's own draws of correlated Gaussians, as the released code has them.
+
+    The distribution is the same. The draws of a seed are those of the code for two factors; for more, they depend on
+    which of the equally good principal axes the linear algebra library finds.
+
+    >>> ReleasedCorrelated(2, rho=0.5).sample(3, rng=0).shape
+    (3, 2)
+    """
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        covariance = np.full((self.n_factors, self.n_factors), float(self.rho))
+        np.fill_diagonal(covariance, 1.0)
+        return np.random.default_rng(rng).multivariate_normal(np.zeros(self.n_factors), covariance, size=n_rows)

@@ -1,0 +1,42 @@
+"""The pages of an evaluation, written to files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from unweave.evaluation import Evaluation
+from unweave.evidence import EvidenceError
+
+
+def write_pages(
+    evaluation: Evaluation, html: Path | None = None, markdown: Path | None = None, summary: Path | None = None
+) -> list[Path]:
+    """Write the pages that have a file, and give these files."""
+    written = []
+    pages: list[tuple[Path | None, Callable[[], str]]] = [
+        (html, evaluation.to_html),
+        (markdown, evaluation.to_markdown),
+        (summary, lambda: json.dumps(evaluation.to_summary(), allow_nan=False)),
+    ]
+    for path, page in pages:
+        if path is not None:
+            try:
+                path.write_text(page(), encoding="utf-8")
+            except OSError as error:
+                raise EvidenceError(f"{path} cannot be written: {error.strerror}; name another file.") from None
+            written.append(path)
+    return written
+
+
+def read_evaluation(path: Path) -> Evaluation:
+    """An evaluation that was saved before."""
+    try:
+        return Evaluation.load(path)
+    except OSError as error:
+        raise EvidenceError(
+            f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote."
+        ) from None
+    except UnicodeDecodeError:
+        raise EvidenceError(f"{path} is not text: name a file that Evaluation.save wrote.") from None

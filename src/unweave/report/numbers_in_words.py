@@ -1,0 +1,59 @@
+"""Numbers as a reader sees them, the same on every page."""
+
+from __future__ import annotations
+
+MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+
+def fixed(value: float | None, digits: int = 3) -> str:
+    """A number with so many decimals; a dash where there is none.
+
+    >>> fixed(0.12345), fixed(-1.5, 1), fixed(None)
+    ('0.123', '−1.5', '–')
+    """
+    if value is None:
+        return NOTHING
+    text = f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
+    is_zero = not any(digit in text for digit in "123456789")
+    return text.replace("-", "" if is_zero else MINUS)
+
+
+def brief(value: float) -> str:
+    """A number with as many digits as tell something.
+
+    >>> brief(3.0), brief(0.6234), brief(-1234.5), brief(0.00012)
+    ('3', '0.623', '−1,234', '0.00012')
+    """
+    if float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}".replace("-", MINUS)
+    return (f"{value:.2g}" if abs(value) < 0.0005 else f"{value:.3g}").replace("-", MINUS)
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "code"), counted(12000, "row")
+    ('1 code', '12,000 rows')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def p_value(value: float | None, resolution: float | None) -> str:
+    """A p-value; the smallest that so many draws can give is a bound.
+
+    >>> p_value(0.005, 0.005), p_value(0.2, 0.005)
+    ('≤ 0.005', '0.200')
+    """
+    at_bound = value is not None and resolution is not None and value <= resolution * (1 + 1e-9)
+    return f"≤ {fixed(value)}" if at_bound else fixed(value)
+
+
+def listed(names: list[str], at_most: int = 6) -> str:
+    """Names with commas and 'and'.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], at_most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(names) > at_most:
+        return f"{', '.join(names[:at_most])} and {len(names) - at_most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

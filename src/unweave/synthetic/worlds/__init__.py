@@ -1,0 +1,25 @@
+"""Worlds: factors whose dependence is known by construction (003, section 2.1 and appendix D.1).
+
+A world draws rows of factors with `sample`, and knows its `effective_dimension`, the number of factors that vary
+freely, and its `constraints`, the factors that others determine. Gaussian draws are turned into other marginals by
+their distribution function, so that dependence stays and only scales change.
+"""
+
+from unweave.synthetic.worlds.constrained import Circuit, OneFactorConstraint, TwoFactorConstraint
+from unweave.synthetic.worlds.declaration import Constraint, Marginal, World, with_marginal
+from unweave.synthetic.worlds.free import Causal, Confounded, Correlated, Independent, WithCovariance
+
+__all__ = [
+    "Causal",
+    "Circuit",
+    "Confounded",
+    "Constraint",
+    "Correlated",
+    "Independent",
+    "Marginal",
+    "OneFactorConstraint",
+    "TwoFactorConstraint",
+    "WithCovariance",
+    "World",
+    "with_marginal",
+]

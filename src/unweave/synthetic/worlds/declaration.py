@@ -1,0 +1,91 @@
+"""What a world declares: its factors, what binds them, and their marginals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from unweave.evidence import EvidenceError
+
+FloatArray = NDArray[np.float64]
+Rng = int | np.random.Generator
+Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
+
+N_VALUES = 10
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A factor that other factors determine; ``invertible`` if it also gives back the one that determines it."""
+
+    determined: int
+    by: tuple[int, ...]
+    sentence: str
+    invertible: bool = False
+
+
+class World(Protocol):
+    """Factors that can be drawn, and what is known of them."""
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors, d."""
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Names of the factors, in the order of the columns."""
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Every factor that others determine; empty where all vary freely."""
+
+    @property
+    def effective_dimension(self) -> int:
+        """Number of factors that vary freely."""
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+
+
+class NumberedFactors:
+    """What worlds share whose factors have numbers for names: z1, z2, ..."""
+
+    n_factors: int
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """z1, z2, ..."""
+        return tuple(f"z{j + 1}" for j in range(self.n_factors))
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The factors that others determine."""
+        return ()
+
+    @property
+    def effective_dimension(self) -> int:
+        """Number of factors that vary freely."""
+        return self.n_factors - len(self.constraints)
+
+
+def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray:
+    """Standard normal columns, each carried monotonely to another distribution.
+
+    >>> with_marginal(np.zeros((1, 1)), "uniform").tolist()
+    [[0.5]]
+    """
+    if marginal == "gaussian":
+        return standard_normal
+    uniform = ndtr(standard_normal)
+    if marginal == "uniform":
+        return np.asarray(uniform)
+    if marginal == "truncated":
+        below = ndtr(-np.pi)
+        return np.asarray(ndtri(below + uniform * (1 - 2 * below)))
+    if marginal == "discrete":
+        return np.minimum(np.floor(N_VALUES * uniform), N_VALUES - 1)
+    raise EvidenceError(f"There is no marginal {marginal!r}: use gaussian, uniform, truncated or discrete.")

@@ -1,0 +1,44 @@
+"""What the audit found of every metric: a table inside the package, written by `make audit`."""
+
+from __future__ import annotations
+
+import functools
+import json
+from importlib.resources import files
+from typing import Any
+
+OTHERWISE = {
+    "P1": "Break the correlation by weighting or choosing samples.",
+    "P2": "Leave out factors that others determine.",
+    "P3": "Compare representations with as many codes as factors.",
+    "P4": "Take more rows, or read the calibrated score.",
+}
+FIRST = ("identification",)
+MOST_NAMED = 3
+
+
+@functools.cache
+def table() -> dict[str, Any]:
+    """Metric to property to what was found; empty where the audit was never run."""
+    source = files("unweave.trust").joinpath("audited.json")
+    return dict(json.loads(source.read_text(encoding="utf-8"))["metrics"]) if source.is_file() else {}
+
+
+def fails(metric: str, concerns: str) -> bool:
+    """Whether the audit found the property violated; a metric that was not audited counts as failing."""
+    return _verdict(metric, concerns) not in ("satisfied", "partly")
+
+
+def advice(concerns: str) -> str:
+    """What to do where a property matters: the metrics that satisfy it, and how to change the data.
+
+    >>> "rows" in advice("P4")
+    True
+    """
+    good = [name for name in table() if _verdict(name, concerns) == "satisfied"]
+    named = sorted(good, key=lambda name: name not in FIRST)[:MOST_NAMED]
+    return (f"Read {' or '.join(named)}. " if named else "") + OTHERWISE[concerns]
+
+
+def _verdict(metric: str, concerns: str) -> str:
+    return str(table().get(metric, {}).get(concerns, {}).get("verdict", "unknown"))

@@ -1,0 +1,175 @@
+"""The counterpart of a data set: the same codes, had the factors been independent, the codes as many, the rows enough.
+
+003 shows that scores move with the correlation of factors (P1), with factors that others determine (P2), with the
+number of codes (P3) and with few rows (P4) although the encoder stays the same. Here the encoder is learned from the
+data (`code_responses`) and asked again where none of these apply; how far a metric moves between the two is what these
+data do to it.
+
+Each factor takes its values from rows of its own, which makes the factors independent and leaves their marginals. A
+code that belongs to one factor goes with the rows of that factor, noise and all; a code of several follows its model,
+with residuals of random rows; a silent code is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.neighbors import KNeighborsRegressor
+
+from unweave.evidence import Evidence, FactorKind
+from unweave.evidence.kinds import DeclaredKind
+from unweave.evidence.splits import Rows
+from unweave.trust.code_responses import CodeResponses, FloatArray, code_responses
+
+ENOUGH_ROWS = 1000
+MOST_ROWS = 5000
+COPIES = 0.995
+MOST_CODES_READ = 20
+TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
+
+
+@dataclass(frozen=True, eq=False)
+class Counterpart:
+    """What the codes at hand would be elsewhere; `sample` draws it."""
+
+    evidence: Evidence
+    responses: CodeResponses
+
+    @classmethod
+    def of(cls, evidence: Evidence, *, seed: int = 0) -> Counterpart:
+        """Learn it from evidence; of at most 5,000 rows, which are drawn at random.
+
+        >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 0.9], [0.0, 0.4]]
+        >>> drawn = Counterpart.of(Evidence(z, z)).sample(0)
+        >>> bool(abs(np.corrcoef(drawn.factors, rowvar=False)[0, 1]) < 0.1), drawn.n_rows
+        (True, 1000)
+        """
+        if evidence.n_rows > MOST_ROWS:
+            rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:MOST_ROWS]
+            evidence = evidence.rows(np.sort(rows))
+        return cls(evidence, code_responses(evidence, seed=seed))
+
+    def sample(self, rng: int | np.random.Generator, *, same_codes: bool = False, same_rows: bool = False) -> Evidence:
+        """Evidence of independent factors; with as many codes and rows as at hand where asked for."""
+        generator = np.random.default_rng(rng)
+        found, n = self.responses, self.evidence.n_rows
+        n_rows = n if same_rows else max(n, ENOUGH_ROWS)
+        rows = [
+            generator.permutation(n) if n_rows == n else generator.integers(n, size=n_rows)
+            for _ in range(self.evidence.n_factors)
+        ]
+        codes = _Draw(self.responses, rows, generator)
+        n_codes, n_factors = found.codes.shape[1], self.evidence.n_factors
+        columns = (
+            [codes.of(i) for i in range(n_codes)] if same_codes or n_codes <= n_factors else codes.one_for_each_factor()
+        )
+        factors = np.column_stack([found.factors[rows[j], j] for j in range(n_factors)])
+        kinds = [_stated(declared) for declared in self.evidence.declared_kinds]
+        return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
+
+
+class _Draw:
+    """Codes for factors that take their values from these rows."""
+
+    def __init__(self, responses: CodeResponses, rows: list[Rows], generator: np.random.Generator) -> None:
+        self.responses, self.rows, self.generator = responses, rows, generator
+        self.predicted = responses.predicted(rows)
+
+    def of(self, code: int) -> FloatArray:
+        """One code."""
+        found = self.responses
+        n, n_rows = found.codes.shape[0], self.rows[0].size
+        if found.owner[code] >= 0:
+            return found.codes[self.rows[found.owner[code]], code]
+        at_random = self.generator.integers(n, size=n_rows)
+        if found.silent[code]:
+            return found.codes[at_random, code]
+        drawn = self.predicted[found.model[code]][:, code] + found.residuals[at_random, code]
+        return drawn if found.model[code] == 0 else _from_scores(drawn, found, code)
+
+    def one_for_each_factor(self) -> list[FloatArray]:
+        """As many codes as factors, or fewer where some factors have none: each factor's own, then mixed ones."""
+        found = self.responses
+        n_factors = len(self.rows)
+        columns = []
+        for factor in range(n_factors):
+            own = np.flatnonzero(found.owner == factor)
+            if own.size:
+                columns.append(self._for_factor(factor, own))
+        mixed = _distinct(found.code_scores, np.flatnonzero((found.owner < 0) & ~found.silent))
+        left = n_factors - len(columns)
+        if mixed.size <= left:
+            columns += [self.of(i) for i in mixed]
+        elif left:
+            columns += self._rotated(mixed, left)
+        if not columns:
+            columns = [self.of(i) for i in self.generator.permutation(found.codes.shape[1])[:n_factors]]
+        return columns
+
+    def _for_factor(self, factor: int, own: Rows) -> FloatArray:
+        """The code that tells the factor best; where only several together tell it, one that tells as much."""
+        found = self.responses
+        own = own[:MOST_CODES_READ]
+        target = found.factor_scores[:, factor]
+        alone = [_read_share(found.code_scores[:, [i]], target) for i in own]
+        together = _read_share(found.code_scores[:, own], target)
+        if together <= max(alone) + TOGETHER:
+            return self.of(int(own[int(np.argmax(alone))]))
+        noise = self.generator.normal(size=self.rows[0].size)
+        return np.sqrt(together) * target[self.rows[factor]] + np.sqrt(1 - together) * noise
+
+    def _rotated(self, mixed: Rows, n_codes: int) -> list[FloatArray]:
+        """What many mixed codes span, as few: their main directions, turned at random."""
+        drawn = np.column_stack([self.of(i) for i in mixed])
+        left, sizes, _ = np.linalg.svd(drawn - drawn.mean(axis=0), full_matrices=False)
+        turn, _ = np.linalg.qr(self.generator.normal(size=(n_codes, n_codes)))
+        return list((left[:, :n_codes] * sizes[:n_codes] @ turn.T).T)
+
+
+def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
+    """The same rows and codes with these factors alone.
+
+    >>> with_factors(Evidence({"a": [1.0, 2.0], "b": [3.0, 5.0]}, [[1.0], [2.0]]), ["b"]).factors.tolist()
+    [[3.0], [5.0]]
+    """
+    places = [evidence.factor_names.index(name) for name in names]
+    return Evidence(
+        evidence.factors[:, places],
+        evidence.codes,
+        kinds=[_stated(evidence.declared_kinds[j]) for j in places],
+        factor_names=list(names),
+        code_names=evidence.code_names,
+        row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
+    )
+
+
+def _read_share(codes: FloatArray, target: FloatArray) -> float:
+    """Share of the target that nearest neighbours read from the codes, on the other half of the rows."""
+    half = len(target) // 2
+    model = KNeighborsRegressor(int(np.clip(half // 25, 3, 10))).fit(codes[:half], target[:half])
+    return float(np.clip(model.score(codes[half:], target[half:]), 0.0, 1.0))
+
+
+def _distinct(scores: FloatArray, codes: Rows) -> Rows:
+    """These codes without copies of each other."""
+    if codes.size < 2:
+        return codes
+    correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
+    copies = np.triu(correlations > COPIES, 1).any(axis=0)
+    return codes[~copies]
+
+
+def _from_scores(scores: FloatArray, found: CodeResponses, code: int) -> FloatArray:
+    """Normal scores back to the code's own scale, in a line beyond its largest and smallest."""
+    known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
+    slope = values.std() / known.std()
+    inside = np.interp(scores, known, values)
+    beyond = np.maximum(scores - known[-1], 0) + np.minimum(scores - known[0], 0)
+    return inside + slope * beyond
+
+
+def _stated(declared: DeclaredKind) -> str:
+    """A factor's kind as Evidence takes it."""
+    return f"circular:{declared.period}" if declared.kind is FactorKind.CIRCULAR else declared.kind.value

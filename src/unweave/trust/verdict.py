@@ -1,0 +1,244 @@
+"""The verdict: trust, caution or do-not-use for each metric on these data, with measured reasons.
+
+The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand.
+The metric is computed again on the data's `Counterpart`, one step after another: without factors that others determine,
+then with independent ones, then with as many codes as factors, then with enough rows. A score that stays within .10 is
+trusted; one that moves by more than .20 of the metric's range is not to be used. What the audit found of a metric
+(`audited`) decides alone only where no counterpart can be made.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from unweave.evidence import Evidence
+from unweave.score import Score
+from unweave.trust.audited import advice, fails
+from unweave.trust.counterpart import Counterpart, with_factors
+from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.nulls import NoiseFloor
+from unweave.trust.scoring import Choice, card_of, score_or_none
+
+Level = Literal["trust", "caution", "do not use"]
+Property = Literal["P1", "P2", "P3", "P4"]
+
+CAUTION = 0.10
+DO_NOT_USE = 0.20
+WORTH_SAYING = 0.05
+N_DRAWS = 3
+FEWEST_ROWS = 50
+MOST_CODES = 2000
+CORRELATED = 0.3
+CROWDED = 0.1
+SECTIONS: dict[Property, str] = {
+    "P1": "003, section 3.1",
+    "P2": "003, section 3.2",
+    "P3": "003, section 3.3",
+    "P4": "003, section 3.4",
+}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a verdict is what it is: a sentence, the quantity measured, where to read on, and what to do instead."""
+
+    sentence: str
+    quantity: str
+    measured: float
+    section: str = ""
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far a metric's score may be trusted on these data, with the reasons, the weightiest first.
+
+    ``elsewhere`` is what the metric would give with independent factors, as many codes as factors, and enough rows;
+    nan where that could not be tried.
+    """
+
+    level: Level
+    reasons: tuple[Reason, ...] = ()
+    elsewhere: float = math.nan
+
+
+def verdicts(
+    metrics: Mapping[str, Choice],
+    scores: Mapping[str, Score],
+    evidence: Evidence,
+    diagnosis: Diagnosis,
+    floors: Mapping[str, NoiseFloor] | None = None,
+    *,
+    seed: int = 0,
+) -> dict[str, Verdict]:
+    """A verdict for every score.
+
+    Parameters
+    ----------
+    metrics, scores : mapping of label to metric, and to its score on the evidence
+        Metrics without a score are left out.
+    evidence, diagnosis : Evidence, Diagnosis
+        The data, and what `diagnose` found of them.
+    floors : mapping of label to NoiseFloor, optional
+        What noise scores.
+    seed : int
+        Of the counterpart.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc, r2
+    >>> from unweave.synthetic.encoders import Mixed
+    >>> from unweave.synthetic.worlds import Correlated
+    >>> from unweave.trust.diagnosis import diagnose
+    >>> z = Correlated(5, rho=0.97).sample(500, rng=0)
+    >>> evidence = Evidence(z, Mixed().encode(z, rng=1))
+    >>> chosen = {"mcc": mcc, "r2": r2}
+    >>> found = verdicts(chosen, {name: f(evidence) for name, f in chosen.items()}, evidence, diagnose(evidence))
+    >>> found["mcc"].level, found["r2"].level
+    ('caution', 'trust')
+    """
+    pairing = {
+        label: metric for label, metric in metrics.items() if label in scores and _pairs_points(card_of(metric).needs)
+    }
+    steps = _steps(evidence, diagnosis, seed) if pairing and _possible(evidence) else []
+    found = {}
+    for label, score in scores.items():
+        metric, floor = metrics[label], (floors or {}).get(label)
+        if label in pairing and steps and _range(metric, score) > 0:
+            found[label] = _tried(metric, score, steps, diagnosis, floor)
+        else:
+            found[label] = _looked_up(metric, score, diagnosis, floor)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A property, and the evidence on which it can no longer matter."""
+
+    concerns: Property
+    evidences: tuple[Evidence, ...]
+
+
+def _steps(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> list[_Step]:
+    """Free factors alone; then independent ones; then as many codes as factors; then enough rows as well."""
+    free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
+    counterpart = Counterpart.of(free, seed=seed)
+    draw = functools.partial(_drawn, counterpart, seed)
+    return [
+        *([_Step("P2", (free,))] if diagnosis.redundant_factors else []),
+        _Step("P1", draw(1, same_codes=True, same_rows=True)),
+        _Step("P3", draw(1, same_codes=False, same_rows=True)),
+        _Step("P4", draw(N_DRAWS, same_codes=False, same_rows=False)),
+    ]
+
+
+def _drawn(counterpart: Counterpart, seed: int, n: int, *, same_codes: bool, same_rows: bool) -> tuple[Evidence, ...]:
+    return tuple(
+        counterpart.sample(np.random.default_rng([seed, k]), same_codes=same_codes, same_rows=same_rows)
+        for k in range(n)
+    )
+
+
+def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
+    """The verdict from how far the score moves."""
+    values, reasons = [score.value], []
+    for step in steps:
+        values.append(_mean_value(metric, step.evidences))
+        moved = (values[-1] - values[-2]) / _range(metric, score)
+        if abs(moved) >= WORTH_SAYING:
+            reasons.append((abs(moved), _reason(step.concerns, values[-2], values[-1], diagnosis)))
+    elsewhere = values[-1]
+    if math.isnan(elsewhere):
+        return _looked_up(metric, score, diagnosis, floor)
+    gap = abs(elsewhere - score.value) / _range(metric, score)
+    level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
+    ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
+    if level == "trust":
+        sentence = f"It would be {elsewhere:.2f} with independent factors, a code for each and enough rows."
+        ordered = (Reason(sentence, "score elsewhere", elsewhere),)
+    return _with_floor(Verdict(level, ordered, elsewhere), floor)
+
+
+def _reason(concerns: Property, before: float, after: float, diagnosis: Diagnosis) -> Reason:
+    """What moved the score, in words and numbers."""
+    change = f"{after:.2f} instead of {before:.2f}"
+    if concerns == "P2":
+        names = ", ".join(diagnosis.redundant_factors)
+        sentence = f"Without {names}, which other factors determine, it would be {change}."
+        return Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"], advice("P2"))
+    if concerns == "P1":
+        correlation = diagnosis.max_free_correlation
+        sentence = f"With independent factors it would be {change}; here they correlate by up to "
+        sentence += f"{correlation:.2f}."
+        return Reason(sentence, "largest correlation of factors", correlation, SECTIONS["P1"], advice("P1"))
+    if concerns == "P3":
+        ratio = diagnosis.n_codes / diagnosis.effective_dimension
+        sentence = f"With one code for each free factor it would be {change}; here are {ratio:.3g}."
+        return Reason(sentence, "codes per free factor", ratio, SECTIONS["P3"], advice("P3"))
+    sentence = f"With more rows it would be {change}; here are {diagnosis.rows_per_code:.3g} for each code."
+    return Reason(sentence, "rows per code", diagnosis.rows_per_code, SECTIONS["P4"], advice("P4"))
+
+
+def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
+    """The verdict from what the data are and what the audit found, where nothing could be tried."""
+    name, reasons = card_of(metric).name, []
+    if "factors" not in card_of(metric).needs:
+        return Verdict("caution", (Reason("It looks at no factors, so nothing here can check it.", "", math.nan),))
+    if diagnosis.max_correlation > CORRELATED and fails(name, "P1"):
+        sentence = f"Factors correlate by up to {diagnosis.max_correlation:.2f}, and the score moves with that."
+        reasons.append(
+            Reason(sentence, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"], advice("P1"))
+        )
+    if diagnosis.constraints and fails(name, "P2"):
+        sentence = f"{', '.join(diagnosis.redundant_factors)} follow from other factors, which the score does not see."
+        reasons.append(
+            Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"], advice("P2"))
+        )
+    if diagnosis.codes_per_factor > 1 and fails(name, "P3"):
+        sentence = f"There are {diagnosis.codes_per_factor:.3g} codes for each factor, and the score moves with that."
+        reasons.append(Reason(sentence, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"], advice("P3")))
+    if diagnosis.codes_per_row > CROWDED and fails(name, "P4"):
+        sentence = f"There are {diagnosis.codes_per_row:.3g} codes for each row, and noise scores with that."
+        reasons.append(Reason(sentence, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"], advice("P4")))
+    if diagnosis.n_rows < FEWEST_ROWS:
+        sentence = f"{diagnosis.n_rows} rows are too few to try the score elsewhere."
+        reasons.append(Reason(sentence, "rows", diagnosis.n_rows, "003, appendix A", "Take more samples."))
+    if math.isnan(score.raw):
+        reasons.append(Reason("It is undefined on these data.", "score", math.nan, "", "Read its note."))
+    return _with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), floor)
+
+
+def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
+    """A metric that gives noise nearly full marks says nothing, whatever else holds."""
+    if floor is None or not floor.defined or not math.isnan(floor.calibrated) or math.isnan(floor.raw):
+        return verdict
+    sentence = f"Noise scores {floor.floor:.2f} here, next to the best there is."
+    reason = Reason(sentence, "noise floor", floor.floor, SECTIONS["P4"], advice("P4"))
+    return Verdict("do not use", (reason, *verdict.reasons), verdict.elsewhere)
+
+
+def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
+    found = [score_or_none(metric, evidence) for evidence in evidences]
+    return float(np.mean([math.nan if score is None else score.value for score in found]))
+
+
+def _range(metric: Choice, score: Score) -> float:
+    """How far the metric can move; 0 where it has no bounds or no best."""
+    width = score.bounds[1] - score.bounds[0]
+    return width if math.isfinite(width) and not math.isnan(card_of(metric).best) else 0.0
+
+
+def _possible(evidence: Evidence) -> bool:
+    varied = not evidence.constant_factors and evidence.n_factors > 0 and not evidence.factor_tables
+    return varied and evidence.n_rows >= FEWEST_ROWS and 0 < evidence.n_codes <= MOST_CODES
+
+
+def _pairs_points(needs: tuple[str, ...]) -> bool:
+    """Whether factors and codes are all that a metric looks at."""
+    return set(needs) == {"factors", "codes"}

@@ -1,0 +1,57 @@
+"""The table of the catalogue inside the package, and how it is written."""
+
+import json
+
+import pytest
+
+from unweave.auditing import audit_all, text_table
+from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
+from unweave.auditing.grid import PROPERTIES
+from unweave.auditing.scorecard import TICKS
+from unweave.auditing.subjects import subject_of
+from unweave.metrics import CATALOGUE
+
+TABLE = read_table()
+
+
+def test_every_metric_is_in_one_group():
+    labels = [subject.label for group in groups() for subject in group]
+    assert len(set(labels)) == len(labels)
+    assert set(CATALOGUE) <= set(labels)
+    assert all(name in CATALOGUE for group in SHARED for name in group)
+
+
+@pytest.mark.parametrize("label", TABLE["metrics"])
+def test_the_table_is_of_the_metrics_of_today(label):
+    entry = TABLE["metrics"][label]
+    assert entry["version"] == CATALOGUE[label.split(" ")[0]].card.version, "run `make audit`"
+    assert "".join(TICKS[entry[name]["verdict"]] for name in PROPERTIES) == entry["ticks"]
+    for name in PROPERTIES:
+        found = entry[name]
+        assert (found["verdict"] == "undecided") == (len(found["possible"]) > 1)
+        if found["verdict"] == "satisfied":
+            assert found["n_missing"] == 0
+
+
+def test_what_is_not_audited_says_why():
+    assert "needs a posterior" in TABLE["not_audited"]["rmig"]
+    assert not set(TABLE["not_audited"]) & set(TABLE["metrics"])
+
+
+def test_written_and_read(small, tmp_path):
+    audits = audit_all(["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, seeds=2, adversary=False)
+    path = tmp_path / "audited.json"
+    write_table(audits, path)
+    data = read_table(path)
+    assert data == json.loads(json.dumps(table_data(audits)))
+    assert data["metrics"]["mcc"]["ticks"] == audits[0].ticks
+    assert data["metrics"]["mcc"]["P4"]["interval"] == pytest.approx(audits[0]["P4"].interval, abs=1e-4)
+    assert data["not_audited"] == {"t_mex": audits[1].refusal}
+    assert f"| `<lambda>` | {audits[2]['P1'].tick} 0 [0, 0] |" in markdown_table(data)
+
+
+def test_table_3_is_never_cut(small):
+    audits = audit_all(["mcc", "t_mex"], grid=small, seeds=2, adversary=False)
+    lines = text_table(audits).splitlines()
+    assert not any("…" in line for line in lines)
+    assert any("not applicable" in line for line in lines if line.strip().startswith("t_mex"))

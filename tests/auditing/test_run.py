@@ -1,0 +1,188 @@
+"""Audits of metrics whose marks are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave.auditing import Audit, Grid, audit, audit_all
+from unweave.auditing import workbench as everything
+from unweave.evidence import EvidenceError
+from unweave.metrics import CATALOGUE
+
+
+def evaluated(expression, **names):
+    """The number that a pasted expression gives."""
+    return eval(expression, {name: getattr(everything, name) for name in everything.__all__} | names)
+
+
+@pytest.fixture(scope="module")
+def audits(small):
+    return {found.metric: found for found in audit_all(["mcc", "r2", "mig"], grid=small, budget=None)}
+
+
+def test_a_constant_ignores_everything(small):
+    found = audit(lambda factors, codes: 0.5, grid=small, seeds=2)
+    assert found.ticks == "✓✗✓✗"
+    assert found["P4"].number == 0.5
+    assert found.promises == ()
+    assert found.red_team.product == 0.5  # noise, which is all mixing share, gets it too
+    assert found.red_team.mixing_share == 1
+
+
+def test_an_oracle_has_four_ticks(small):
+    """A metric that knows every map: 1 where factors are identified, less what is lost, 0 for mixing and noise."""
+    truth = {}
+    for point in small.points():
+        free = point.case.world.effective_dimension
+        if point.name == "P2":
+            ideal = 1 - max(point.x, 0) / free
+        elif point.series == "E4":
+            ideal = 1 - 1 / free
+        else:
+            ideal = 1.0 if point.series in ("E1", "E2", "E5", "E6", "E8") else 0.6 if "mixed" in point.series else 0.0
+        for seed in range(2):
+            truth[point.case.evidence(seed).codes.tobytes()] = ideal
+    found = audit(lambda factors, codes: truth.get(codes.tobytes(), 0.0), grid=small, seeds=2)
+    assert found.ticks == "✓✓✓✓"
+    assert found.red_team.product == 0
+
+
+def test_correlation_between_factors_flatters_mcc_and_not_r2(audits):
+    assert audits["mcc"]["P1"].verdict == "violated"
+    assert audits["mcc"]["P1"].where == "E3, rho 0 to 0.97, d = 10"
+    linear = [row for row in audits["r2"]["P1"].measured if row.label.startswith(("E1", "E3"))]
+    assert all(row.interval[1] < 0.05 for row in linear)
+    bent = next(row for row in audits["r2"]["P1"].measured if row.label.startswith("E2"))
+    assert bent.interval[0] > 0.1  # a linear readout of bent codes is helped by the other factors
+
+
+def test_marks_of_known_metrics(audits):
+    assert audits["mcc"].ticks == "✗✗✗✗"
+    assert audits["r2"]["P4"].verdict == "satisfied"
+    assert audits["r2"]["P2"].verdict == "partly"  # the product of two factors is not read linearly
+    assert (audits["mig"]["P1"].verdict, audits["mig"]["P3"].verdict) == ("violated", "violated")
+    assert audits["mig"]["P4"].verdict == "satisfied"
+
+
+def test_cards_are_checked(audits):
+    kept = {promise.encoder: promise for promise in audits["mcc"].promises}
+    assert kept["E1"].promised
+    assert kept["E1"].full_marks
+    assert not kept["E2"].promised
+    assert not kept["E2"].full_marks
+    assert kept["E9"].kept
+    assert all(promise.kept for found in audits.values() for promise in found.promises)
+
+
+@pytest.mark.parametrize("name", ["P1", "P2", "P3", "P4"])
+def test_worst_cases_can_be_pasted(audits, name):
+    for found in audits.values():
+        case = found[name].worst_case
+        assert evaluated(case.expression) == pytest.approx(case.number, abs=1e-12)
+
+
+def test_the_worst_case_of_a_function_calls_it_metric(small):
+    def half_correlation(factors, codes):
+        return 4 * unweave.metrics.mcc(factors, codes).value
+
+    found = audit(half_correlation, scale=(0.0, 8.0), grid=small, seeds=2, adversary=False)
+    case = found["P1"].worst_case
+    assert "scale=(0, 8)" in case.expression
+    assert evaluated(case.expression, metric=half_correlation) == pytest.approx(case.number)
+
+
+def test_the_adversary_can_be_pasted_and_finds_what_r2_cannot_see(audits):
+    for found in audits.values():
+        assert evaluated(found.red_team.expression) == pytest.approx(found.red_team.product, abs=1e-12)
+        assert found.red_team.product == pytest.approx(found.red_team.score * found.red_team.mixing_share)
+    assert audits["r2"].red_team.product > 0.5  # affine recovery gives full marks to any mixing
+    assert audits["mig"].red_team.product < 0.15
+
+
+def test_alone_or_together_in_one_process_or_two(audits, small):
+    alone = audit("mcc", grid=small, budget=None, n_jobs=2, adversary=False)
+    assert alone.results == audits["mcc"].results
+    assert alone.curves == audits["mcc"].curves
+
+
+def test_json_and_back(audits):
+    for found in audits.values():
+        assert Audit.from_json(found.to_json()) == found
+
+
+def test_prints_as_a_table(audits):
+    text = str(audits["mcc"])
+    assert "✗ P1 violated" in text
+    assert "apart: not in the verdict" in text
+    assert "full marks promised up to permutation and scale" in text
+    assert "from unweave.auditing.workbench import *" in text
+    assert max(map(len, text.splitlines())) <= 140
+
+
+def test_what_does_not_fit_in_the_budget_is_said(small):
+    found = audit("mcc", grid=small, budget=0.01, seeds=2)
+    assert "?" in found.ticks
+    undecided = next(result for result in found.results if result.verdict == "undecided")
+    assert undecided.missing
+    assert "not measured within the budget" in str(found)
+
+
+def test_a_violation_is_known_before_all_is_measured():
+    """Telling cells come first: a constant is caught at P4 by the first null."""
+    calls = []
+
+    def slow(factors, codes):
+        calls.append(codes.shape)
+        return 0.5
+
+    audit(slow, seeds=2, budget=0.0, adversary=False)
+    assert not calls  # nothing fits in nothing
+
+
+def test_errors_and_nan_are_results(small):
+    def moody(factors, codes):
+        if codes.shape[1] > 40:
+            raise ValueError("too many codes")
+        return math.nan if len(factors) == 100 else 1.0
+
+    found = audit(moody, grid=small, seeds=2, adversary=False)
+    assert found["P4"].verdict == "violated"  # what could be measured gets full marks
+    assert any("ValueError: too many codes" in problem for problem in found.problems)
+    assert any("undefined (nan)" in problem for problem in found.problems)
+    assert any("m/d 5" in missing for missing in found["P3"].missing)
+
+
+def test_a_stopped_run_goes_on(small, tmp_path):
+    cells, calls = tmp_path / "cells.jsonl", []
+
+    def counted(factors, codes):
+        calls.append(1)
+        return float(np.clip(codes.std(), 0, 1))
+
+    first = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
+    n_calls = len(calls)
+    lines = cells.read_text().splitlines()
+    cells.write_text("\n".join(lines[: len(lines) // 2])[:-3])  # killed in the middle of a line
+    again = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
+    assert again == first
+    assert n_calls < len(calls) < 2 * n_calls
+    assert audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0] == first
+    assert len(calls) < 2 * n_calls
+
+
+def test_one_seed_is_too_few():
+    with pytest.raises(EvidenceError, match="2 of them or more"):
+        audit("mcc", seeds=1)
+
+
+@pytest.mark.slow
+def test_the_whole_audit_of_three_metrics():
+    found = {one.metric: one for one in audit_all(["mcc", "r2", "mig"], budget=None)}
+    assert found["mcc"].ticks == "✗✗✗✗"
+    assert found["r2"].ticks == "✗✗✗✓"
+    assert found["mig"].ticks == "✗~✗✓"
+    assert not any(result.missing for one in found.values() for result in one.results)
+    assert set(found) <= set(CATALOGUE)
+    assert found["mcc"].grid["n_factors"] == list(Grid().n_factors)

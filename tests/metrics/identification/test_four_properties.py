@@ -1,0 +1,150 @@
+"""The four properties of 003 with the numbers that define them, and a rank correlation that flatness would not get."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from unweave.metrics import identification
+from unweave.synthetic.encoders import (
+    Copied,
+    Distributed,
+    Dropped,
+    Elementwise,
+    Mixed,
+    Noise,
+    Noisy,
+    PartlyMixed,
+    PermutedAndScaled,
+    Reshaped,
+    WithCopies,
+    WithMixedExtras,
+    WithNoiseCodes,
+    mixing_share,
+)
+from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+
+N_ROWS, SEEDS = 1000, range(5)
+SATISFIED = 0.05
+RHOS = (0.0, 0.3, 0.6, 0.9, 0.97)
+RATIOS = (1.5, 2.0, 3.0, 5.0, 10.0)
+KS = (2, 3, 5, 10)
+SHARES_OF_ROWS = (0.05, 0.1, 0.2, 0.5, 1.0)
+sizes = pytest.mark.parametrize("d", [5, 10])
+
+
+def mean_value(world, encoder, n_rows=N_ROWS, seeds=SEEDS):
+    """Mean score over seeds; a seed draws the factors and the map."""
+    values = []
+    for seed in seeds:
+        factors = world.sample(n_rows, rng=1000 + seed)
+        values.append(float(identification(factors, encoder.encode(factors, rng=seed))))
+    return float(np.mean(values))
+
+
+def over_correlation(d, encoder, **options):
+    return [mean_value(Correlated(d, rho), encoder, **options) for rho in RHOS]
+
+
+def over_drops(world, order, **options):
+    """None, one, two and three factors dropped, in this order."""
+    encoders = [PermutedAndScaled(), *(Dropped(tuple(order[:k])) for k in (1, 2, 3))]
+    return [mean_value(world, encoder, **options) for encoder in encoders]
+
+
+def over_ratios(d, encoder, base, **options):
+    return [mean_value(Independent(d), map_, **options) for map_ in (base, *(encoder(ratio) for ratio in RATIOS))]
+
+
+def over_intervals(d, marginal, **options):
+    return [mean_value(Independent(d, marginal), Distributed(k), **options) for k in KS]
+
+
+def over_additions(d, t, **options):
+    """A partly mixed map alone, with nine copies of every code, and with as many codes of noise."""
+    base = PartlyMixed(t)
+    maps = (base, WithCopies(base, times=10), WithNoiseCodes(base, added=9 * d))
+    return [mean_value(Independent(d), map_, **options) for map_ in maps]
+
+
+def over_nulls(d, n_rows, **options):
+    return [mean_value(Independent(d), Noise(round(q * n_rows)), n_rows, **options) for q in SHARES_OF_ROWS]
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize("encoder", [PermutedAndScaled(), Elementwise(), Mixed(), Dropped((0,))], ids=repr)
+def test_correlation_changes_nothing(d, encoder):
+    assert np.ptp(over_correlation(d, encoder)) <= SATISFIED
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize(
+    ("world", "order", "redundant"),
+    [(Independent, (1, 0, 2), 0), (OneFactorConstraint, (1, 0, 2), 1), (TwoFactorConstraint, (2, 0, 1), 1)],
+)
+def test_only_degrees_of_freedom_count(d, world, order, redundant):
+    """The redundant factor goes first and costs nothing; every other costs at least half its share."""
+    values = over_drops(world(d), order)
+    free = d - redundant
+    assert values[0] - values[redundant] <= SATISFIED
+    for lost, value in enumerate(values[redundant:]):
+        assert values[0] - value >= 0.5 * lost / free - 1e-9
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize(
+    ("encoder", "base"),
+    [
+        (Copied, PermutedAndScaled()),
+        (WithMixedExtras, Elementwise()),
+        (lambda ratio: Mixed(ratio=ratio), Mixed()),
+    ],
+    ids=["E5", "E6", "E7"],
+)
+def test_more_codes_change_nothing(d, encoder, base):
+    first, *others = over_ratios(d, encoder, base)
+    assert np.abs(np.subtract(others, first)).max() <= SATISFIED
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize("marginal", ["truncated", "uniform"])
+def test_several_codes_of_one_factor_are_read_together(d, marginal):
+    assert min(over_intervals(d, marginal)) >= 0.95
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize("t", [0.15, 0.25])
+def test_copies_and_noise_codes_are_harmless(d, t):
+    first, *others = over_additions(d, t)
+    assert np.abs(np.subtract(others, first)).max() <= SATISFIED
+
+
+@pytest.mark.slow
+@sizes
+@pytest.mark.parametrize("n_rows", [100, 1000])
+def test_noise_gets_nothing(d, n_rows):
+    assert max(over_nulls(d, n_rows)) <= SATISFIED
+
+
+def partly_mixed_nonlinear_noisy(n_encoders, n_factors=5):
+    """Mixing-and-noise share and raw score of encoders between pure and random, noiseless and mostly noise."""
+    rng = np.random.default_rng(0)
+    shares, raws = [], []
+    for k in range(n_encoders):
+        base = PartlyMixed(rng.uniform(0.0, 0.6))
+        noise = rng.uniform(0.0, 0.6) * rng.integers(0, 2)
+        encoder = Reshaped(Noisy(base, share=noise) if noise else base)
+        factors = Correlated(n_factors, rng.choice([0.0, 0.5])).sample(N_ROWS, rng=5000 + k)
+        shares.append(mixing_share(encoder, n_factors, rng=k))
+        raws.append(identification(factors, encoder.encode(factors, rng=k)).raw)
+    return shares, raws
+
+
+@pytest.mark.slow
+def test_the_score_falls_with_mixing_and_noise():
+    """Over 200 encoders; a metric that is flat to satisfy the properties has no such correlation."""
+    assert spearmanr(*partly_mixed_nonlinear_noisy(200)).statistic <= -0.95

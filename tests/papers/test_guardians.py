@@ -1,0 +1,233 @@
+"""The experiments of 003 as sweeps: cells, protocols, results and the comparison with the authors' data."""
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unweave.evidence import EvidenceError
+from unweave.papers.guardians.agreement import COMPARED, Comparison, compared
+from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.figures import FIGURES, figures_of
+from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
+from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
+from unweave.papers.guardians.reproduction import Run, comparisons
+from unweave.papers.guardians.results import Mean, authors_means, means_of
+from unweave.papers.guardians.settings import COLUMNS, Setting
+from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
+from unweave.sweeps import run
+from unweave.synthetic.encoders import PermutedAndScaled
+from unweave.synthetic.encoders.released import ReleasedElementwise
+from unweave.synthetic.worlds import Independent, TwoFactorConstraint
+
+AUTHORS_DATA = os.environ.get("UNWEAVE_AUTHORS_DATA")
+needs_authors_data = pytest.mark.skipif(
+    AUTHORS_DATA is None, reason="set UNWEAVE_AUTHORS_DATA to the folder with the authors' tables, exp01.csv and so on"
+)
+
+
+def test_every_cell_can_be_made_in_both_ways_and_has_a_key_of_its_own():
+    assert len(EXPERIMENTS) == 15
+    assert sum(len(experiment.settings) for experiment in EXPERIMENTS.values()) == 1115
+    for experiment in EXPERIMENTS.values():
+        assert len({setting.key for setting in experiment.settings}) == len(experiment.settings)
+        for setting in experiment.settings:
+            for released in (False, True):
+                world, encoder = setting.world_of(released), setting.encoder_of(released)
+                assert world.n_factors == setting.d
+                wanted = setting.codes_released if released else setting.m
+                assert encoder.n_codes(setting.d) == wanted, setting
+
+
+def test_text_and_code_differ_as_documented():
+    dropped = Setting("exp06", "6a", dgp="D4", encoder="E4", d=10, m=9)
+    assert 2 not in dropped.encoder_of(released=False).kept  # the factor that two others determine
+    assert dropped.world_of(released=False).sample(5, 0).shape == (5, 10)
+    redundant = Setting("exp07", dgp="D3", encoder="E4", d=10, m=6, r=4)
+    assert len(redundant.world_of(released=False).constraints) == 4
+    assert len(redundant.world_of(released=True).constraints) == 1  # r was dropped
+    assert redundant.encoder_of(released=False).kept == (0, 5, 6, 7, 8, 9)
+    noise = Setting("exp11", encoder="E9", m=200, m_released=5)
+    assert [noise.encoder_of(released).codes for released in (False, True)] == [200, 5]
+
+
+def test_worlds_of_the_runs():
+    factors = Coupled(4, alpha=0.5, function="cube").sample(50, rng=0)
+    assert np.allclose(factors[:, 1], 0.5 * factors[:, 0] + 0.5 * factors[:, 0] ** 3)
+    assert Coupled(4).effective_dimension == len(Coupled(4).factor_names) - len(Coupled(4).constraints)
+    assert "z1" in Coupled(4).constraints[0].sentence
+    drawn = np.corrcoef(ReleasedCorrelated(3, rho=0.6).sample(20_000, rng=0), rowvar=False)
+    assert drawn[np.triu_indices(3, 1)] == pytest.approx([0.6] * 3, abs=0.02)
+
+
+def test_the_split_is_four_fifths_and_a_fifth():
+    train, test = released_split(1000, seed=42)
+    assert sorted([*train, *test]) == list(range(1000))
+    assert (train.size, test.size) == (800, 200)
+    assert [rows.size for rows in released_split(4, seed=0)] == [3, 1]
+
+
+def test_released_mcc_takes_two_rows_and_counts_constant_factors():
+    assert float(released_mcc([[0.0], [1.0]], [[5.0], [2.0]])) == pytest.approx(1.0)
+    factors = np.random.default_rng(0).normal(size=(100, 2))
+    constant = np.column_stack([factors[:, 0], np.ones(100)])
+    assert float(released_mcc(constant, factors)) == pytest.approx(0.5)
+    assert float(released_mcc(factors, factors**3, correlation="spearman")) == pytest.approx(1.0)
+
+
+def test_released_r2_has_no_intercept_and_loses_small_codes():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(500, 2))
+    assert float(released_r2(factors, factors)) == pytest.approx(1.0)
+    assert float(released_r2(factors + 3, np.ones((500, 1)))) == pytest.approx(0.0, abs=0.02)
+    shifted = float(released_r2(factors[:, :1] + 3, factors[:, :1]))
+    assert shifted == 0.0  # the mean cannot be fitted
+    with_huge = np.column_stack([factors, 1e40 * rng.normal(size=500)])
+    assert float(released_r2(factors, with_huge)) < 0.02
+    noise = rng.normal(size=(40, 30))
+    assert float(released_r2(rng.normal(size=(40, 2)), noise, clip=False)) < 0
+    assert float(released_r2(rng.normal(size=(40, 2)), noise, in_sample=True)) > 0.5
+
+
+def test_released_protocol_gives_a_fifth_of_the_rows_to_all_but_r2():
+    world, encoder, seed = Independent(4), ReleasedElementwise(0.5), 43
+    metrics, how = metrics_and_protocol("authors", "exp02", ("MCC-P", "MCC-S", "R2", "MIG"))
+    found = {entry.metric: entry.value for entry in how.scores(world, encoder, 300, seed, metrics)}
+    factors = world.sample(300, np.random.default_rng(seed))
+    codes = encoder.encode(factors, np.random.default_rng(seed + 1_000_000))
+    train, test = released_split(300, seed)
+    correlations = np.abs(np.corrcoef(factors[test], codes[test], rowvar=False)[:4, 4:])
+    assert found["MCC-P"] == pytest.approx(correlations.max(axis=1).mean(), abs=1e-9)
+    weights = np.linalg.lstsq(codes[train], factors[train], rcond=None)[0]
+    errors = np.square(factors[test] - codes[test] @ weights).mean(axis=0) / factors[test].var(axis=0)
+    assert found["R2"] == pytest.approx(np.clip(1 - errors, 0, 1).mean(), abs=1e-9)
+    alone = dict(zip(metrics, how.scores(world, encoder, 300, seed, {"MIG": metrics["MIG"]}), strict=False))
+    assert found["MIG"] == next(iter(alone.values())).value
+
+
+def test_an_overflow_in_the_other_rows_is_no_concern_of_the_held_out_ones():
+    """Seed 42 of 5,000 rows has a sinh beyond the largest float among the four fifths; the file has MCC but no R2."""
+    metrics, how = metrics_and_protocol("authors", "exp10", ("MCC-P", "R2"))
+    found = how.scores(TwoFactorConstraint(5), ReleasedElementwise(), 5000, 42, metrics)
+    assert found[0].problem is None
+    assert "infinite" in found[1].problem
+
+
+def test_the_fifth_experiment_uses_all_rows_and_one_seed():
+    metrics, how = metrics_and_protocol("authors", "exp05_d10", ("MCC-P", "R2"))
+    assert how == ReleasedCode(split=False)
+    assert metrics["R2"].keywords == {"in_sample": True}
+    assert metrics_and_protocol("authors", "exp15", ("R2",))[0]["R2"].keywords == {"clip": False}
+    assert [entry.value for entry in how.scores(Coupled(3), PermutedAndScaled(), 60, 0, metrics)] == pytest.approx(
+        [1.0, 1.0]
+    )
+
+
+def test_means_of_a_sweep(tmp_path):
+    experiment = EXPERIMENTS["exp13"]
+    setting = experiment.settings[0]
+    sweep = experiment.sweep("authors", [setting], ("MCC-P", "R2"), seeds=[42, 43])
+    found = means_of(run(sweep, tmp_path))
+    assert set(found) == {(*setting.key, "MCC-P"), (*setting.key, "R2")}
+    assert found[*setting.key, "R2"].mean == pytest.approx(1.0)
+    assert found[*setting.key, "R2"].n_seeds == 2
+
+
+HEADER = ",".join([*COLUMNS, "metric", "mean", "std", "ci_lo", "ci_hi", "n_seeds", "nan_seeds", "note"])
+
+
+def row(mean, std="", low="", high="", run="exp01", note="", metric="R2", seeds=5):
+    return f"{run},,D1,E1,1000,5,5,0.0,,,,,{metric},{mean},{std},{low},{high},{seeds},,{note}"
+
+
+def test_reading_the_authors_tables(tmp_path):
+    rows = [
+        row(0.5, 0.1, 0.4, 0.6),
+        row(1.0, metric="MCC-P"),
+        row(0.3, run="alone"),
+        row("", run="alone", metric="MCC-P"),
+        row(0.2, 0.1, run="with std"),
+        row(0.2, run="gone", note="rho infeasible (not PSD)"),
+    ]
+    (tmp_path / "exp01.csv").write_text("\n".join([HEADER, *rows]))
+    found = {(key[0], key[-1]): mean for key, mean in authors_means(tmp_path, "exp01").items()}
+    assert found["exp01", "R2"] == Mean(0.5, 0.4, 0.6)
+    assert found["exp01", "MCC-P"] == Mean(1.0, 1.0, 1.0)  # blank: the seeds do not differ
+    assert not found["alone", "R2"].has_interval
+    assert math.isnan(found["alone", "MCC-P"].mean)
+    half = 2.776 * 0.1 / math.sqrt(5)
+    assert found["with std", "R2"].high == pytest.approx(0.2 + half, abs=1e-3)
+    assert ("gone", "R2") not in found
+    with pytest.raises(EvidenceError, match="--authors-data"):
+        authors_means(tmp_path, "exp02")
+
+
+KEY = (*Setting("exp03_d5", dgp="D2", encoder="E3").key, "MCC-P")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "expected"),
+    [
+        (Mean(0.5, 0.4, 0.6), Mean(0.65, 0.59, 0.71), True),
+        (Mean(0.5, 0.4, 0.6), Mean(0.65, 0.61, 0.69), False),
+        (Mean(1.0, 1.0, 1.0), Mean(0.99999, 0.99999, 0.99999), True),  # rounding
+        (Mean(1.0, 1.0, 1.0), Mean(0.999, 0.999, 0.999), False),
+        (Mean(0.5), Mean(0.6, 0.55, 0.65), True),  # as wide as ours
+        (Mean(0.5), Mean(0.61, 0.56, 0.66), False),
+        (Mean(math.nan), Mean(math.nan), True),
+        (Mean(math.nan), Mean(0.5, 0.4, 0.6), False),
+    ],
+)
+def test_when_a_cell_agrees(theirs, ours, expected):
+    assert Comparison("exp03", KEY, theirs, ours).overlaps is expected
+
+
+def test_comparisons_say_why_means_differ():
+    differs = Comparison("exp03", KEY, Mean(0.5, 0.4, 0.6), Mean(0.55, 0.5, 0.6))
+    assert "principal axes" in differs.reason
+    assert Comparison("exp03", KEY, Mean(0.5), Mean(0.5, 0.4, 0.6)).reason == ""
+    mixed = (*Setting("exp09", encoder="E7").key, "MCC-P")
+    assert "order" in Comparison("exp09", mixed, Mean(0.5), Mean(0.6, 0.5, 0.7)).reason
+    assert differs.cell.startswith("run=exp03_d5, dgp=D2, encoder=E3")
+    other = (*KEY[:-1], "DCI-D")
+    assert [entry.key for entry in compared("exp03", {KEY: Mean(0.5), other: Mean(0.5)}, {KEY: Mean(0.5)})] == [KEY]
+
+
+def test_every_figure_has_cells_and_metrics():
+    numbered = {f"fig{k}" for k in range(1, 38)}
+    assert numbered <= set(FIGURES)
+    for figure in FIGURES.values():
+        for part in figure.parts:
+            assert part.settings, figure.name
+            assert set(part.metrics) <= set(ALL)
+    assert [figure.name for figure in figures_of("exp04")] == ["fig6", "fig13", "fig15", "fig16"]
+
+
+def test_what_cannot_be_run_is_refused(tmp_path):
+    with pytest.raises(EvidenceError, match="no metric 'MCC'"):
+        Run(tmp_path, metrics=("MCC",))
+    experiment = EXPERIMENTS["exp01"]
+    with pytest.raises(EvidenceError, match="None of these metrics"):
+        Run(tmp_path, metrics=("InfoE",)).means(experiment, experiment.settings, ("R2",))
+    with pytest.raises(EvidenceError, match="--authors-data"):
+        comparisons(Run(tmp_path))
+
+
+@needs_authors_data
+def test_cells_are_those_of_the_authors_tables():
+    for name, experiment in EXPERIMENTS.items():
+        theirs = {key[:-1] for key in authors_means(AUTHORS_DATA, name)}
+        assert {setting.key for setting in experiment.settings} == theirs
+
+
+@needs_authors_data
+@pytest.mark.slow
+def test_the_released_protocol_gives_the_authors_numbers(tmp_path):
+    found = comparisons(Run(tmp_path, authors_data=Path(AUTHORS_DATA)))
+    assert len(found) == 3297
+    assert np.mean([entry.overlaps for entry in found]) >= 0.95
+    assert all(entry.reason for entry in found if not entry.overlaps)
+    assert np.mean([entry.equal for entry in found]) > 0.8
+    assert {entry.metric for entry in found} == set(COMPARED)

@@ -1,0 +1,73 @@
+"""`unweave reproduce 003`: a small figure, resumed; an experiment; and what it refuses."""
+
+import csv
+
+import pytest
+from click.testing import CliRunner
+
+from unweave.cli import main
+
+pytest.importorskip("matplotlib")
+TINY = ("--metrics", "MCC-P,R2", "--seeds", "2")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["reproduce", *arguments])
+
+
+def rows_of(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_figure_is_drawn_and_costs_nothing_the_second_time(tmp_path):
+    first = run("003", "fig24", "--out", str(tmp_path), "--protocol", "authors", *TINY)
+    assert first.exit_code == 0, first.output
+    assert (tmp_path / "003-fig24-authors.png").stat().st_size > 10_000
+    rows = rows_of(tmp_path / "003-fig24-authors.csv")
+    assert len(rows) == 9 * 2
+    assert {row["mean"] for row in rows if row["metric"] == "MCC-P"} == {"1"}
+    table = tmp_path / "003-exp06-authors" / "table.parquet"
+    before = table.stat().st_mtime_ns
+    assert run("003", "fig24", "--out", str(tmp_path), "--protocol", "authors", *TINY).exit_code == 0
+    assert table.stat().st_mtime_ns == before
+
+
+def test_the_authors_data_are_drawn_over_it(tmp_path):
+    found = run("003", "fig24", "--out", str(tmp_path), "--protocol", "authors", *TINY)
+    assert found.exit_code == 0, found.output
+    columns = "run,sweep,dgp,encoder,n,d,m,rho,kappa,alpha,fn,r,metric,mean,std,ci_lo,ci_hi,n_seeds,nan_seeds,note"
+    cell = "exp06,6b,D2,E4,1000,11,3,0.5,,,,,R2,0.536,0.01,0.52,0.55,5,,"
+    (tmp_path / "exp06.csv").write_text(f"{columns}\n{cell}\n")
+    result = run(
+        "003", "fig24", "--out", str(tmp_path), "--authors-data", str(tmp_path), "--protocol", "authors", *TINY
+    )
+    assert result.exit_code == 0, result.output
+    beside = [row for row in rows_of(tmp_path / "003-fig24-authors.csv") if row["authors_mean"]]
+    assert [(row["d"], row["metric"], row["authors_mean"]) for row in beside] == [("11", "R2", "0.536")]
+    assert float(beside[0]["mean"]) == pytest.approx(0.536, abs=0.05)
+
+
+def test_an_experiment_has_all_its_cells_and_figures(tmp_path):
+    result = run("003", "exp14", "--out", str(tmp_path), "--metrics", "MCC-P", "--seeds", "1", "--seed", "7")
+    assert result.exit_code == 0, result.output
+    assert len(rows_of(tmp_path / "003-exp14-ours.csv")) == 11
+    assert {path.name for path in tmp_path.glob("*.png")} == {"003-fig34-ours.png", "003-fig35-ours.png"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("003", "fig99"), "Paper 003 has no 'fig99' here"),
+        (("003", "fig2", "--steps", "5"), "--steps is not for paper 003"),
+        (("000", "fig1", "--jobs", "2"), "--jobs is not for paper 000"),
+        (("003", "fig2", "--metrics", "MCC"), "003 has no metric 'MCC'"),
+        (("003", "fig2", "--metrics", "InfoE"), "None of these metrics is shown here"),
+        (("003", "agreement"), "The comparison needs the authors' tables"),
+        (("007", "fig2"), "There is no reproduction of paper '007'"),
+    ],
+)
+def test_what_is_refused_is_said_in_a_sentence(tmp_path, arguments, sentence):
+    result = run(*arguments, "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert sentence in result.output

@@ -1,0 +1,173 @@
+"""Verdicts: the counterpart of known encoders, and what is said of scores that move there."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, Posterior
+from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, wsepin
+from unweave.synthetic.encoders import (
+    Copied,
+    Distributed,
+    Kept,
+    Mixed,
+    Noise,
+    PermutedAndScaled,
+    WithMixedExtras,
+    WithNoiseCodes,
+)
+from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
+from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint
+from unweave.trust.audited import advice, fails
+from unweave.trust.code_responses import code_responses
+from unweave.trust.counterpart import Counterpart
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.nulls import NoiseFloor
+from unweave.trust.verdict import verdicts
+
+
+def evidence_of(world, encoder, n_rows=1000, seed=0):
+    factors = world.sample(n_rows, seed)
+    return Evidence(factors, encoder.encode(factors, seed + 1))
+
+
+def judged(evidence, metrics, **options):
+    scores = {name: metric(evidence) for name, metric in metrics.items()}
+    return verdicts(metrics, scores, evidence, diagnose(evidence), **options)
+
+
+class TestResponses:
+    @pytest.mark.parametrize("rho", [0.0, 0.9])
+    def test_codes_of_one_factor_have_it_as_owner(self, rho):
+        world = Correlated(4, rho=rho, marginal="truncated")
+        for encoder in (PermutedAndScaled(), Copied(2.0), Distributed(4)):
+            found = code_responses(evidence_of(world, encoder))
+            assert found.owner.tolist() == encoder.purity(4, rng=1).argmax(axis=1).tolist()
+            assert not found.silent.any()
+
+    @pytest.mark.parametrize("rho", [0.0, 0.9])
+    def test_mixed_codes_have_none_and_noise_is_silent(self, rho):
+        found = code_responses(evidence_of(Correlated(4, rho=rho), WithNoiseCodes(Mixed(), added=3)))
+        assert (found.owner == -1).all()
+        assert found.silent.tolist() == [False] * 4 + [True] * 3
+
+    def test_factors_that_determine_each_other_get_a_code_each(self):
+        found = code_responses(evidence_of(OneFactorConstraint(4), PermutedAndScaled()))
+        assert sorted(found.owner.tolist()) == [0, 1, 2, 3]
+
+
+class TestCounterpart:
+    def test_correlation_goes_and_the_map_stays(self):
+        evidence = evidence_of(Correlated(4, rho=0.9), Mixed())
+        matrix = Mixed().matrix(4, rng=1)
+        drawn = Counterpart.of(evidence).sample(0)
+        assert np.abs(np.corrcoef(drawn.factors, rowvar=False) - np.eye(4)).max() < 0.12
+        assert float(mcc(drawn)) == pytest.approx(mcc_of_linear_map(matrix, np.eye(4)), abs=0.05)
+        assert float(mcc(evidence)) > float(mcc(drawn)) + 0.1
+        assert drawn.codes == pytest.approx(drawn.factors @ matrix.T, abs=1e-6)
+
+    @pytest.mark.parametrize("encoder", [Copied(3.0), WithMixedExtras(3.0), Distributed(3)], ids=repr)
+    def test_one_code_for_each_factor_is_left(self, encoder):
+        evidence = evidence_of(Independent(4, marginal="truncated"), encoder)
+        drawn = Counterpart.of(evidence).sample(0)
+        assert drawn.n_codes == 4
+        assert float(mcc(drawn, correlation="spearman")) > 0.95
+
+    def test_noise_stays_noise_on_more_rows(self):
+        evidence = evidence_of(Independent(4), Noise(40), n_rows=100)
+        drawn = Counterpart.of(evidence).sample(0)
+        assert (drawn.n_rows, drawn.n_codes) == (1000, 4)
+        assert float(mcc(drawn)) < NullMcc(1000, 4, 4).quantile(0.999)
+
+    def test_sizes_at_hand_where_asked_for(self):
+        evidence = evidence_of(Correlated(4), Copied(2.0), n_rows=120)
+        drawn = Counterpart.of(evidence).sample(0, same_codes=True, same_rows=True)
+        assert (drawn.n_rows, drawn.n_codes) == (120, 8)
+
+    def test_kinds_and_names_stay(self):
+        rng = np.random.default_rng(0)
+        factors = {"shape": rng.choice(["a", "b", "c"], 300), "angle": rng.uniform(0, 360, 300)}
+        codes = np.column_stack([factors["shape"] == "a", np.sin(np.deg2rad(factors["angle"]))]).astype(float)
+        evidence = Evidence(factors, codes, kinds={"angle": "circular:360"})
+        drawn = Counterpart.of(evidence).sample(0)
+        assert drawn.factor_names == ("shape", "angle")
+        assert drawn.declared_kinds == evidence.declared_kinds
+        assert code_responses(evidence).owner.tolist() == [0, 1]
+
+
+class TestVerdicts:
+    def test_correlation_is_named_where_it_moves_the_score(self):
+        found = judged(evidence_of(Correlated(5, rho=0.97), Mixed()), {"mcc": mcc, "r2": r2})
+        assert found["mcc"].level != "trust"
+        reason = found["mcc"].reasons[0]
+        assert reason.quantity == "largest correlation of factors"
+        assert reason.measured == pytest.approx(0.97, abs=0.01)
+        assert reason.section == "003, section 3.1"
+        assert reason.instead
+        assert found["r2"].level == "trust"
+
+    def test_correlation_is_no_reason_where_it_does_not(self):
+        found = judged(evidence_of(Correlated(5, rho=0.97), PermutedAndScaled()), {"mcc": mcc})
+        assert found["mcc"].level == "trust"
+        assert found["mcc"].elsewhere == pytest.approx(1.0, abs=0.01)
+
+    def test_copies_are_named(self):
+        found = judged(evidence_of(Independent(5), Copied(3.0)), {"mig": mig, "mcc": mcc})
+        assert (found["mig"].level, found["mcc"].level) == ("do not use", "trust")
+        assert found["mig"].reasons[0].quantity == "codes per free factor"
+        assert found["mig"].reasons[0].measured == 3
+
+    def test_constraints_are_named(self):
+        found = judged(
+            evidence_of(OneFactorConstraint(5), PermutedAndScaled()), {"mig": mig, "dci": dci_disentanglement}
+        )
+        assert found["mig"].level == "do not use"  # two codes tell z1, which is one factor
+        assert found["mig"].reasons[0].measured == 5 / 4
+        assert found["dci"].reasons[0].quantity == "effective dimension"
+        assert found["dci"].reasons[0].measured == 4
+
+    def test_a_lossless_drop_is_trusted_by_what_recovers_the_rest(self):
+        """Temperature and current determine resistance and voltage."""
+        evidence = evidence_of(Circuit(), Kept((0, 2)), n_rows=400)
+        found = judged(evidence, {"r2": r2, "identification": identification})
+        assert [verdict.level for verdict in found.values()] == ["trust", "trust"]
+
+    def test_few_rows_are_named(self):
+        found = judged(evidence_of(Independent(5), Noise(50), n_rows=60), {"mcc": mcc})
+        assert found["mcc"].level == "do not use"
+        assert "rows per code" in {reason.quantity for reason in found["mcc"].reasons}
+
+    def test_noise_on_enough_rows_is_a_low_score_to_trust(self):
+        assert judged(evidence_of(Independent(5), Noise(5)), {"mcc": mcc, "r2": r2})["mcc"].level == "trust"
+
+    def test_too_few_rows_to_try(self):
+        found = judged(evidence_of(Independent(3), PermutedAndScaled(), n_rows=40), {"mcc": mcc})
+        assert found["mcc"].level == "caution"
+        assert math.isnan(found["mcc"].elsewhere)
+
+    def test_a_floor_next_to_the_best_is_the_end(self):
+        evidence = evidence_of(Independent(3), PermutedAndScaled(), n_rows=100)
+        high = NoiseFloor("mcc", "permutation", raw=1.0, draws=(0.995,), floor=0.995)
+        found = judged(evidence, {"mcc": mcc}, floors={"mcc": high})
+        assert found["mcc"].level == "do not use"
+        assert found["mcc"].reasons[0].quantity == "noise floor"
+
+    def test_metrics_of_posteriors_are_looked_up(self):
+        factors = Correlated(3, rho=0.9).sample(300, 0)
+        evidence = Evidence(factors, Posterior(factors, np.full(factors.shape, 0.1)))
+        found = judged(evidence, {"rmig": rmig, "jemmig": jemmig, "wsepin": wsepin})
+        assert {verdict.level for verdict in found.values()} == {"caution"}
+        assert "no factors" in found["wsepin"].reasons[0].sentence
+        assert found["rmig"].reasons[0].section == "003, section 3.1"
+
+    def test_the_same_seed_gives_the_same_verdict(self):
+        evidence = evidence_of(Correlated(4, rho=0.8), Mixed(ratio=2), n_rows=200)
+        assert judged(evidence, {"mcc": mcc}, seed=3) == judged(evidence, {"mcc": mcc}, seed=3)
+
+
+def test_what_the_audit_found_is_in_the_package():
+    assert fails("mcc", "P1")
+    assert not fails("r2", "P4")
+    assert fails("no such metric", "P1")
+    assert "Read " in advice("P4")
