@@ -38,7 +38,7 @@ def _line(card: Card) -> str:
 
 def demo_output() -> str:
     """What `unweave demo` prints."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(2000), metrics=METRICS)}\n```"
+    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), metrics=METRICS, budget=5.0)}\n```"
 
 
 def paper_table() -> str:

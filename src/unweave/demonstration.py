@@ -22,7 +22,7 @@ def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], 
         "T, I only": Kept((0, 2)),
         "noise": Noise(4),
     }
-    return factors, {name: encoder.encode(columns, rng + 1) for name, encoder in encoders.items()}
+    return factors, {name: encoder.encode(columns, rng + 3) for name, encoder in encoders.items()}
 
 
 def introduction() -> str:

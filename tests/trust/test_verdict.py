@@ -119,9 +119,8 @@ class TestVerdicts:
         assert found["mig"].reasons[0].measured == 3
 
     def test_constraints_are_named(self):
-        found = judged(
-            evidence_of(OneFactorConstraint(5), PermutedAndScaled()), {"mig": mig, "dci": dci_disentanglement}
-        )
+        evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled())
+        found = judged(evidence, {"mig": mig, "dci": dci_disentanglement})
         assert found["mig"].level == "do not use"  # two codes tell z1, which is one factor
         assert found["mig"].reasons[0].measured == 5 / 4
         assert found["dci"].reasons[0].quantity == "effective dimension"
