@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
 
+import numpy as np
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
@@ -111,9 +112,16 @@ def _marked_cell(evaluation: Evaluation, label: str, representation: str) -> Tex
 
 
 def _floor_cell(evaluation: Evaluation, label: str) -> str:
-    floors = [row.noise_floor for row in evaluation.rows if row.label == label and row.noise_floor is not None]
-    levels = sorted(f"{found.floor + 0.0:.3f}" for found in floors if found.defined)
-    return "" if not levels else levels[0] if levels[0] == levels[-1] else f"{levels[0]} to {levels[-1]}"
+    """What noise scores, within the metric's bounds as the scores are."""
+    floors = [
+        float(np.clip(row.noise_floor.floor, *row.score.bounds))
+        for row in evaluation.rows
+        if row.label == label and row.score is not None and row.noise_floor is not None and row.noise_floor.defined
+    ]
+    if not floors:
+        return ""
+    lowest, highest = f"{min(floors):.3f}", f"{max(floors):.3f}"
+    return lowest if lowest == highest else f"{lowest} to {highest}"
 
 
 def _verdicts_in_words(evaluation: Evaluation) -> list[str]:

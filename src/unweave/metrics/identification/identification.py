@@ -43,7 +43,7 @@ NO_CODE = "No code knows anything of the factors, as far as these rows can tell.
         "codes mix factors that are so dependent in the data that setting them apart is extrapolation, or a code "
         "depends on many factors together in ways that 500 rows do not show"
     ),
-    reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), properties P1 to P4",
+    reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     identity_tolerance=0.01,
     order_tolerance=0.03,
 )
