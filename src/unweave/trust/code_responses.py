@@ -31,6 +31,7 @@ MOST_KNOTS = 8
 ROWS_PER_COLUMN = 3
 SAME = 0.01  # of a code's variance: a smaller loss does not make a code depend on a second factor
 SILENT = 0.02
+STANDARD_ERRORS = 2.0
 TINY = 1e-12
 NO_FACTOR = -1
 
@@ -147,9 +148,8 @@ def _decided(
     explained = np.square(scores) - best
     certain = explained.mean(axis=0) / (explained.std(axis=0) / np.sqrt(n) + 1e-12)
     share = explained.mean(axis=0) / variance
-    # many codes and factors give noise many chances to look explained
-    luck = 2 + 0.5 * np.sqrt(2 * np.log(m * evidence.n_factors + 1))
-    silent = (share < SILENT) | (certain < luck)
+    # held out, flexible models of noise lose more than chance gives them, however many codes there are
+    silent = (share < SILENT) | (certain < STANDARD_ERRORS)
     more, error = _excess(error_joint, best)
     good_enough = more <= error + 1e-12
     model = np.where(good_enough.any(axis=0), good_enough.argmax(axis=0), error_joint.mean(axis=1).argmin(axis=0))

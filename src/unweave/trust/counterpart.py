@@ -103,7 +103,7 @@ class _Draw:
         if mixed.size <= left:
             columns += [self.of(i) for i in mixed]
         elif left:
-            columns += self._rotated(mixed, left)
+            columns += self._rotated(mixed, left, columns)
         if not columns:
             columns = [self.of(i) for i in self.generator.permutation(found.codes.shape[1])[:n_factors]]
         return columns
@@ -120,10 +120,12 @@ class _Draw:
         noise = self.generator.normal(size=self.rows[0].size)
         return np.sqrt(together) * target[self.rows[factor]] + np.sqrt(1 - together) * noise
 
-    def _rotated(self, mixed: Rows, n_codes: int) -> list[FloatArray]:
-        """What many mixed codes span, as few: their main directions, turned at random."""
+    def _rotated(self, mixed: Rows, n_codes: int, beside: list[FloatArray]) -> list[FloatArray]:
+        """What many mixed codes span beyond the codes beside them, as few: the main directions, turned at random."""
         drawn = np.column_stack([self.of(i) for i in mixed])
-        left, sizes, _ = np.linalg.svd(drawn - drawn.mean(axis=0), full_matrices=False)
+        known = np.column_stack([np.ones(len(drawn)), *beside])
+        drawn = drawn - known @ np.linalg.lstsq(known, drawn, rcond=None)[0]
+        left, sizes, _ = np.linalg.svd(drawn, full_matrices=False)
         turn, _ = np.linalg.qr(self.generator.normal(size=(n_codes, n_codes)))
         return list((left[:, :n_codes] * sizes[:n_codes] @ turn.T).T)
 
