@@ -53,11 +53,11 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
     low, high = (
         _number(_get(interval, end, _get(interval, ender))) for end, ender in (("low", "lower"), ("high", "upper"))
     )
-    if low is None or high is None:
+    if low is None or high is None or row.score is None:
         return None
     return {
-        "low": low,
-        "high": high,
+        "low": float(np.clip(low, *row.score.bounds)),  # as scores are
+        "high": float(np.clip(high, *row.score.bounds)),
         "level": _number(_get(interval, "level")),
         "kind": str(_get(interval, "kind", "subsampling")),
         "note": _sentences(_get(interval, "note", _get(interval, "notes", ""))),
