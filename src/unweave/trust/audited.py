@@ -29,6 +29,11 @@ def fails(metric: str, concerns: str) -> bool:
     return _verdict(metric, concerns) not in ("satisfied", "partly")
 
 
+def satisfies(metric: str, concerns: str) -> bool:
+    """Whether the audit found that the metric has the property."""
+    return _verdict(metric, concerns) == "satisfied"
+
+
 def advice(concerns: str) -> str:
     """What to do where a property matters: the metrics that satisfy it, and how to change the data.
 

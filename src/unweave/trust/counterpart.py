@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.neighbors import KNeighborsRegressor
 
+from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
 from unweave.evidence.splits import Rows
@@ -26,6 +27,7 @@ from unweave.trust.code_responses import CodeResponses, FloatArray, code_respons
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
 COPIES = 0.995
+MOSTLY = 0.75  # of a mixed code: it stands for that factor
 MOST_CODES_READ = 20
 TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
 
@@ -92,21 +94,30 @@ class _Draw:
     def one_for_each_factor(self) -> list[FloatArray]:
         """As many codes as factors, or fewer where some factors have none: each factor's own, then mixed ones."""
         found = self.responses
-        n_factors = len(self.rows)
-        columns = []
-        for factor in range(n_factors):
-            own = np.flatnonzero(found.owner == factor)
-            if own.size:
-                columns.append(self._for_factor(factor, own))
+        factors = range(len(self.rows))
+        own = {j: codes for j in factors if (codes := np.flatnonzero(found.owner == j)).size}
+        columns = [self._for_factor(j, codes) for j, codes in own.items()]
         mixed = _distinct(found.code_scores, np.flatnonzero((found.owner < 0) & ~found.silent))
-        left = n_factors - len(columns)
-        if mixed.size <= left:
-            columns += [self.of(i) for i in mixed]
-        elif left:
-            columns += self._rotated(mixed, left, columns)
+        columns += self._of_mixed(mixed, [j for j in factors if j not in own], columns)
         if not columns:
-            columns = [self.of(i) for i in self.generator.permutation(found.codes.shape[1])[:n_factors]]
+            at_random = self.generator.permutation(found.codes.shape[1])
+            columns = [self.of(i) for i in at_random[: len(self.rows)]]
         return columns
+
+    def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
+        """Codes for these factors out of mixed ones: all, or those that follow one most, and sums of the others."""
+        drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
+        if mixed.size <= len(factors):
+            return list(drawn.T)
+        if not factors:
+            return []
+        targets = np.column_stack([self.responses.factor_scores[self.rows[j], j] for j in factors])
+        shares = np.corrcoef(drawn, targets, rowvar=False)[: mixed.size, mixed.size :] ** 2
+        codes, places = best_matching(shares)
+        mostly = codes[shares[codes, places] >= MOSTLY]
+        chosen = list(drawn[:, mostly].T)
+        rest = np.delete(drawn, mostly, axis=1)
+        return chosen + self._rotated(rest, len(factors) - len(chosen), beside + chosen)
 
     def _for_factor(self, factor: int, own: Rows) -> FloatArray:
         """The code that tells the factor best; where only several together tell it, one that tells as much."""
@@ -120,14 +131,14 @@ class _Draw:
         noise = self.generator.normal(size=self.rows[0].size)
         return np.sqrt(together) * target[self.rows[factor]] + np.sqrt(1 - together) * noise
 
-    def _rotated(self, mixed: Rows, n_codes: int, beside: list[FloatArray]) -> list[FloatArray]:
-        """What many mixed codes span beyond the codes beside them, as few: the main directions, turned at random."""
-        drawn = np.column_stack([self.of(i) for i in mixed])
+    def _rotated(self, drawn: FloatArray, n_codes: int, beside: list[FloatArray]) -> list[FloatArray]:
+        """As few as many mixed codes: sums of them along the main directions that the codes beside do not tell."""
         known = np.column_stack([np.ones(len(drawn)), *beside])
-        drawn = drawn - known @ np.linalg.lstsq(known, drawn, rcond=None)[0]
-        left, sizes, _ = np.linalg.svd(drawn, full_matrices=False)
+        beyond = drawn - known @ np.linalg.lstsq(known, drawn, rcond=None)[0]
+        _, _, directions = np.linalg.svd(beyond, full_matrices=False)
         turn, _ = np.linalg.qr(self.generator.normal(size=(n_codes, n_codes)))
-        return list((left[:, :n_codes] * sizes[:n_codes] @ turn.T).T)
+        # of the codes themselves: what they share with the codes beside is part of the mixing
+        return list((drawn @ directions[:n_codes].T @ turn.T).T)
 
 
 def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:

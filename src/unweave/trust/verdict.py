@@ -3,8 +3,9 @@
 The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand.
 The metric is computed again on the data's `Counterpart`, one step after another: without factors that others determine,
 then with independent ones, then with as many codes as factors, then with enough rows. A score that stays within .10 is
-trusted; one that moves by more than .20 of the metric's range is not to be used. What the audit found of a metric
-(`audited`) decides alone only where no counterpart can be made.
+trusted; one that moves by more than .20 of the metric's range is not to be used. Steps of a property that the audit
+found satisfied by a metric do not count (but for the rows: P4 is about noise alone); where no counterpart can be made,
+what the audit found decides alone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import numpy as np
 
 from unweave.evidence import Evidence
 from unweave.score import Score
-from unweave.trust.audited import advice, fails
-from unweave.trust.counterpart import Counterpart, with_factors
+from unweave.trust.audited import advice, fails, satisfies
+from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, with_factors
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.nulls import NoiseFloor
-from unweave.trust.scoring import Choice, card_of, score_or_none
+from unweave.trust.scoring import Choice, card_of, raw_values, score_or_none
 
 Level = Literal["trust", "caution", "do not use"]
 Property = Literal["P1", "P2", "P3", "P4"]
@@ -31,7 +32,7 @@ Property = Literal["P1", "P2", "P3", "P4"]
 CAUTION = 0.10
 DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
-N_DRAWS = 3
+N_DRAWS = 5
 FEWEST_ROWS = 50
 MOST_CODES = 2000
 CORRELATED = 0.3
@@ -130,11 +131,12 @@ def _steps(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> list[_Step]:
     free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
     counterpart = Counterpart.of(free, seed=seed)
     draw = functools.partial(_drawn, counterpart, seed)
+    few = evidence.n_rows < ENOUGH_ROWS
     return [
         *([_Step("P2", (free,))] if diagnosis.redundant_factors else []),
         _Step("P1", draw(1, same_codes=True, same_rows=True)),
-        _Step("P3", draw(1, same_codes=False, same_rows=True)),
-        _Step("P4", draw(N_DRAWS, same_codes=False, same_rows=False)),
+        _Step("P3", draw(1 if few else N_DRAWS, same_codes=False, same_rows=True)),
+        *([_Step("P4", draw(N_DRAWS, same_codes=False, same_rows=False))] if few else []),
     ]
 
 
@@ -146,16 +148,19 @@ def _drawn(counterpart: Counterpart, seed: int, n: int, *, same_codes: bool, sam
 
 
 def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
-    """The verdict from how far the score moves."""
-    values, reasons = [score.value], []
+    """The verdict from how far the score moves, in steps that the audit did not find harmless for this metric."""
+    value, elsewhere, reasons = score.value, score.value, []
     for step in steps:
-        values.append(_mean_value(metric, step.evidences))
-        moved = (values[-1] - values[-2]) / _range(metric, score)
-        if abs(moved) >= WORTH_SAYING:
-            reasons.append((abs(moved), _reason(step.concerns, values[-2], values[-1], diagnosis)))
-    elsewhere = values[-1]
+        after = _mean_value(metric, step.evidences)
+        if step.concerns == "P4" or not satisfies(card_of(metric).name, step.concerns):
+            elsewhere += after - value
+            moved = abs(after - value) / _range(metric, score)
+            if moved >= WORTH_SAYING:
+                reasons.append((moved, _reason(step.concerns, value, after, diagnosis)))
+        value = after
     if math.isnan(elsewhere):
         return _looked_up(metric, score, diagnosis, floor)
+    elsewhere = float(np.clip(elsewhere, *score.bounds))
     gap = abs(elsewhere - score.value) / _range(metric, score)
     level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
     ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
@@ -224,8 +229,10 @@ def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
 
 
 def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
+    """Mean over draws before clipping, which would lift the mean of scores that scatter about their lower bound."""
     found = [score_or_none(metric, evidence) for evidence in evidences]
-    return float(np.mean([math.nan if score is None else score.value for score in found]))
+    bounds = found[0].bounds if found[0] is not None else (-math.inf, math.inf)
+    return float(np.clip(np.mean(raw_values(found)), *bounds))
 
 
 def _range(metric: Choice, score: Score) -> float:
