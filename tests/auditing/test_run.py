@@ -1,6 +1,7 @@
 """Audits of metrics whose marks are known."""
 
 import math
+import zlib
 
 import numpy as np
 import pytest
@@ -186,3 +187,16 @@ def test_the_whole_audit_of_three_metrics():
     assert not any(result.missing for one in found.values() for result in one.results)
     assert set(found) <= set(CATALOGUE)
     assert found["mcc"].grid["n_factors"] == list(Grid().n_factors)
+
+
+def test_what_scatters_gets_more_seeds(small):
+    """Noise of sd .03 on a constant: two seeds leave wide intervals, which more seeds close."""
+
+    def scattering(factors, codes):
+        return 0.5 + 0.03 * np.random.default_rng(zlib.crc32(codes.tobytes())).normal()
+
+    found = audit(scattering, grid=small, seeds=2, adversary=False)
+    assert {row.n_seeds for row in found["P3"].measured} > {2}
+    assert max(row.n_seeds for row in found["P3"].measured) <= 16
+    assert found["P3"].verdict != "violated"
+    assert found["P4"].verdict == "violated"

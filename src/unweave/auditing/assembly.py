@@ -27,7 +27,7 @@ def assembled(
 ) -> Audit:
     """The audit of one subject from its outcomes by case, in the order of the seeds."""
     points = grid.points()
-    scores = scores_of(points, outcomes, seeds)
+    scores = scores_of(points, outcomes)
     findings = [finding_of(name, points, scores) for name in PROPERTIES]
     return Audit(
         metric=subject.label,
@@ -46,10 +46,10 @@ def assembled(
     )
 
 
-def scores_of(points: Sequence[Point], outcomes: Outcomes, seeds: Sequence[int]) -> Scores:
+def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
     """Scores by point and seed, where there are any."""
     return {
-        point: {seed: one.value for seed, one in zip(seeds, outcomes[point.case], strict=True) if one.value is not None}
+        point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if one.value is not None}
         for point in points
         if point.case in outcomes
     }

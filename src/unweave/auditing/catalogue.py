@@ -28,9 +28,6 @@ SCHEMA = "unweave.audited/1"
 TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
 CELLS = Path(".audit") / "cells.jsonl"
 BUDGET = 120.0
-DEFAULT_SEEDS = 5
-# more where five leave a verdict open: random maps into more codes scatter, and the mean of five is not enough
-SEEDS = {"identification": 12}
 # metrics whose costly part is the same, so that it is computed once
 SHARED = (
     ("dci_disentanglement", "dci_completeness", "dci_informativeness"),
@@ -66,8 +63,7 @@ def audited_catalogue(
     audits: list[Audit] = []
     for group in groups():
         if not wanted or wanted & {subject.label for subject in group}:
-            seeds = max(SEEDS.get(subject.label, DEFAULT_SEEDS) for subject in group)
-            audits += audit_all(group, seeds=seeds, budget=budget, n_jobs=n_jobs, store=cells)
+            audits += audit_all(group, budget=budget, n_jobs=n_jobs, store=cells)
             say("\n".join(f"{audit.ticks} {audit.metric} ({audit.seconds:.0f} s)" for audit in audits[-len(group) :]))
     return audits
 

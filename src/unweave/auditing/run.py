@@ -48,7 +48,8 @@ def audit(
         The scores that count as 0 and 1. By default the bounds of the metric's card, turned so that 1 is best; 0 and 1
         for a function without a card.
     seeds : int
-        Number of draws of every world and map, 2 or more; more seeds give narrower intervals.
+        Number of draws of every world and map, 2 or more. Where an interval leaves a verdict open, up to eight times as
+        many are drawn.
     budget : float or None
         Seconds of computing. The most telling cells come first; what does not fit is said, and leaves verdicts
         undecided that it could change. A tenth is for the card, a fifth for the adversary. None for all there is.
@@ -116,6 +117,7 @@ def audit_all(
             bench = Bench(fit, CellStore(store), n_jobs, after_each=step)
             bench.budget = None if budget is None else POINTS_SHARE * budget
             found = _measured(bench, grid.points(), range(seeds))
+            found = _settled(bench, grid.points(), found, seeds)
             bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
             found = bench.measure(promised, range(CARD_SEEDS)) | found
             bench.budget, bench.after_each = budget, lambda: None
@@ -126,12 +128,33 @@ def audit_all(
     return [audits[subject.label] for subject in subjects]
 
 
+def _settled(
+    bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: int
+) -> dict[Case, list[list[Outcome]]]:
+    """The same with more seeds for differences whose interval leaves a verdict open, up to eight times as many."""
+    for more in (2 * seeds, 4 * seeds, 8 * seeds):
+        undecided: dict[Case, None] = {}
+        for place in range(len(bench.subjects)):
+            scores = scores_of(points, {case: [row[place] for row in rows] for case, rows in found.items()})
+            for name in PROPERTIES:
+                finding = finding_of(name, points, scores)
+                if finding.verdict == "undecided" and not finding.missing:
+                    straddling = [row for row in finding.rows if row.counts and len(row.levels) > 1]
+                    undecided |= {
+                        point.case: None for row in straddling for point in (row.higher, row.lower) if point is not None
+                    }
+        if not undecided:
+            break
+        found = found | bench.measure(undecided, range(more))
+    return found
+
+
 def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
     """All points turn by turn; what can no longer change a verdict waits until the rest is done."""
     found: dict[Case, list[list[Outcome]]] = {}
     waiting = points
     while waiting:
-        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found, seeds)}
+        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found)}
         open_points = [point for point in waiting if point.name not in settled] or waiting
         now = [point for point in open_points if point.turn == open_points[0].turn]
         found |= bench.measure([point.case for point in now if point.case not in found], seeds)
@@ -139,12 +162,10 @@ def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, lis
     return found
 
 
-def _violated_by_all(
-    name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: range
-) -> bool:
+def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]]) -> bool:
     """Whether every subject is already known to violate the property."""
     for place in range(len(bench.subjects)):
         own = {case: [row[place] for row in rows] for case, rows in found.items()}
-        if finding_of(name, points, scores_of(points, own, seeds)).verdict != "violated":
+        if finding_of(name, points, scores_of(points, own)).verdict != "violated":
             return False
     return True
