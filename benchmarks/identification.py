@@ -62,7 +62,7 @@ def identification_memory() -> Measurement:
 
 
 IDENTIFICATION: dict[str, Callable[[], Measurement]] = {
-    "identification": lambda: _time(64, Target("at most", 150)),
+    "identification": lambda: _time(64, Target("at most", 100)),
     "identification-wide": lambda: _time(1024, Target("at most", 150)),
     "identification-memory": identification_memory,
 }
