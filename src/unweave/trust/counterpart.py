@@ -27,7 +27,7 @@ from unweave.trust.code_responses import CodeResponses, FloatArray, code_respons
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
 COPIES = 0.995
-MOSTLY = 0.75  # of a mixed code: it stands for that factor
+MOSTLY = 0.9  # of a mixed code: it stands for that factor
 MOST_CODES_READ = 20
 TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
 
