@@ -13,7 +13,8 @@ OTHERWISE = {
     "P3": "Compare representations with as many codes as factors.",
     "P4": "Take more rows, or read the calibrated score.",
 }
-FIRST = ("identification",)
+# metrics that answer the general question, so that what is advised is not one that ignores everything
+GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "sufficiency", "mig")
 MOST_NAMED = 3
 
 
@@ -40,8 +41,7 @@ def advice(concerns: str) -> str:
     >>> "rows" in advice("P4")
     True
     """
-    good = [name for name in table() if _verdict(name, concerns) == "satisfied"]
-    named = sorted(good, key=lambda name: name not in FIRST)[:MOST_NAMED]
+    named = [name for name in GENERAL if satisfies(name, concerns)][:MOST_NAMED]
     return (f"Read {' or '.join(named)}. " if named else "") + OTHERWISE[concerns]
 
 
