@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.neighbors import KNeighborsRegressor
 
+from unweave.estimators.kernel_regression import GaussianKernel, unexplained_variance
 from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
@@ -29,7 +29,17 @@ MOST_ROWS = 5000
 COPIES = 0.995
 MOSTLY = 0.9  # of a mixed code: it stands for that factor
 MOST_CODES_READ = 20
+ROWS_READ = 300
+KERNELS = (GaussianKernel(0.3, 1e-3), GaussianKernel(0.7, 1e-3), GaussianKernel(1.5, 1e-3))
 TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
+
+
+@dataclass(frozen=True)
+class Teller:
+    """What tells a factor: one code, or, where there is none, several that tell this share of it together."""
+
+    code: int | None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +48,14 @@ class Counterpart:
 
     evidence: Evidence
     responses: CodeResponses
+    tellers: dict[int, Teller]
+    without_factors: bool = False
 
     @classmethod
-    def of(cls, evidence: Evidence, *, seed: int = 0) -> Counterpart:
+    def of(cls, evidence: Evidence, *, without_factors: bool = False, seed: int = 0) -> Counterpart:
         """Learn it from evidence; of at most 5,000 rows, which are drawn at random.
+
+        ``without_factors`` is whether factors were taken away that others determine: their codes are then copies.
 
         >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 0.9], [0.0, 0.4]]
         >>> drawn = Counterpart.of(Evidence(z, z)).sample(0)
@@ -51,7 +65,8 @@ class Counterpart:
         if evidence.n_rows > MOST_ROWS:
             rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:MOST_ROWS]
             evidence = evidence.rows(np.sort(rows))
-        return cls(evidence, code_responses(evidence, seed=seed))
+        responses = code_responses(evidence, seed=seed)
+        return cls(evidence, responses, _tellers(responses), without_factors)
 
     def sample(self, rng: int | np.random.Generator, *, same_codes: bool = False, same_rows: bool = False) -> Evidence:
         """Evidence of independent factors; with as many codes and rows as at hand where asked for."""
@@ -62,11 +77,10 @@ class Counterpart:
             generator.permutation(n) if n_rows == n else generator.integers(n, size=n_rows)
             for _ in range(self.evidence.n_factors)
         ]
-        codes = _Draw(self.responses, rows, generator)
+        codes = _Draw(self.responses, self.tellers, rows, generator)
         n_codes, n_factors = found.codes.shape[1], self.evidence.n_factors
-        columns = (
-            [codes.of(i) for i in range(n_codes)] if same_codes or n_codes <= n_factors else codes.one_for_each_factor()
-        )
+        as_they_are = same_codes or (n_codes <= n_factors and not self.without_factors)
+        columns = [codes.of(i) for i in range(n_codes)] if as_they_are else codes.one_for_each_factor()
         factors = np.column_stack([found.factors[rows[j], j] for j in range(n_factors)])
         kinds = [_stated(declared) for declared in self.evidence.declared_kinds]
         return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
@@ -75,8 +89,14 @@ class Counterpart:
 class _Draw:
     """Codes for factors that take their values from these rows."""
 
-    def __init__(self, responses: CodeResponses, rows: list[Rows], generator: np.random.Generator) -> None:
-        self.responses, self.rows, self.generator = responses, rows, generator
+    def __init__(
+        self,
+        responses: CodeResponses,
+        tellers: dict[int, Teller],
+        rows: list[Rows],
+        generator: np.random.Generator,
+    ) -> None:
+        self.responses, self.tellers, self.rows, self.generator = responses, tellers, rows, generator
         self.predicted = responses.predicted(rows)
 
     def of(self, code: int) -> FloatArray:
@@ -89,23 +109,20 @@ class _Draw:
         if found.silent[code]:
             return found.codes[at_random, code]
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[at_random, code]
-        return drawn if found.model[code] == 0 else _from_scores(drawn, found, code)
+        return drawn if found.of_codes[code] else _from_scores(drawn, found, code)
 
     def one_for_each_factor(self) -> list[FloatArray]:
-        """As many codes as factors, or fewer where some factors have none: each factor's own, then mixed ones."""
+        """As many codes as factors, or fewer where there are no more: each factor's own, mixed ones, silent ones."""
         found = self.responses
         factors = range(len(self.rows))
-        own = {j: codes for j in factors if (codes := np.flatnonzero(found.owner == j)).size}
-        columns = [self._for_factor(j, codes) for j, codes in own.items()]
+        columns = [self._for_factor(j) for j in self.tellers]
         mixed = _distinct(found.code_scores, np.flatnonzero((found.owner < 0) & ~found.silent))
-        columns += self._of_mixed(mixed, [j for j in factors if j not in own], columns)
-        if not columns:
-            at_random = self.generator.permutation(found.codes.shape[1])
-            columns = [self.of(i) for i in at_random[: len(self.rows)]]
-        return columns
+        columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
+        silent = self.generator.permutation(np.flatnonzero(found.silent))
+        return columns + [self.of(i) for i in silent[: len(factors) - len(columns)]]
 
     def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
-        """Codes for these factors out of mixed ones: all, or those that follow one most, and sums of the others."""
+        """Codes for these factors out of mixed ones: all, one that follows each factor mostly, or sums of them."""
         drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
         if mixed.size <= len(factors):
             return list(drawn.T)
@@ -114,31 +131,27 @@ class _Draw:
         targets = np.column_stack([self.responses.factor_scores[self.rows[j], j] for j in factors])
         shares = np.corrcoef(drawn, targets, rowvar=False)[: mixed.size, mixed.size :] ** 2
         codes, places = best_matching(shares)
-        mostly = codes[shares[codes, places] >= MOSTLY]
-        chosen = list(drawn[:, mostly].T)
-        rest = np.delete(drawn, mostly, axis=1)
-        return chosen + self._rotated(rest, len(factors) - len(chosen), beside + chosen)
+        # of many mixed codes, some follow one factor by chance; only a code for every factor is no chance
+        if (shares[codes, places] >= MOSTLY).all():
+            return list(drawn[:, codes].T)
+        return self._summed(drawn, targets, beside)
 
-    def _for_factor(self, factor: int, own: Rows) -> FloatArray:
+    def _for_factor(self, factor: int) -> FloatArray:
         """The code that tells the factor best; where only several together tell it, one that tells as much."""
-        found = self.responses
-        own = own[:MOST_CODES_READ]
-        target = found.factor_scores[:, factor]
-        alone = [_read_share(found.code_scores[:, [i]], target) for i in own]
-        together = _read_share(found.code_scores[:, own], target)
-        if together <= max(alone) + TOGETHER:
-            return self.of(int(own[int(np.argmax(alone))]))
+        teller = self.tellers[factor]
+        if teller.code is not None:
+            return self.of(teller.code)
         noise = self.generator.normal(size=self.rows[0].size)
-        return np.sqrt(together) * target[self.rows[factor]] + np.sqrt(1 - together) * noise
+        target = self.responses.factor_scores[self.rows[factor], factor]
+        return np.sqrt(teller.share) * target + np.sqrt(1 - teller.share) * noise
 
-    def _rotated(self, drawn: FloatArray, n_codes: int, beside: list[FloatArray]) -> list[FloatArray]:
-        """As few as many mixed codes: sums of them along the main directions that the codes beside do not tell."""
+    def _summed(self, drawn: FloatArray, targets: FloatArray, beside: list[FloatArray]) -> list[FloatArray]:
+        """As few as many mixed codes: sums that tell of the targets what all of them and the codes beside tell."""
         known = np.column_stack([np.ones(len(drawn)), *beside])
-        beyond = drawn - known @ np.linalg.lstsq(known, drawn, rcond=None)[0]
-        _, _, directions = np.linalg.svd(beyond, full_matrices=False)
-        turn, _ = np.linalg.qr(self.generator.normal(size=(n_codes, n_codes)))
-        # of the codes themselves: what they share with the codes beside is part of the mixing
-        return list((drawn @ directions[:n_codes].T @ turn.T).T)
+        weights = np.linalg.lstsq(np.column_stack([known, drawn]), targets, rcond=1e-8)[0][known.shape[1] :]
+        directions, _ = np.linalg.qr(weights)
+        turn, _ = np.linalg.qr(self.generator.normal(size=(targets.shape[1], targets.shape[1])))
+        return list((drawn @ directions @ turn.T).T)
 
 
 def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
@@ -158,11 +171,30 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
     )
 
 
+def _tellers(found: CodeResponses) -> dict[int, Teller]:
+    """What tells each factor that codes belong to."""
+    owned = np.unique(found.owner[found.owner >= 0])
+    return {int(j): _teller(found, int(j), np.flatnonzero(found.owner == j)[:MOST_CODES_READ]) for j in owned}
+
+
+def _teller(found: CodeResponses, factor: int, own: Rows) -> Teller:
+    if own.size == 1:
+        return Teller(int(own[0]))
+    target = found.factor_scores[:, factor]
+    alone = np.array([_read_share(found.code_scores[:, [i]], target) for i in own])
+    together = _read_share(found.code_scores[:, own], target)
+    if together > alone.max() + TOGETHER:
+        return Teller(None, together)
+    # of those that tell as much, the one that follows the factor in a line
+    lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
+    return Teller(int(own[np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax()]))
+
+
 def _read_share(codes: FloatArray, target: FloatArray) -> float:
-    """Share of the target that nearest neighbours read from the codes, on the other half of the rows."""
-    half = len(target) // 2
-    model = KNeighborsRegressor(int(np.clip(half // 25, 3, 10))).fit(codes[:half], target[:half])
-    return float(np.clip(model.score(codes[half:], target[half:]), 0.0, 1.0))
+    """Share of the target that kernels read from the codes, every row held out."""
+    codes, target = codes[:ROWS_READ], target[:ROWS_READ, None]
+    left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
+    return float(np.clip(1 - left, 0.0, 1.0))
 
 
 def _distinct(scores: FloatArray, codes: Rows) -> Rows:

@@ -1,7 +1,8 @@
 """What the data are: sizes, dependence among factors, effective dimension, and the state of the codes.
 
 Nothing here judges a metric; these are the measured quantities that a verdict needs (003, appendix A). Factors are
-looked at by ranks, so strictly monotone maps of them change nothing; so are codes, except for their tails.
+looked at by ranks, so strictly monotone maps of them change nothing, but that few rows tell sums and products only of
+the numbers themselves; codes are looked at by ranks, too, except for their tails.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     constraints = tuple(constraints_among(searched)) if views else ()
     redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
-        notes.append(f"With {rows.size} rows, constraints of several factors may go unseen.")
+        notes.append(
+            f"With {rows.size} rows, constraints of several factors other than sums and products may go unseen."
+        )
     dead = code_health.dead_codes(evidence, some.codes)
     living = np.flatnonzero(~np.isin(evidence.code_names, dead)) if evidence.n_codes else np.empty(0, dtype=np.intp)
     return Diagnosis(

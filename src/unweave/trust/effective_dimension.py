@@ -1,7 +1,8 @@
 """How many factors can vary freely, and which are functions of others (003, definition 2 and appendix D.1).
 
 A factor is determined by others if kernel regression on them, every row held out, leaves almost nothing of it open, and
-leaves less the more rows there are: noise, however small, does not shrink with the rows. Candidates are looked for
+leaves less the more rows there are: noise, however small, does not shrink with the rows. Sums, products and squares of
+two factors are told by fewer rows: a polynomial of the numbers themselves leaves nothing. Candidates are looked for
 among single factors, then pairs, then all others together; the factor that is determined best, by as few others as
 possible, is taken away, and the search goes on among those that are left.
 """
@@ -25,6 +26,7 @@ ROWS_TO_DECIDE = 1000
 # shares left open that are next to nothing, and those that are little if they shrink with the rows
 OPEN = (0.004, 0.02)
 OPEN_CLASSES = (0.05, 0.35)
+EXACT = 1e-6
 SHRUNK = 0.7
 # what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
 AT_FIRST = (0.003, 0.05, 0.5)
@@ -95,6 +97,7 @@ class _Search:
     _screened: dict[tuple[Candidate, int], FloatArray] = field(default_factory=dict)
     _decided: dict[Candidate, tuple[bool, float]] = field(default_factory=dict)
     _near: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
+    _algebraic: dict[Candidate, float] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -135,6 +138,8 @@ class _Search:
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
         """Whether the few rows leave little enough open to look closer; noise shows that it does not shrink."""
+        if self.open_to_algebra(target, sources) <= EXACT:
+            return True
         left = self.screened(target, sources).min()
         little, much, shrunk = AT_FIRST if self.views[target].labels is None else CLASSES_AT_FIRST
         if left <= little or left > much:
@@ -158,7 +163,9 @@ class _Search:
             holds = left <= nothing
             if not holds and left <= little:
                 holds = bool(left <= SHRUNK * self._open_shares(sources, [target], _parts(rows, 4)).min())
-            self._decided[key] = (holds, left)
+            # only where the ranks do not tell, for they do not change with the scale that a factor was recorded on
+            algebra = self.open_to_algebra(target, sources)
+            self._decided[key] = (True, algebra) if not holds and algebra <= EXACT else (holds, left)
         return self._decided[key]
 
     def best_determined(self, kept: list[int]) -> Candidate | None:
@@ -174,7 +181,17 @@ class _Search:
 
     def _at_first(self, candidate: Candidate) -> float:
         target, sources = candidate
-        return float(self.screened(target, sources).min())
+        return min(float(self.screened(target, sources).min()), self.open_to_algebra(target, sources))
+
+    def open_to_algebra(self, target: int, sources: tuple[int, ...]) -> float:
+        """What a polynomial of second degree in two numbers leaves open of a third; 1 where there are no such."""
+        numbers = [self.views[j].numbers for j in (target, *sources)]
+        if len(sources) != 2 or any(column is None for column in numbers):
+            return 1.0
+        if (target, sources) not in self._algebraic:
+            y, a, b = (np.asarray(column)[: min(self.n_rows, ROWS_TO_SCREEN)] for column in numbers)
+            self._algebraic[target, sources] = _held_out_share(np.column_stack([a, b, a * a, a * b, b * b]), y)
+        return self._algebraic[target, sources]
 
     def _singles(self, kept: list[int]) -> list[Candidate]:
         return [(target, (source,)) for source in kept for target in kept if source != target]
@@ -233,6 +250,15 @@ class _Search:
             if len(fewer) > 2 and self.decision(target, fewer)[0]:
                 sources = fewer
         return sources
+
+
+def _held_out_share(columns: FloatArray, target: FloatArray) -> float:
+    """Share of the target's variance that least squares leaves open, every row held out."""
+    orthonormal, triangle = np.linalg.qr(np.column_stack([np.ones(len(columns)), columns]))
+    size = np.abs(np.diag(triangle))
+    orthonormal = orthonormal[:, size > 1e-9 * size.max()]  # of two levels, the square is the number itself
+    left = (target - orthonormal @ (orthonormal.T @ target)) / np.maximum(1 - np.square(orthonormal).sum(axis=1), 1e-9)
+    return float(np.square(left).mean() / target.var()) if np.ptp(target) > 0 else 1.0
 
 
 def _parts(rows: Rows, n_parts: int) -> list[Rows]:

@@ -37,6 +37,8 @@ class FactorView:
         Normal scores of numbers; categories and angles have none.
     labels : array of n, or None
         Class numbers of factors that are predicted as classes.
+    numbers : array of n, or None
+        The factor itself, with mean 0 and variance 1; categories and angles are no numbers.
     """
 
     name: str
@@ -45,6 +47,7 @@ class FactorView:
     targets: FloatArray
     scores: FloatArray | None
     labels: NDArray[np.intp] | None
+    numbers: FloatArray | None
 
     @property
     def n_values(self) -> float:
@@ -64,21 +67,22 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     if declared.kind is FactorKind.CIRCULAR:
         waves = harmonics(2 * np.pi * column / declared.period, 2).values
         circle = np.sqrt(2) * waves[:, :2]
-        return FactorView(name, circle, _basis(waves), circle, None, None)
+        return FactorView(name, circle, _basis(waves), circle, None, None, None)
     levels, labels = np.unique(column, return_inverse=True)
     few_classes = declared.kind is not FactorKind.CONTINUOUS and levels.size <= MOST_CLASSES
     is_category = declared.kind is FactorKind.CATEGORICAL
     indicators = (labels[:, None] == _frequent(labels)).astype(np.float64) if few_classes or is_category else None
     scores = None if is_category else normal_scores(column)
+    numbers = None if is_category else (column - column.mean()) / column.std()
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
         classes = labels if few_classes else _merged(labels)
-        return FactorView(name, inputs, _basis(indicators), _indicators_of(classes), scores, classes)
+        return FactorView(name, inputs, _basis(indicators), _indicators_of(classes), scores, classes, numbers)
     assert scores is not None
     degree = DEGREE if column.size >= ROWS_FOR_DEGREE else DEGREE_OF_FEW_ROWS
     functions = polynomials(scores, degree)
     places = functions[:, :1] - functions[:, 0].mean()
-    return FactorView(name, scores[:, None], _basis(functions), places / places.std(), scores, None)
+    return FactorView(name, scores[:, None], _basis(functions), places / places.std(), scores, None, numbers)
 
 
 def _basis(functions: FloatArray) -> FloatArray:

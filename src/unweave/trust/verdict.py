@@ -129,7 +129,7 @@ class _Step:
 def _steps(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> list[_Step]:
     """Free factors alone; then independent ones; then as many codes as factors; then enough rows as well."""
     free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
-    counterpart = Counterpart.of(free, seed=seed)
+    counterpart = Counterpart.of(free, without_factors=bool(diagnosis.redundant_factors), seed=seed)
     draw = functools.partial(_drawn, counterpart, seed)
     few = evidence.n_rows < ENOUGH_ROWS
     return [
