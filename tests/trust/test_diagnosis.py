@@ -58,6 +58,19 @@ def test_function_of_two_factors(function):
     assert [(each.determined, each.by) for each in found.constraints] == [("z3", ("z1", "z2"))]
 
 
+@pytest.mark.parametrize("n_rows", [50, 100])
+@pytest.mark.parametrize("function", ["product", "sum", "sum_of_squares"])
+def test_few_rows_tell_sums_and_products(function, n_rows):
+    found = of_world(TwoFactorConstraint(5, (function,)), n_rows=n_rows)
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"z1", "z2", "z3"}
+
+
+def test_few_rows_do_not_tell_a_product_with_noise():
+    x, y, noise = NORMAL[:100, :3].T
+    assert diagnose(Evidence(np.column_stack([x, y, x * y + 0.1 * noise]))).constraints == ()
+
+
 def test_sum_of_three_names_all_four():
     x, y, z, w = NORMAL[:, :4].T
     found = diagnose(Evidence(np.column_stack([x, y, z, w, x + y + z])))

@@ -10,18 +10,20 @@ from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mi
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
+    Dropped,
     Kept,
     Mixed,
     Noise,
+    PartlyMixed,
     PermutedAndScaled,
     WithMixedExtras,
     WithNoiseCodes,
 )
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
-from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint
+from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 from unweave.trust.audited import advice, fails
 from unweave.trust.code_responses import code_responses
-from unweave.trust.counterpart import Counterpart
+from unweave.trust.counterpart import Counterpart, with_factors
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.nulls import NoiseFloor
 from unweave.trust.verdict import verdicts
@@ -52,6 +54,25 @@ class TestResponses:
         assert (found.owner == -1).all()
         assert found.silent.tolist() == [False] * 4 + [True] * 3
 
+    @pytest.mark.parametrize("n_rows", [100, 1000])
+    def test_of_factors_that_are_nearly_one_a_mixed_code_belongs_to_none(self, n_rows):
+        """At a correlation of .97 any factor explains .98 of the variance of a code that is a sixth of others."""
+        found = code_responses(evidence_of(Correlated(5, rho=0.97), PartlyMixed(0.25), n_rows=n_rows))
+        assert (found.owner == -1).all()
+
+    @pytest.mark.parametrize(("rho", "n_rows"), [(0.6, 100), (0.97, 1000)])
+    def test_noise_does_not_take_a_code_from_its_factor(self, rho, n_rows):
+        factors = Correlated(5, rho=rho).sample(n_rows, 0)
+        noise = np.random.default_rng(1).normal(size=factors.shape)
+        assert code_responses(Evidence(factors, factors + 0.05 * noise)).owner.tolist() == [0, 1, 2, 3, 4]
+
+    def test_a_model_that_fails_on_a_few_rows_owns_nothing(self):
+        """Its mean error has a large standard error, within which it is as good as any."""
+        factors = np.random.default_rng(0).normal(size=(100, 5))
+        factors[0, 0] = 40.0
+        codes = factors[:, 1:] @ np.random.default_rng(1).normal(size=(4, 8))
+        assert (code_responses(Evidence(factors, codes)).owner == -1).all()
+
     def test_factors_that_determine_each_other_get_a_code_each(self):
         found = code_responses(evidence_of(OneFactorConstraint(4), PermutedAndScaled()))
         assert sorted(found.owner.tolist()) == [0, 1, 2, 3]
@@ -73,6 +94,40 @@ class TestCounterpart:
         drawn = Counterpart.of(evidence).sample(0)
         assert drawn.n_codes == 4
         assert float(mcc(drawn, correlation="spearman")) > 0.95
+
+    @pytest.mark.parametrize(
+        ("world", "ratio"),
+        [(OneFactorConstraint(5), 3.0), (TwoFactorConstraint(5), 1.0), (TwoFactorConstraint(5), 3.0)],
+    )
+    def test_sums_of_mixed_codes_still_tell_every_free_factor(self, world, ratio):
+        """Cubes and products are most of the codes' variance, and are not what has to be kept."""
+        evidence = evidence_of(world, Mixed(ratio=ratio), n_rows=300)
+        (constraint,) = world.constraints
+        free = [name for j, name in enumerate(evidence.factor_names) if j != constraint.determined]
+        drawn = Counterpart.of(with_factors(evidence, free), without_factors=True).sample(0)
+        assert drawn.n_codes == 4
+        assert float(r2(drawn)) > 0.95
+
+    def test_the_code_of_a_factor_that_was_taken_away_is_a_copy(self):
+        evidence = evidence_of(OneFactorConstraint(5), Dropped((2, 3, 4)))
+        free = with_factors(evidence, [name for j, name in enumerate(evidence.factor_names) if j != 1])
+        assert Counterpart.of(free, without_factors=True).sample(0).n_codes == 1
+        assert Counterpart.of(free).sample(0).n_codes == 2
+
+    def test_silent_codes_stay_where_there_are_no_others(self):
+        evidence = evidence_of(Independent(4), WithNoiseCodes(Dropped((2, 3)), added=30))
+        drawn = Counterpart.of(evidence).sample(0)
+        assert drawn.n_codes == 4
+        assert float(mcc(drawn)) == pytest.approx(0.5, abs=0.06)  # two of four, and the noise of 1,000 rows
+
+    def test_rows_in_order_change_little(self):
+        """Which 300 rows are looked at must not depend on how the file is sorted."""
+        factors = Independent(3).sample(2000, 0)
+        factors = factors[factors[:, 0].argsort()]
+        codes = np.column_stack([np.sin(factors[:, 0]), np.cos(factors[:, 0]), factors[:, 1:]])
+        drawn = Counterpart.of(Evidence(factors, codes)).sample(0)
+        assert drawn.n_codes == 3
+        assert float(mcc(drawn)) > 0.9
 
     def test_noise_stays_noise_on_more_rows(self):
         evidence = evidence_of(Independent(4), Noise(40), n_rows=100)

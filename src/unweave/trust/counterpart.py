@@ -22,10 +22,12 @@ from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
 from unweave.evidence.splits import Rows
-from unweave.trust.code_responses import CodeResponses, FloatArray, code_responses
+from unweave.trust.code_responses import CodeResponses, code_responses
+from unweave.trust.factor_designs import FloatArray
 
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
+MOST_CELLS = 5_000_000  # rows times codes: ten models of so many take half a gigabyte
 COPIES = 0.995
 MOSTLY = 0.9  # of a mixed code: it stands for that factor
 MOST_CODES_READ = 20
@@ -53,7 +55,7 @@ class Counterpart:
 
     @classmethod
     def of(cls, evidence: Evidence, *, without_factors: bool = False, seed: int = 0) -> Counterpart:
-        """Learn it from evidence; of at most 5,000 rows, which are drawn at random.
+        """Learn it from evidence; of at most 5,000 rows (fewer of many codes), which are drawn at random.
 
         ``without_factors`` is whether factors were taken away that others determine: their codes are then copies.
 
@@ -62,11 +64,12 @@ class Counterpart:
         >>> bool(abs(np.corrcoef(drawn.factors, rowvar=False)[0, 1]) < 0.1), drawn.n_rows
         (True, 1000)
         """
-        if evidence.n_rows > MOST_ROWS:
-            rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:MOST_ROWS]
+        most_rows = min(MOST_ROWS, max(ENOUGH_ROWS, MOST_CELLS // evidence.n_codes))
+        if evidence.n_rows > most_rows:
+            rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:most_rows]
             evidence = evidence.rows(np.sort(rows))
         responses = code_responses(evidence, seed=seed)
-        return cls(evidence, responses, _tellers(responses), without_factors)
+        return cls(evidence, responses, _tellers(responses, seed), without_factors)
 
     def sample(self, rng: int | np.random.Generator, *, same_codes: bool = False, same_rows: bool = False) -> Evidence:
         """Evidence of independent factors; with as many codes and rows as at hand where asked for."""
@@ -171,18 +174,19 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
     )
 
 
-def _tellers(found: CodeResponses) -> dict[int, Teller]:
+def _tellers(found: CodeResponses, seed: int) -> dict[int, Teller]:
     """What tells each factor that codes belong to."""
-    owned = np.unique(found.owner[found.owner >= 0])
-    return {int(j): _teller(found, int(j), np.flatnonzero(found.owner == j)[:MOST_CODES_READ]) for j in owned}
+    some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
+    return {int(j): _teller(found, int(j), some) for j in np.unique(found.owner[found.owner >= 0])}
 
 
-def _teller(found: CodeResponses, factor: int, own: Rows) -> Teller:
+def _teller(found: CodeResponses, factor: int, rows: Rows) -> Teller:
+    own = np.flatnonzero(found.owner == factor)[:MOST_CODES_READ]
     if own.size == 1:
         return Teller(int(own[0]))
-    target = found.factor_scores[:, factor]
-    alone = np.array([_read_share(found.code_scores[:, [i]], target) for i in own])
-    together = _read_share(found.code_scores[:, own], target)
+    codes, target = found.code_scores[np.ix_(rows, own)], found.factor_scores[rows, factor]
+    alone = np.array([_read_share(codes[:, [place]], target) for place in range(own.size)])
+    together = _read_share(codes, target)
     if together > alone.max() + TOGETHER:
         return Teller(None, together)
     # of those that tell as much, the one that follows the factor in a line
@@ -192,7 +196,7 @@ def _teller(found: CodeResponses, factor: int, own: Rows) -> Teller:
 
 def _read_share(codes: FloatArray, target: FloatArray) -> float:
     """Share of the target that kernels read from the codes, every row held out."""
-    codes, target = codes[:ROWS_READ], target[:ROWS_READ, None]
+    target = target[:, None]
     left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
     return float(np.clip(1 - left, 0.0, 1.0))
 
