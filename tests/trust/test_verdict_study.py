@@ -3,7 +3,7 @@
 A cell is misleading for a metric if its score is more than .20 away from the mean score of its counterpart (as many
 independent factors as vary freely, a code for each, 1,000 rows), and sound if less than .10. The counterpart of an
 encoder that drops free factors drops them, too. E8 needs factors within -pi and pi, which cubes are not. Thresholds
-were set on seeds below 15.
+were set on seeds below 17.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ ENCODERS = [
 ]
 LAST_THREE = (D - 3, D - 2, D - 1)
 MISLEADING, SOUND = 0.20, 0.10
-SEEDS = (15, 16)
+SEEDS = (17, 18)
 
 
 def values(world, encoder, n_rows, seed):
