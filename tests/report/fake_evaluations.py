@@ -1,16 +1,23 @@
 """Evaluations that carry everything a report can show, with numbers chosen by hand."""
 
-from types import SimpleNamespace
+import dataclasses
 
 import numpy as np
 
 from unweave import Score
 from unweave.evaluation import Evaluation, Row
+from unweave.score import plain_data
+from unweave.trust.comparison import Comparison
+from unweave.trust.dependence import PairDependence, PairKind
+from unweave.trust.diagnosis import Constraint, DependenceClass, Diagnosis
+from unweave.trust.intervals import Interval
+from unweave.trust.nulls import NoiseFloor
+from unweave.trust.verdict import Reason, Verdict
 
 REASONS = {
     "trust": (),
     "caution": (
-        SimpleNamespace(
+        Reason(
             sentence="Factors hue and size are correlated, and this metric counts what they share for both.",
             quantity="largest correlation of two factors",
             measured=0.62,
@@ -19,14 +26,14 @@ REASONS = {
         ),
     ),
     "do not use": (
-        SimpleNamespace(
+        Reason(
             sentence="With 12 codes for 4 factors, copies of a factor lower the score of a perfect representation.",
             quantity="codes per factor",
             measured=3.0,
             section="003, section 4.2",
             instead="use dci_disentanglement, or drop duplicated codes first",
         ),
-        SimpleNamespace(
+        Reason(
             sentence="Factors hue and size are correlated, and this metric counts what they share for both.",
             quantity="largest correlation of two factors",
             measured=0.62,
@@ -51,11 +58,6 @@ MATRIX = {
     "dci_completeness": "importance_matrix",
     "mig": "mutual_information_matrix",
 }
-SENTENCES = [
-    "Two factors, hue and size, are correlated (r = 0.62).",
-    "Scale is a function of size and hue, so 3 of 4 factors vary freely.",
-    "9 codes carry nothing that others do not; two are dead.",
-]
 
 
 def matrix_of(name, n_codes, n_factors):
@@ -89,29 +91,69 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
         caveats=("2 rows were odd.",) if name == "mig" else (),
         settings={"rng": 0, "normalise": "matched"} if name == "mcc" else {},
     )
-    row = Row(representation, name, name, measures, 0 if name == "mcc" else None, score, None, 0.1, 0.5)
-    noise_floor = SimpleNamespace(
+    lower_is_better = name == "jemmig"
+    edge = low if lower_is_better else high
+    noise_floor = NoiseFloor(
+        metric=name,
+        kind="permutation",
+        raw=value,
+        draws=draws_between(low, high),
         floor=floor,
-        low=low,
-        high=high,
+        upper=edge,
         p_value=p,
         resolution=0.005,
-        kind="permutation",
-        n_draws=199,
-        calibrated=(value - floor) / ((0.0 if name == "jemmig" else 1.0) - floor),
-        note="",
-        per_factor=dict.fromkeys(per_factor, (floor, low, high)),
+        calibrated=(value - floor) / ((0.0 if lower_is_better else 1.0) - floor),
+        per_factor_floor=dict.fromkeys(per_factor, floor),
+        per_factor_upper=dict.fromkeys(per_factor, edge),
     )
-    ends = SimpleNamespace(
-        low=interval[0] - shift,
-        high=interval[1] - shift,
+    ends = Interval(
+        metric=name,
         level=0.9,
-        kind="jackknife",
-        note="",
+        raw=value,
+        lower=interval[0] - shift,
+        upper=interval[1] - shift,
+        bounds=score.bounds,
+        n_parts=24,
         per_factor={factor: (max(0.0, share - 0.03), min(1.0, share + 0.03)) for factor, share in per_factor.items()},
     )
-    verdict = SimpleNamespace(level=level, reasons=REASONS[level])
-    return SimpleNamespace(**{**vars(row), "noise_floor": noise_floor, "interval": ends, "verdict": verdict})
+    return Row(
+        representation=representation,
+        label=name,
+        metric=name,
+        measures=measures,
+        seed=0 if name == "mcc" else None,
+        score=score,
+        problem=None,
+        chance=0.1,
+        seconds=0.5,
+        noise_floor=noise_floor,
+        interval=ends,
+        verdict=Verdict(level, REASONS[level]),
+    )
+
+
+def draws_between(low, high):
+    """Evenly spaced draws with these 5 % and 95 % quantiles."""
+    beyond = (high - low) / 18
+    return tuple(np.linspace(low - beyond, high + beyond, 199).tolist())
+
+
+def fake_diagnosis(factors, codes):
+    return Diagnosis(
+        n_rows=10_000,
+        n_factors=len(factors),
+        n_codes=len(codes),
+        rows_looked_at=4000,
+        dependence_class=DependenceClass.MULTI_FACTOR,
+        dependent_pairs=(PairDependence((factors[0], factors[1]), -0.62, 0.64, 0.01, 0.0, PairKind.LINEAR),),
+        max_correlation=0.62,
+        max_free_correlation=0.62,
+        constraints=(Constraint(factors[-1], tuple(factors[:2]), open_share=0.01),),
+        effective_dimension=len(factors) - 1.0,
+        dead_codes=(codes[1], codes[7]),
+        duplicated_codes=((codes[3], codes[4]),),
+        nuisance_per_code={codes[0]: 0.5, codes[2]: 0.04},
+    )
 
 
 def fake_evaluation(representations=("codes",), n_factors=4, n_codes=12, trusted=True, chosen=CHOSEN):
@@ -124,37 +166,23 @@ def fake_evaluation(representations=("codes",), n_factors=4, n_codes=12, trusted
         for entry in chosen
     ]
     if not trusted:
-        names_of_row = Row.__dataclass_fields__
-        rows = [Row(**{key: value for key, value in vars(row).items() if key in names_of_row}) for row in rows]
-    correlations = np.full((n_factors, n_factors), 0.04)
-    np.fill_diagonal(correlations, 1.0)
-    correlations[0, 1] = correlations[1, 0] = -0.62
-    diagnosis = {
-        "sentences": SENTENCES,
-        "n_rows": 10_000,
-        "n_factors": n_factors,
-        "n_codes": n_codes,
-        "rows_per_code": 10_000 / n_codes,
-        "largest_correlation": 0.62,
-        "effective_dimension": n_factors - 1,
-        "constraints": [{"determined": "scale", "by": ["size", "hue"]}],
-        "dead_codes": ["code 1", "code 7"],
-        "duplicated_codes": [["code 3", "code 4"]],
-        "nuisance_share": 0.27,
-        "factor_correlation_matrix": correlations.tolist(),
-    }
+        rows = [dataclasses.replace(row, noise_floor=None, interval=None, verdict=None) for row in rows]
     data = {
         "n_rows": 10_000,
         "n_dropped": 3,
         "factors": [{"name": name, "kind": "categorical" if name == "shape" else "continuous"} for name in factors],
         "representations": {
-            name: {"n_codes": n_codes, "fingerprint": f"{k:02d}c0ffee{k:02d}"} for k, name in enumerate(representations)
+            name: {"n_codes": n_codes, "code_names": codes, "fingerprint": f"{k:02d}c0ffee{k:02d}"}
+            for k, name in enumerate(representations)
         },
         "versions": {"python": "3.11.7", "unweave": "0.1.0", "numpy": "2.4.6"},
     }
     if trusted:
-        data["diagnosis"] = dict.fromkeys(representations, diagnosis)
+        data["diagnosis"] = dict.fromkeys(representations, fake_diagnosis(factors, codes).to_dict())
     if trusted and len(representations) > 1:
-        ties = {"groups": [list(representations[:2]), list(representations[2:])], "sentence": ""}
-        data["comparison"] = {entry[0]: ties for entry in chosen}
+        ties = (tuple(representations[:2]), *([tuple(representations[2:])] if representations[2:] else []))
+        data["comparison"] = {
+            entry[0]: plain_data(dataclasses.asdict(Comparison(entry[0], 0.9, ties=ties, notes=("Few parts.",))))
+            for entry in chosen
+        }
     return Evaluation(tuple(rows), data)

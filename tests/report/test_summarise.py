@@ -49,7 +49,9 @@ def test_bare_scores_are_summarised_and_say_so():
 
 def test_floor_interval_and_verdict_come_through(summary):
     cell = cell_of(summary, "mig")
-    assert (cell["floor"]["mean"], cell["floor"]["low"], cell["floor"]["high"]) == (0.033, 0.01, 0.06)
+    floor = cell["floor"]
+    assert (floor["mean"], floor["p_value"], floor["resolution"], floor["n_draws"]) == (0.033, 0.31, 0.005, 199)
+    assert (floor["low"], floor["high"]) == (pytest.approx(0.01), pytest.approx(0.06))
     assert (cell["interval"]["low"], cell["interval"]["high"], cell["interval"]["level"]) == (0.01, 0.08, 0.9)
     assert cell["calibrated"] == pytest.approx((0.041 - 0.033) / (1 - 0.033))
     assert cell["verdict"]["level"] == "do not use"
@@ -134,6 +136,7 @@ def test_representations_side_by_side_with_groups_of_ties():
     summary = summarise(fake_evaluation(("a", "b", "c")))
     assert [cell["representation"] for cell in summary["metrics"][0]["cells"]] == ["a", "b", "c"]
     assert [cell["groups"] for cell in summary["metrics"][0]["cells"]] == [[0], [0], [1]]
+    assert summary["metrics"][0]["comparison"] == "Few parts."
     assert len(summary["matrices"]) == 9
     assert len(summary["diagnosis"]) == 3
     # a reason that holds for all representations does not name them
@@ -184,9 +187,10 @@ def test_diagnosis_in_figures(summary):
     assert figures["effective_dimension"] == "3 of 4"
     assert figures["nuisance_share"] == "27 %"
     assert (figures["dead_codes"], figures["duplicated_codes"]) == ("2", "1")
-    correlation = summary["diagnosis"][0]["factor_correlation"]
-    assert correlation["signed"]
-    assert correlation["values"][0][1] == -0.62
+    assert figures["largest_correlation"] == "0.62"
+    pairs, unexplained = summary["diagnosis"][0]["charts"]
+    assert pairs["bars"] == [{"name": "size and hue", "value": 0.64}]
+    assert [bar["name"] for bar in unexplained["bars"]] == ["code 0", "code 2"]
     assert summary["diagnosis"][0]["constraints"] == ["scale is a function of size and hue"]
 
 
@@ -200,7 +204,7 @@ def test_methods_paragraph_says_sizes_settings_floors_and_fingerprint(summary):
         "numpy 2.4.6",
         "mcc (normalise = matched; version 1; Hyvärinen and Morioka, 2016",
         "199 permutations",
-        "90 % jackknife intervals",
+        "90 % subsampling intervals",
         "3 rows with missing values were dropped",
         "00c0ffee00",
     ):
@@ -215,49 +219,65 @@ def test_latex_rows_have_a_cell_for_every_metric_and_marks_for_verdicts():
     assert rows[0].startswith(r"beta\_VAE & 0.871 {\scriptsize [0.850, 0.890]}$^{\dagger}$ & 0.934 {\scriptsize")
 
 
-def test_trust_read_back_from_plain_mappings_is_the_same(summary):
-    evaluation = fake_evaluation()
-    for row in evaluation.rows:
-        row.noise_floor, row.interval = vars(row.noise_floor), vars(row.interval)
-        reasons = [vars(reason) for reason in row.verdict.reasons]
-        row.verdict = {"level": row.verdict.level, "reasons": reasons}
-    assert summarise(evaluation) == summary
+@pytest.mark.parametrize("names", [("codes",), ("a", "b", "c")])
+def test_a_saved_evaluation_has_the_same_summary(tmp_path, names):
+    evaluation = fake_evaluation(names)
+    evaluation.save(tmp_path / "saved.json")
+    assert summarise(Evaluation.load(tmp_path / "saved.json")) == summarise(evaluation)
 
 
-def test_bands_come_from_the_draws_where_the_floor_has_no_ends():
-    evaluation = fake_evaluation()
-    draws = tuple(np.linspace(0, 1, 101))
-    for row in evaluation.rows:
-        del row.noise_floor.low, row.noise_floor.high
-        row.noise_floor.draws = draws
-    floor = cell_of(summarise(evaluation), "mcc")["floor"]
-    assert (floor["low"], floor["high"]) == (pytest.approx(0.05), pytest.approx(0.95))
+@pytest.fixture(scope="module")
+def two_compared():
+    codes = {"kept": KEPT, "noise": RNG.normal(size=(120, 2))}
+    return compare(FACTORS, codes, metrics=["mcc", "t_mex", "r2:n_folds=500"], budget=1, level=0.9)
 
 
-def test_trust_objects_of_the_library_by_their_own_names():
-    evaluation = fake_evaluation(("a", "b"))
-    for row in evaluation.rows:
-        floor, ends = row.noise_floor, row.interval
-        per_factor = floor.per_factor
-        floor.per_factor_floor = {name: band[0] for name, band in per_factor.items()}
-        floor.per_factor_upper = {name: band[2] for name, band in per_factor.items()}
-        ends.lower, ends.upper = ends.low, ends.high
-        del floor.per_factor, ends.low, ends.high, ends.kind
-    ties = {"ties": [["a"], ["b"]], "notes": ["Few parts."]}
-    data = evaluation.data | {"comparison": {"mcc": ties}}
-    data["diagnosis"] = {
-        "a": {"max_correlation": 0.5, "sentences": ["One."], "nuisance_per_code": {"x": 0.4, "y": 0.9}}
-    }
-    summary = summarise(replace(evaluation, data=data))
-    cell = cell_of(summary, "mcc", "b")
-    assert cell["interval"]["low"] == pytest.approx(0.83)
-    assert "90 % subsampling intervals" in summary["writing"]["methods"]
-    assert (cell["groups"], summary["metrics"][0]["comparison"]) == ([1], "Few parts.")
-    assert summary["charts"][0]["bars"][0]["floor"] == [0.214, 0.214, 0.26]
-    first, second = summary["diagnosis"]
-    assert [bar["name"] for bar in first["charts"][0]["bars"]] == ["y", "x"]
-    assert {figure["key"]: figure["value"] for figure in first["figures"]}["largest_correlation"] == 0.5
-    assert not second["looked"]
+def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
+    summary = summarise(Evaluation.from_json(two_compared.to_json()))
+    for label, name in [("mcc", "kept"), ("mcc", "noise"), ("t_mex", "kept"), ("t_mex", "noise")]:
+        row, cell = two_compared.row(label, name), cell_of(summary, label, name)
+        floor, interval = row.noise_floor, row.interval
+        assert (cell["floor"]["mean"], cell["floor"]["p_value"]) == (floor.floor, floor.p_value)
+        assert (cell["floor"]["kind"], cell["floor"]["n_draws"]) == ("permutation", len(floor.draws))
+        assert cell["floor"]["note"] == " ".join(floor.notes)
+        assert cell["calibrated"] == floor.calibrated
+        assert (cell["interval"]["low"], cell["interval"]["high"]) == interval.clipped
+        assert (cell["interval"]["level"], cell["interval"]["kind"]) == (0.9, "subsampling")
+        assert {name: tuple(ends) for name, ends in cell["interval"]["per_factor"].items()} == interval.per_factor
+        assert cell["verdict"]["level"] == row.verdict.level
+        assert [reason["sentence"] for reason in cell["verdict"]["reasons"]] == [
+            reason.sentence for reason in row.verdict.reasons
+        ]
+        bands = cell["floor"]["per_factor"]
+        assert set(bands) == {"size", "hue"}
+        for factor, (mean, low, high) in bands.items():
+            assert mean == floor.per_factor_floor[factor]
+            assert sorted((mean, floor.per_factor_upper[factor])) == [low, high]
+    assert [cell["groups"] for cell in summary["metrics"][0]["cells"]] == [[0], [1]]
+    failed = cell_of(summary, "r2 (n_folds=500)", "kept")
+    assert (failed["floor"], failed["interval"], failed["verdict"], failed["groups"]) == (None, None, None, [])
+
+
+def test_a_summary_says_what_the_diagnosis_found(two_compared):
+    for name, said in zip(("kept", "noise"), summarise(two_compared)["diagnosis"], strict=True):
+        found = two_compared.data["diagnosis"][name]
+        figures = {figure["key"]: figure["value"] for figure in said["figures"]}
+        assert said["sentences"] == found["sentences"]
+        assert figures["largest_correlation"] == found["max_correlation"]
+        assert figures["nuisance_share"] == found["nuisance_share"]
+        assert figures["dead_codes"] == 0
+        assert {bar["name"]: bar["value"] for bar in said["charts"][-1]["bars"]} == found["nuisance_per_code"]
+        assert said["looked"]
+
+
+def test_what_has_no_interval_or_floor_shows_none():
+    few = evaluate(RNG.normal(size=(10, 2)), RNG.normal(size=(10, 2)), metrics=["mcc"], budget=1)
+    cell = cell_of(summarise(few), "mcc")
+    assert (cell["floor"] is None, cell["interval"] is None) == (False, True)  # parts of 10 rows are too few
+    decoder = evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], budget=1)
+    cell = cell_of(summarise(decoder), "manifold_total_correlation")
+    assert (cell["floor"], cell["interval"], cell["calibrated"]) == (None, None, None)
+    assert cell["verdict"]["reasons"][0]["measured"] is None
 
 
 def test_unbounded_metrics_get_an_axis_of_their_own():

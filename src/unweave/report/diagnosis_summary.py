@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from unweave.evaluation import Evaluation
 from unweave.report.detail import Detail
-from unweave.report.matrix_summary import summarised_matrix
 from unweave.report.numbers_in_words import counted, fixed
 from unweave.report.trust_fields import diagnosis_fields
 
@@ -38,29 +35,26 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "n_codes": n_codes,
         "rows_per_code": data["n_rows"] / n_codes if n_codes else None,
     }
-    known = sizes | found
+    known = sizes if found is None else found | {"largest_correlation": found["max_correlation"]}
     figures = [
         {"key": key, "name": name, "value": value, "text": _text(key, value, known), "is_share": is_share}
         for key, name, is_share in FIGURES
         if (value := _figure(known.get(key))) is not None
     ]
-    constraints = [_constraint(entry) for entry in found.get("constraints") or ()]
     return {
         "representation": representation,
-        "sentences": [str(sentence) for sentence in found.get("sentences") or _sentences_of_sizes(sizes)],
+        "sentences": _sentences_of_sizes(sizes) if found is None else found["sentences"],
         "figures": figures,
-        "constraints": constraints,
-        "factor_correlation": _correlation(found, data, detail),
-        "charts": [chart for chart in (_dependent_pairs(found, detail), _unexplained(found, detail)) if chart],
-        "looked": bool(found),
+        "constraints": [] if found is None else [_constraint(entry) for entry in found["constraints"]],
+        "factor_correlation": None,  # a field of unweave.report/1 that a diagnosis has no matrix for
+        "charts": [] if found is None else _charts(found, detail),
+        "looked": found is not None,
     }
 
 
-def _figure(value: Any) -> float | int | None:
-    """A number as it is, names as their count, anything else is no figure."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return None if value is None or value != value else value
-    return len(value) if isinstance(value, (list, tuple, dict)) else None
+def _figure(value: float | list[Any] | dict[str, Any] | None) -> float | None:
+    """A number as it is, names as their count."""
+    return len(value) if isinstance(value, (list, dict)) else value
 
 
 def _text(key: str, value: float, known: dict[str, Any]) -> str:
@@ -84,21 +78,18 @@ def _sentences_of_sizes(sizes: dict[str, Any]) -> list[str]:
     ]
 
 
-def _constraint(entry: Any) -> str:
-    if isinstance(entry, dict) and "determined" in entry:
-        return f"{entry['determined']} is a function of {' and '.join(map(str, entry.get('by', ())))}"
-    return str(entry)
+def _constraint(entry: dict[str, Any]) -> str:
+    return f"{entry['determined']} is a function of {' and '.join(entry['by'])}"
 
 
-def _dependent_pairs(found: dict[str, Any], detail: Detail) -> dict[str, Any] | None:
-    """How strongly pairs of factors depend on each other, by any curve; the strongest of many."""
-    pairs = {" and ".join(map(str, pair["factors"])): pair["strength"] for pair in found.get("dependent_pairs") or ()}
-    return _chart("Factors that depend on each other", pairs, detail)
-
-
-def _unexplained(found: dict[str, Any], detail: Detail) -> dict[str, Any] | None:
-    """What of every code no factor explains."""
-    return _chart("Share of a code that no factor explains", dict(found.get("nuisance_per_code") or {}), detail)
+def _charts(found: dict[str, Any], detail: Detail) -> list[dict[str, Any]]:
+    """How strongly pairs of factors depend on each other, by any curve, and what of every code no factor explains."""
+    pairs = {" and ".join(pair["factors"]): pair["strength"] for pair in found["dependent_pairs"]}
+    charts = (
+        _chart("Factors that depend on each other", pairs, detail),
+        _chart("Share of a code that no factor explains", found["nuisance_per_code"], detail),
+    )
+    return [chart for chart in charts if chart]
 
 
 def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[str, Any] | None:
@@ -109,17 +100,3 @@ def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[
     sentence = f"Aggregated: the {len(shown)} largest of {len(known):,}." if len(shown) < len(known) else ""
     bars = [{"name": name, "value": value} for value, name in shown]
     return {"title": title, "bars": bars, "sentence": sentence}
-
-
-def _correlation(found: dict[str, Any], data: dict[str, Any], detail: Detail) -> dict[str, Any] | None:
-    values = found.get("factor_correlation_matrix")
-    if values is None:
-        return None
-    matrix = np.array(values, dtype=object).astype(np.float64)
-    names = [str(name) for name in found.get("factor_names") or (factor["name"] for factor in data["factors"])]
-    if matrix.ndim != 2 or matrix.shape != (len(names), len(names)) or len(names) < 2:
-        return None
-    summary = summarised_matrix("factor_correlation", matrix, names, names, detail)
-    # blocks of factors, where the wording of code-by-factor matrices does not fit
-    summary["sentence"] = summary["sentence"].replace("codes", "factors").replace("code", "factor")
-    return summary | {"meaning": "Correlation of every two factors"}

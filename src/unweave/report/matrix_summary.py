@@ -15,7 +15,7 @@ from unweave.report.trust_fields import code_names_of
 
 CODES_BY_CODES = ("misjed_matrix",)
 # the largest value of a column means nothing here
-NOT_FRAMED = ("p_value_matrix", "joint_entropy_matrix", "adjacency_matrix", "hypothesis_matrix", "factor_correlation")
+NOT_FRAMED = ("p_value_matrix", "joint_entropy_matrix", "adjacency_matrix", "hypothesis_matrix")
 MEANINGS = {
     "correlation_matrix": "Absolute correlation of every code with every factor",
     "importance_matrix": "Importance of every code for the probe of every factor",
