@@ -46,6 +46,17 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """What a card says instead where an option has this value: another range, another best score, another chance."""
+
+    option: str
+    value: object
+    bounds: tuple[float, float]
+    best: float
+    chance: Chance
+
+
+@dataclass(frozen=True)
 class Card:
     """What a metric measures, what it needs, what it gives, and where it fails.
 
@@ -54,8 +65,8 @@ class Card:
     pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
-    table of probabilities p(y | x); others need labels. ``best_with`` lists options, their values and what is best with
-    them, where that is not ``best``. ``bounds`` do not hold for ``normalise=False``, which gives nats.
+    table of probabilities p(y | x); others need labels. ``variants`` list option values with which bounds, best and
+    chance are others; `under` gives the card that holds for the options at hand.
     """
 
     name: str
@@ -75,7 +86,7 @@ class Card:
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0
     takes_factor_tables: bool = False
-    best_with: tuple[tuple[str, object, float], ...] = ()
+    variants: tuple[Variant, ...] = ()
     version: int = 1
 
     @property
@@ -83,9 +94,23 @@ class Card:
         """Whether the best score is the smallest one."""
         return self.best == self.bounds[0]
 
-    def best_under(self, options: Mapping[str, object]) -> float:
-        """The best score with these options."""
-        return next((best for name, value, best in self.best_with if options.get(name) == value), self.best)
+    def under(self, options: Mapping[str, object]) -> Card:
+        """The card as it holds with these options.
+
+        >>> from unweave.metrics import jemmig, t_mex
+        >>> t_mex.card.lower_is_better, t_mex.card.under({"score": "alignment"}).lower_is_better
+        (True, False)
+        >>> nats = jemmig.card.under({"normalise": False})
+        >>> nats.bounds, nats.best, nats.lower_is_better
+        ((-inf, inf), -inf, True)
+        """
+        if options.get("normalise") is False:  # in nats, which have a direction and no end
+            best = math.nan if math.isnan(self.best) else -math.inf if self.lower_is_better else math.inf
+            return dataclasses.replace(self, bounds=UNBOUNDED, best=best)
+        for variant in self.variants:
+            if options.get(variant.option) == variant.value:
+                return dataclasses.replace(self, bounds=variant.bounds, best=variant.best, chance=variant.chance)
+        return self
 
     def lacking(self, evidence: Evidence) -> Need | None:
         """The first thing this metric needs that was not given, such as nuisances or a posterior."""
@@ -130,7 +155,7 @@ def metric(**fields: Any) -> Callable[[Callable[..., Score]], Metric]:
     """Declare a function ``(evidence, *, options) -> Score`` as a metric, with the fields of its `Card`.
 
     The result takes two tables or an `Evidence`; refuses evidence that lacks what the card needs; turns ``rng`` into
-    one seed; and completes the score with name, version, bounds, settings and the caveats that hold for every metric.
+    one seed; and completes the score with name, version, bounds, best, settings and the caveats of every metric.
     """
 
     def declare(function: Callable[..., Score]) -> Metric:
@@ -151,12 +176,13 @@ def metric(**fields: Any) -> Callable[[Callable[..., Score]], Metric]:
             if "rng" in options:
                 given["rng"] = seed_from(given.get("rng", options["rng"].default))
             in_force = {name: given.get(name, entry.default) for name, entry in options.items()}
-            score = function(evidence, **given)
+            score, holding = function(evidence, **given), card.under(in_force)
             return dataclasses.replace(
                 score,
                 metric=card.name,
                 version=card.version,
-                bounds=UNBOUNDED if in_force.get("normalise") is False else card.bounds,
+                bounds=holding.bounds,
+                best=holding.best,
                 settings={name: _described(option) for name, option in in_force.items()},
                 caveats=(*score.caveats, *_shared_caveats(card, evidence)),
             )

@@ -38,7 +38,7 @@ def explained(entry: Metric) -> str:
     meaning, options = _said_of(entry)
     facts = {
         "Measures": card.measures,
-        "Range": f"{_range_in_words(card)}; {_best_in_words(card)}",
+        "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
         "Full marks": _full_marks_in_words(card),
         "Noise gets": chance_in_words(card),
         "Needs": _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else ""),
@@ -95,6 +95,12 @@ def chance_in_words(card: Card) -> str:
 
 def _best_in_words(card: Card) -> str:
     return "no value is better than another" if math.isnan(card.best) else f"the best is {card.best:g}"
+
+
+def _variants_in_words(card: Card) -> list[str]:
+    """Range and best with options that change them, each with its option."""
+    held = {f"{entry.option}={entry.value}": card.under({entry.option: entry.value}) for entry in card.variants}
+    return [f"with {option} {_range_in_words(under)}, {_best_in_words(under)}" for option, under in held.items()]
 
 
 def _full_marks_in_words(card: Card) -> str:

@@ -33,6 +33,9 @@ class Score:
         One sentence each.
     settings : dict
         Every option in force, estimators spelled out.
+    best : float
+        The best score there is, with the options at hand; infinite where there is always a better one in that
+        direction, nan where none is better than another.
 
     Examples
     --------
@@ -52,11 +55,17 @@ class Score:
     parts: dict[str, FloatArray] = field(default_factory=dict)
     caveats: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    best: float = math.nan
 
     @property
     def value(self) -> float:
         """The number within its bounds; nan where undefined."""
         return float(self.raw if math.isnan(self.raw) else min(max(self.raw, self.bounds[0]), self.bounds[1]))
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the best score is the smallest one."""
+        return self.best == self.bounds[0]
 
     def __float__(self) -> float:
         return self.value
@@ -86,6 +95,7 @@ class Score:
             parts={name: _array(item) for name, item in data["parts"].items()},
             caveats=tuple(data["caveats"]),
             settings=data["settings"],
+            best=_number(data["best"]),
         )
 
     def to_json(self) -> str:

@@ -49,6 +49,11 @@ def test_a_lower_is_better_metric_of_a_card_is_turned():
     assert subject_of(errors).score(EVIDENCE, 0) == pytest.approx(0.75)
 
 
+def test_options_may_give_a_metric_a_scale():
+    subject = subject_of("t_mex:score=alignment")
+    assert (subject.worst, subject.best, subject.refusal) == (0.0, 1.0, "")
+
+
 @pytest.mark.parametrize(
     ("name", "why"), [("t_mex", "no finite worst"), ("rmig", "needs a posterior"), ("total_entropy", "needs a decoder")]
 )

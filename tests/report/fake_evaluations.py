@@ -80,19 +80,20 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
             factor: float(np.clip(value + 0.1 * draw, 0, 1))
             for factor, draw in zip(factors, rng.normal(size=len(factors)), strict=True)
         }
+    best = 0.0 if name == "jemmig" else 1.0
     score = Score(
         raw=value,
         metric=name,
         version=1,
         bounds=(0.0, 1.0),
+        best=best,
         per_factor=per_factor,
         per_code=dict.fromkeys(codes, 0.5) if name == "dci_disentanglement" else {},
         parts=parts,
         caveats=("2 rows were odd.",) if name == "mig" else (),
         settings={"rng": 0, "normalise": "matched"} if name == "mcc" else {},
     )
-    lower_is_better = name == "jemmig"
-    edge = low if lower_is_better else high
+    edge = low if score.lower_is_better else high
     noise_floor = NoiseFloor(
         metric=name,
         kind="permutation",
@@ -102,7 +103,7 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
         upper=edge,
         p_value=p,
         resolution=0.005,
-        calibrated=(value - floor) / ((0.0 if lower_is_better else 1.0) - floor),
+        calibrated=(value - floor) / (best - floor),
         per_factor_floor=dict.fromkeys(per_factor, floor),
         per_factor_upper=dict.fromkeys(per_factor, edge),
     )

@@ -40,7 +40,7 @@ SHARED = (
 VARIANTS = (
     subject_of("mcc:correlation=spearman"),
     subject_of("mcc:correlation=rdc"),
-    subject_of("t_mex:test=linear:score=alignment", scale=(0.0, 1.0)),
+    subject_of("t_mex:test=linear:score=alignment"),
 )
 
 

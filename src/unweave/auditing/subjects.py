@@ -93,7 +93,7 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
         return Subject(
             getattr(inner, "__name__", type(inner).__name__), "metric", entry, worst, best, None, bool(scale)
         )
-    card: Card = inner.card
+    card: Card = inner.card.under(stated_options(entry))
     low, high = card.bounds
     worst, best = scale or ((high, low) if card.lower_is_better else (low, card.best))
     label = next(iter(chosen_metrics([cast(MetricChoice, entry)])))

@@ -195,7 +195,7 @@ def _takes_seed(entry: Any) -> bool:
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
-    card, start = metric_of(entry).card, time.perf_counter()
+    card, start = metric_of(entry).card.under(stated_options(entry)), time.perf_counter()
     score, chance, problem = None, None, None
     try:
         score = entry(evidence) if seed is None else entry(evidence, rng=seed)

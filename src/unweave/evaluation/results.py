@@ -22,7 +22,7 @@ from unweave.trust.verdict import Reason, Verdict
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-SCHEMA = "unweave.evaluation/2"
+SCHEMA = "unweave.evaluation/3"
 BESIDE = {"noise_floor": NoiseFloor, "interval": Interval, "verdict": Verdict}
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 

@@ -18,7 +18,7 @@ from unweave.report.matrix_summary import matrix_summaries
 from unweave.report.numbers_in_words import counted, listed
 from unweave.report.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
 from unweave.report.writing import bibtex, latex_rows, methods_paragraph
-from unweave.score import plain_data
+from unweave.score import Score, plain_data
 
 SCHEMA = "unweave.report/1"
 
@@ -79,8 +79,9 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
     entry = CATALOGUE.get(rows[0].metric)
     card: Card | None = entry.card if entry else None
     score = next((row.score for row in rows if row.score), None)
-    bounds = score.bounds if score else card.bounds if card else (-math.inf, math.inf)
-    best = card.best if card and math.isfinite(card.best) else None
+    # without a score the card knows what is best, but for options, which a row does not keep
+    holding: Score | Card | None = score or (card if label == rows[0].metric else None)
+    bounds = holding.bounds if holding else (-math.inf, math.inf)
     cells = [
         _cell(name, [row for row in rows if row.representation == name])
         for name in evaluation.representations
@@ -97,8 +98,8 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
         "measures": rows[0].measures,
         "reference": card.reference if card else "",
         "bounds": [end if math.isfinite(end) else None for end in bounds],
-        "best": best,
-        "lower_is_better": bool(card and card.lower_is_better),
+        "best": holding.best if holding and math.isfinite(holding.best) else None,
+        "lower_is_better": bool(holding and holding.lower_is_better),
         "settings": {name: option for name, option in (score.settings if score else {}).items() if name != "rng"},
         "cells": cells,
         "domain": _domain(cells, bounds),

@@ -17,7 +17,7 @@ from unweave.estimators.multiple_testing import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.splits import Rows
 from unweave.trust.intervals import check_level, notes_on_parts
-from unweave.trust.scoring import Choice, card_of, lower_is_better, raw_values
+from unweave.trust.scoring import Choice, card_of, raw_values
 from unweave.trust.subsampling import N_PARTS, Parts, parts_of, scores_of_parts
 
 
@@ -119,9 +119,10 @@ def compared(
     if isinstance(plan, str):
         return Comparison(card.name, level, reason=plan)
     share = None if budget is None else budget / len(evidences)
-    observed, of_parts = {}, {}
+    observed, of_parts, downwards = {}, {}, False
     for name, evidence in evidences.items():
-        observed[name] = metric(evidence).raw
+        score = metric(evidence)
+        observed[name], downwards = score.raw, score.lower_is_better
         own = Parts(evidence, plan.n_units, plan.n_out, seed)
         of_parts[name] = raw_values(scores_of_parts({name: metric}, own, n_parts, share, n_jobs)[name])
     undefined = [name for name in evidences if np.isnan([observed[name], *of_parts[name]]).any()]
@@ -130,7 +131,7 @@ def compared(
             card.name, level, reason=f"{card.name} is undefined for {undefined[0]!r} or for parts of its samples."
         )
     n_done = min(map(len, of_parts.values()))
-    order = sorted(observed, key=observed.__getitem__, reverse=not lower_is_better(metric))
+    order = sorted(observed, key=observed.__getitem__, reverse=not downwards)
     differences = _differences(order, observed, of_parts, plan, level, n_done)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
     ties = _sets_of_ties(order, told_apart)

@@ -18,7 +18,7 @@ import numpy as np
 from unweave.card import MetricUndefined
 from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.score import Score
-from unweave.trust.scoring import Choice, card_of, lower_is_better, raw_values, scores_of_variants, stated_options
+from unweave.trust.scoring import Choice, card_of, raw_values, scores_of_variants, stated_options
 from unweave.trust.unknowing import Kind, unknowing, why_no_floor
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
@@ -179,17 +179,15 @@ def _summarised(
         reason = f"{card.name} has no score for any encoder of this kind ({kind}): it is undefined there."
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
     floor = float(defined.mean())
-    best = (
-        card.best_under(stated_options(metric)) if score.bounds == card.bounds else math.nan
-    )  # in nats nothing is best
+    best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
     if abs(best - floor) < TOO_CLOSE:
         notes.append("Knowing nothing scores within .01 of the best, so a high score says nothing.")
     p_value, resolution = math.nan, math.nan
     if kind != "constant":
-        p_value, resolution = _p_value(lower_is_better(metric), score.raw, values, _n_orders(evidence))
+        p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
         if np.ptp(defined) <= ROUNDING and abs(score.raw - floor) <= ROUNDING:
             notes.append("All nulls score the same as the codes at hand.")
-    upper = 1 - UPPER if lower_is_better(metric) else UPPER
+    upper = 1 - UPPER if score.lower_is_better else UPPER
     of_factors = {
         name: [found.per_factor[name] for found in drawn if found is not None and name in found.per_factor]
         for name, here in score.per_factor.items()

@@ -34,17 +34,6 @@ def stated_options(metric: Choice) -> Mapping[str, Any]:
     return {name: value for name, value in keywords.items() if name != "rng"}
 
 
-def lower_is_better(metric: Choice) -> bool:
-    """Whether the smallest score is the best, with the options stated.
-
-    >>> from unweave.metrics import t_mex
-    >>> lower_is_better(t_mex), lower_is_better(functools.partial(t_mex, score="alignment"))
-    (True, False)
-    """
-    card = card_of(metric)
-    return card.best_under(stated_options(metric)) == card.bounds[0]
-
-
 def scores_of_variants(
     metrics: Mapping[str, Choice],
     variant: Callable[[int], Evidence],

@@ -111,7 +111,7 @@ def verdicts(
     found = {}
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
-        if label in pairing and steps and _range(metric, score) > 0:
+        if label in pairing and steps and _range(score) > 0:
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
@@ -154,14 +154,14 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
         after = _mean_value(metric, step.evidences)
         if step.concerns == "P4" or not satisfies(card_of(metric).name, step.concerns):
             elsewhere += after - value
-            moved = abs(after - value) / _range(metric, score)
+            moved = abs(after - value) / _range(score)
             if moved >= WORTH_SAYING:
                 reasons.append((moved, _reason(step.concerns, value, after, diagnosis)))
         value = after
     if math.isnan(elsewhere):
         return _looked_up(metric, score, diagnosis, floor)
     elsewhere = float(np.clip(elsewhere, *score.bounds))
-    gap = abs(elsewhere - score.value) / _range(metric, score)
+    gap = abs(elsewhere - score.value) / _range(score)
     level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
     ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
     if level == "trust":
@@ -235,10 +235,10 @@ def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
     return float(np.clip(np.mean(raw_values(found)), *bounds))
 
 
-def _range(metric: Choice, score: Score) -> float:
+def _range(score: Score) -> float:
     """How far the metric can move; 0 where it has no bounds or no best."""
     width = score.bounds[1] - score.bounds[0]
-    return width if math.isfinite(width) and not math.isnan(card_of(metric).best) else 0.0
+    return width if math.isfinite(width) and not math.isnan(score.best) else 0.0
 
 
 def _possible(evidence: Evidence) -> bool:

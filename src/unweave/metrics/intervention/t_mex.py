@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import ANY_KIND, Variant, metric
 from unweave.estimators.binning import FloatArray
 from unweave.estimators.conditional_independence import IndependenceTest, LinearCovariance, NonlinearCovariance
 from unweave.estimators.multiple_testing import Correction, corrected
@@ -42,7 +42,7 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     min_rows=50,
     bounds=(0.0, np.inf),
     best=0.0,
-    best_with=(("score", "alignment", 1.0),),
+    variants=(Variant("score", "alignment", bounds=(0.0, 1.0), best=1.0, chance="by permutation"),),
     chance=every_factor_missing,
     cost="n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one",
     fails_when=(
@@ -77,7 +77,8 @@ def t_mex(
     adjacency : array of 0 and 1 (codes x factors), optional
         The dependences hypothesised, in the order given, in place of one code for every factor in any order.
     score : {'mismatches', 'alignment'}
-        The count, or the share of hypothesised dependences that are found (1 is best), as 003's code reports.
+        The count, or the share of hypothesised dependences that are found (1 is best, and larger is better), as 003's
+        code reports; also for every factor and code.
     correction : {'holm', 'benjamini-hochberg', 'none'}
         How p-values are corrected for the number of pairs.
     level : float
@@ -104,14 +105,17 @@ def t_mex(
         return Score(float("nan"), caveats=(TOO_FEW_ROWS,))
     found = (corrected(p_values, correction) <= level).astype(np.float64)
     expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
-    wrong = np.abs(found - expected)
     lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
-    aligned = float((found * expected).sum() / expected.sum()) if expected.any() else float("nan")
-    per_factor = _over_all_factors((wrong.sum(axis=0) + lost)[None], free)[0]
+    if score == "mismatches":
+        wrong = np.abs(found - expected)
+        raw, per_factor, per_code = wrong.sum() + lost.sum(), wrong.sum(axis=0) + lost, wrong.sum(axis=1)
+    else:
+        raw, per_factor, per_code = (_share_found(found, expected, axis) for axis in (None, 0, 1))
+    of_all_factors = _over_all_factors(per_factor[None], free)[0]
     return Score(
-        raw=float(wrong.sum() + lost.sum()) if score == "mismatches" else aligned,
-        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        per_code=dict(zip(evidence.code_names, wrong.sum(axis=1).tolist(), strict=True)),
+        raw=float(raw),
+        per_factor=dict(zip(evidence.factor_names, of_all_factors.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={
             "p_value_matrix": _over_all_factors(p_values, free),
             "adjacency_matrix": _over_all_factors(found, free),
@@ -119,6 +123,13 @@ def t_mex(
         },
         caveats=(*((BLIND,) if score == "alignment" else ()), *_caveats(int(lost.sum())), *limits_of(evidence, tests)),
     )
+
+
+def _share_found(found: FloatArray, expected: FloatArray, axis: int | None) -> FloatArray:
+    """Share of the hypothesised dependences that are found, nan where there is none."""
+    hypothesised = expected.sum(axis=axis)
+    shares = np.full(hypothesised.shape, np.nan)
+    return np.divide((found * expected).sum(axis=axis), hypothesised, out=shares, where=hypothesised > 0)
 
 
 def _over_all_factors(matrix: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
