@@ -11,10 +11,11 @@ from unweave.evaluation.choice import metric_of
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
 from unweave.score import plain_data
-from unweave.trust.comparison import compared
+from unweave.trust.comparison import comparison_of_parts
 from unweave.trust.diagnosis import diagnose
-from unweave.trust.intervals import intervals
+from unweave.trust.intervals import check_level, interval_of_parts
 from unweave.trust.nulls import noise_floors
+from unweave.trust.subsampling import PartScores, part_scores
 from unweave.trust.verdict import verdicts
 
 SHARE_OF_FLOORS = 0.5  # of the seconds; the rest is for intervals
@@ -31,8 +32,10 @@ def assured(
     step: Callable[[str], None],
 ) -> tuple[list[Row], dict[str, Any]]:
     """The rows of every metric's first seed with what stands beside them, and what is known of the data."""
+    check_level(level)
     known: dict[str, Any] = {"diagnosis": {}}
     beside: dict[tuple[str, str], dict[str, Any]] = {}
+    of_parts: dict[str, dict[str, PartScores | str]] = {}
     seconds = budget / len(evidences)
     for name, evidence in evidences.items():
         first = _first_rows(rows, name)
@@ -42,20 +45,20 @@ def assured(
         step(f"noise floors{about}")
         floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs)
         step(f"intervals{about}")
-        found = intervals(metrics, evidence, level=level, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs)
+        of_parts[name] = part_scores(metrics, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs)
         step(f"verdicts{about}")
         diagnosis = diagnose(evidence)
         known["diagnosis"][name] = diagnosis.to_dict()
         judged = verdicts(metrics, scores, evidence, diagnosis, floors)
-        for label in metrics:
+        for label, found in of_parts[name].items():
             beside[name, label] = {
                 "noise_floor": floors[label],
-                "interval": found[label],
+                "interval": interval_of_parts(scores[label].metric, found, level),
                 "verdict": judged[label],
             }
     if len(evidences) > 1:
         step("comparisons")
-        known["comparison"] = _compared(rows, evidences, chosen, budget / 2, level, n_jobs)
+        known["comparison"] = _compared(of_parts, chosen, level)
     firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
     completed = [
         dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
@@ -74,20 +77,12 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 
 
 def _compared(
-    rows: Sequence[Row],
-    evidences: Mapping[str, Evidence],
-    chosen: Mapping[str, Any],
-    budget: float,
-    level: float,
-    n_jobs: int,
+    of_parts: Mapping[str, Mapping[str, PartScores | str]], chosen: Mapping[str, Any], level: float
 ) -> dict[str, Any]:
-    """Which representations each metric tells apart, for metrics that scored all of them."""
-    per_label = {label: [row for row in rows if row.label == label and row.score is not None] for label in chosen}
-    able = [label for label, found in per_label.items() if {row.representation for row in found} == set(evidences)]
+    """Which representations each metric tells apart, for metrics that scored all of them: on the intervals' parts."""
     comparisons = {}
-    for label in able:
-        if "factors" in metric_of(chosen[label]).card.needs:
-            metric = _seeded(chosen[label], per_label[label][0].seed)
-            found = compared(metric, evidences, level=level, budget=budget / len(able), n_jobs=n_jobs)
-            comparisons[label] = plain_data(dataclasses.asdict(found))
+    for label, entry in chosen.items():
+        card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
+        if len(found) == len(of_parts) and "factors" in card.needs:
+            comparisons[label] = plain_data(dataclasses.asdict(comparison_of_parts(card.name, found, level)))
     return comparisons

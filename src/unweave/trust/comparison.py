@@ -16,9 +16,9 @@ from scipy.stats import t as student
 from unweave.estimators.multiple_testing import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.splits import Rows
-from unweave.trust.intervals import check_level, notes_on_parts
-from unweave.trust.scoring import Choice, card_of, raw_values
-from unweave.trust.subsampling import N_PARTS, Parts, parts_of, scores_of_parts
+from unweave.trust.intervals import check_level
+from unweave.trust.scoring import Choice, card_of
+from unweave.trust.subsampling import N_PARTS, PartScores, part_scores
 
 
 @dataclass(frozen=True)
@@ -111,43 +111,56 @@ def compared(
     {'alike': 'a', 'clean': 'a', 'noisy': 'b'}
     """
     check_level(level)
-    card, first = card_of(metric), next(iter(evidences.values()), None)
-    if first is None or len(evidences) < 2:
+    if len(evidences) < 2:
         raise EvidenceError("A comparison needs at least two representations: pass a mapping from names to evidence.")
-    _refuse_other_samples(first, evidences)
-    plan = parts_of(first, card, seed)
-    if isinstance(plan, str):
-        return Comparison(card.name, level, reason=plan)
-    share = None if budget is None else budget / len(evidences)
-    observed, of_parts, downwards = {}, {}, False
-    for name, evidence in evidences.items():
-        score = metric(evidence)
-        observed[name], downwards = score.raw, score.lower_is_better
-        own = Parts(evidence, plan.n_units, plan.n_out, seed)
-        of_parts[name] = raw_values(scores_of_parts({name: metric}, own, n_parts, share, n_jobs)[name])
-    undefined = [name for name in evidences if np.isnan([observed[name], *of_parts[name]]).any()]
+    _refuse_other_samples(evidences)
+    label, share = card_of(metric).name, None if budget is None else budget / len(evidences)
+    found = {
+        name: part_scores({label: metric}, evidence, n_parts=n_parts, budget=share, seed=seed, n_jobs=n_jobs)[label]
+        for name, evidence in evidences.items()
+    }
+    return comparison_of_parts(label, found, level)
+
+
+def comparison_of_parts(metric: str, found: Mapping[str, PartScores | str], level: float) -> Comparison:
+    """Comparison by the metric of this name, from its scores of the same parts of every representation.
+
+    Parameters
+    ----------
+    metric : str
+        Which metric.
+    found : mapping of name to PartScores, or to the reason why there are none
+        What `part_scores` gave for each representation, with the same seed of the same samples.
+    level : float
+        As for `compared`.
+    """
+    scored = {name: parts for name, parts in found.items() if isinstance(parts, PartScores)}
+    reason = next((parts for parts in found.values() if isinstance(parts, str)), "")
+    if reason:
+        return Comparison(metric, level, reason=reason)
+    undefined = [name for name, parts in scored.items() if np.isnan([parts.score.raw, *parts.raw]).any()]
     if undefined:
-        return Comparison(
-            card.name, level, reason=f"{card.name} is undefined for {undefined[0]!r} or for parts of its samples."
-        )
-    n_done = min(map(len, of_parts.values()))
-    order = sorted(observed, key=observed.__getitem__, reverse=not downwards)
-    differences = _differences(order, observed, of_parts, plan, level, n_done)
+        reason = f"{metric} is undefined for {undefined[0]!r} or for parts of its samples."
+        return Comparison(metric, level, reason=reason)
+    fewest = min(scored.values(), key=lambda parts: len(parts.raw))
+    order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)
+    differences = _differences(order, scored, fewest, level)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
     ties = _sets_of_ties(order, told_apart)
     return Comparison(
-        metric=card.name,
+        metric=metric,
         level=level,
-        n_units=plan.n_units,
-        scores={name: observed[name] for name in order},
+        n_units=fewest.plan.n_units,
+        scores={name: scored[name].score.raw for name in order},
         differences=differences,
         ties=ties,
         letters={name: "".join(_letter(k) for k, tied in enumerate(ties) if name in tied) for name in order},
-        notes=notes_on_parts(plan, n_done, n_parts, budget),
+        notes=fewest.notes,
     )
 
 
-def _refuse_other_samples(first: Evidence, evidences: Mapping[str, Evidence]) -> None:
+def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
+    first = next(iter(evidences.values()))
     for name, evidence in evidences.items():
         pairs = [
             (evidence.factors, first.factors),
@@ -166,17 +179,14 @@ def _unit_of_row(evidence: Evidence) -> Rows:
 
 
 def _differences(
-    order: list[str],
-    observed: Mapping[str, float],
-    of_parts: Mapping[str, list[float]],
-    plan: Parts,
-    level: float,
-    n_done: int,
+    order: list[str], scored: Mapping[str, PartScores], fewest: PartScores, level: float
 ) -> tuple[Difference, ...]:
+    """Every pair, on as many parts as every representation was scored on."""
+    plan, n_done = fewest.plan, len(fewest.raw)
     pairs = list(itertools.combinations(order, 2))
-    gaps = [observed[a] - observed[b] for a, b in pairs]
+    gaps = [scored[a].score.raw - scored[b].score.raw for a, b in pairs]
     errors = [
-        plan.standard_error([x - y for x, y in zip(of_parts[a][:n_done], of_parts[b][:n_done], strict=True)])
+        plan.standard_error([x - y for x, y in zip(scored[a].raw[:n_done], scored[b].raw[:n_done], strict=True)])
         for a, b in pairs
     ]
     freedom = min(n_done, plan.n_units) - 1

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from unweave.card import MetricUndefined
 from unweave.evidence import Evidence, EvidenceError
-from unweave.score import Score
-from unweave.trust.scoring import Choice, card_of, raw_values
-from unweave.trust.subsampling import N_PARTS, Parts, parts_of, scores_of_parts
+from unweave.trust.scoring import Choice, card_of
+from unweave.trust.subsampling import N_PARTS, PartScores, part_scores
 
 
 @dataclass(frozen=True)
@@ -123,28 +121,8 @@ def intervals(
         Threads.
     """
     check_level(level)
-    if n_parts < 2:
-        raise EvidenceError(f"n_parts={n_parts} has no spread: use a whole number from 2, such as {N_PARTS}.")
-    found: dict[str, Interval] = {}
-    observed: dict[str, Score] = {}
-    plans: dict[str, Parts] = {}
-    for label, metric in metrics.items():
-        card = card_of(metric)
-        plan = parts_of(evidence, card, seed)
-        try:
-            observed[label] = metric(evidence)
-        except (MetricUndefined, EvidenceError) as error:
-            plan = str(error)
-        if isinstance(plan, Parts):
-            plans[label] = plan
-        else:
-            found[label] = Interval(card.name, level, reason=plan)
-    for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
-        alike = {label: metric for label, metric in metrics.items() if plans.get(label) == plan}
-        share = None if budget is None else budget * len(alike) / len(plans)
-        for label, scores in scores_of_parts(alike, plan, n_parts, share, n_jobs).items():
-            found[label] = _interval(observed[label], scores, plan, level, n_parts, share)
-    return {label: found[label] for label in metrics}
+    found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
+    return {label: interval_of_parts(card_of(metric).name, found[label], level) for label, metric in metrics.items()}
 
 
 def check_level(level: float) -> None:
@@ -153,28 +131,27 @@ def check_level(level: float) -> None:
         raise EvidenceError(f"level={level} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
-def _interval(
-    score: Score, scores: list[Score | None], plan: Parts, level: float, n_parts: int, budget: float | None
-) -> Interval:
-    values = raw_values(scores)
-    notes = notes_on_parts(plan, len(values), n_parts, budget)
+def interval_of_parts(name: str, found: PartScores | str, level: float) -> Interval:
+    """Interval of the metric of this name from its scores of parts, or the reason why it has none."""
+    if isinstance(found, str):
+        return Interval(name, level, reason=found)
+    score, values, plan = found.score, found.raw, found.plan
     if math.isnan(score.raw) or np.isnan(values).any():
         reason = (
-            f"{score.metric} is undefined on these samples."
+            f"{name} is undefined on these samples."
             if math.isnan(score.raw)
-            else f"{score.metric} is undefined on {int(np.isnan(values).sum())} of {len(values)} parts of the samples."
+            else f"{name} is undefined on {int(np.isnan(values).sum())} of {len(values)} parts of the samples."
         )
-        return Interval(score.metric, level, score.raw, bounds=score.bounds, notes=notes, reason=reason)
+        return Interval(name, level, score.raw, bounds=score.bounds, notes=found.notes, reason=reason)
     reach = plan.quantile(level, len(values))
     error = plan.standard_error(values)
     per_factor = {}
-    for name, here in score.per_factor.items():
-        of_parts = [part.per_factor.get(name, math.nan) for part in scores if part is not None]
-        half = reach * plan.standard_error(of_parts)
+    for factor, here in score.per_factor.items():
+        half = reach * plan.standard_error([part.get(factor, math.nan) for part in found.per_factor])
         if not math.isnan(here + half):
-            per_factor[name] = (here - half, here + half)
+            per_factor[factor] = (here - half, here + half)
     return Interval(
-        metric=score.metric,
+        metric=name,
         level=level,
         raw=score.raw,
         lower=score.raw - reach * error,
@@ -183,17 +160,5 @@ def _interval(
         standard_error=error,
         n_parts=len(values),
         per_factor=per_factor,
-        notes=notes,
+        notes=found.notes,
     )
-
-
-def notes_on_parts(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tuple[str, ...]:
-    """What to keep in mind of an interval from these parts."""
-    notes = []
-    if n_done < n_wanted:
-        notes.append(f"{n_done} of {n_wanted} parts of the samples were scored: more did not fit into {budget:.3g} s.")
-    if plan.evidence.row_groups is not None and plan.n_units < 20:
-        notes.append(f"{plan.n_units} row groups are few to tell how much groups differ: the interval is rough.")
-    if plan.evidence.sampler is not None:
-        notes.append("Where the metric draws from the sampler, the chance in these draws is not in the interval.")
-    return tuple(notes)

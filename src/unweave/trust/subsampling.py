@@ -12,17 +12,17 @@ mig of 300 rows a standard error 2.7 times too large, halves one within a few pe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
 
-from unweave.card import Card
-from unweave.evidence import Evidence
+from unweave.card import Card, MetricUndefined
+from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.splits import Rows
 from unweave.score import Score
-from unweave.trust.scoring import Choice, scores_of_variants
+from unweave.trust.scoring import Choice, card_of, raw_values, scores_of_variants
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -55,7 +55,7 @@ class Parts:
         groups = self.evidence.row_groups
         return leaving if groups is None else np.flatnonzero(np.isin(groups, leaving))
 
-    def standard_error(self, values: list[float]) -> float:
+    def standard_error(self, values: Sequence[float]) -> float:
         """Standard error of the score of all samples, from the scores of parts.
 
         >>> parts = Parts(Evidence([1, 2, 3, 4], [1, 2, 3, 4]), n_units=4, n_out=2, seed=0)
@@ -89,8 +89,78 @@ def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | str:
     return Parts(evidence, n_units, max(1, math.floor(share * n_units)), seed)
 
 
-def scores_of_parts(
-    metrics: Mapping[str, Choice], parts: Parts, n_parts: int, budget: float | None, n_jobs: int
-) -> dict[str, list[Score | None]]:
-    """Scores of the first parts, as many as the budget allows and `FEWEST_PARTS` at least."""
-    return scores_of_variants(metrics, parts.part, n_parts, fewest=FEWEST_PARTS, budget=budget, n_jobs=n_jobs)
+@dataclass(frozen=True)
+class PartScores:
+    """One metric on all samples and on parts of them: all that intervals and comparisons need to know.
+
+    ``raw`` and ``per_factor`` are of the parts, nan and empty where one has no score, without the matrices that a score
+    may hold; ``notes`` say what to keep in mind of them.
+    """
+
+    plan: Parts
+    score: Score
+    raw: tuple[float, ...]
+    per_factor: tuple[Mapping[str, float], ...]
+    notes: tuple[str, ...]
+
+
+def part_scores(
+    metrics: Mapping[str, Choice],
+    evidence: Evidence,
+    *,
+    n_parts: int = N_PARTS,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> dict[str, PartScores | str]:
+    """Every metric on the first parts, as many as the budget allows and `FEWEST_PARTS` at least; or why there are none.
+
+    The options are those of `intervals`.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
+    >>> factors = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = part_scores({"mcc": mcc}, Evidence(factors, -factors), n_parts=3)["mcc"]
+    >>> [round(raw, 6) for raw in found.raw]
+    [1.0, 1.0, 1.0]
+    """
+    if n_parts < 2:
+        raise EvidenceError(f"n_parts={n_parts} has no spread: use a whole number from 2, such as {N_PARTS}.")
+    found: dict[str, PartScores | str] = {}
+    observed: dict[str, Score] = {}
+    plans: dict[str, Parts] = {}
+    for label, metric in metrics.items():
+        plan = parts_of(evidence, card_of(metric), seed)
+        try:
+            observed[label] = metric(evidence)
+        except (MetricUndefined, EvidenceError) as error:
+            plan = str(error)
+        if isinstance(plan, Parts):
+            plans[label] = plan
+        else:
+            found[label] = plan
+    for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
+        alike = {label: metric for label, metric in metrics.items() if plans.get(label) == plan}
+        share = None if budget is None else budget * len(alike) / len(plans)
+        scores = scores_of_variants(alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, n_jobs=n_jobs)
+        for label, of_parts in scores.items():
+            found[label] = PartScores(
+                plan=plan,
+                score=observed[label],
+                raw=tuple(raw_values(of_parts)),
+                per_factor=tuple({} if part is None else part.per_factor for part in of_parts),
+                notes=_notes(plan, len(of_parts), n_parts, share),
+            )
+    return {label: found[label] for label in metrics}
+
+
+def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tuple[str, ...]:
+    notes = []
+    if n_done < n_wanted:
+        notes.append(f"{n_done} of {n_wanted} parts of the samples were scored: more did not fit into {budget:.3g} s.")
+    if plan.evidence.row_groups is not None and plan.n_units < 20:
+        notes.append(f"{plan.n_units} row groups are few to tell how much groups differ: the interval is rough.")
+    if plan.evidence.sampler is not None:
+        notes.append("Where the metric draws from the sampler, the chance in these draws is not in the interval.")
+    return tuple(notes)
