@@ -5,6 +5,7 @@ import json
 import pytest
 
 from unweave.auditing import audit_all, text_table
+from unweave.auditing.card_check import Promise, promise_of
 from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
 from unweave.auditing.grid import PROPERTIES
 from unweave.auditing.scorecard import TICKS
@@ -31,6 +32,16 @@ def test_the_table_is_of_the_metrics_of_today(label):
         assert (found["verdict"] == "undecided") == (len(found["possible"]) > 1)
         if found["verdict"] == "satisfied":
             assert found["n_missing"] == 0
+
+
+@pytest.mark.parametrize("label", TABLE["metrics"])
+def test_cards_promise_no_more_than_was_measured(label):
+    card, entry = CATALOGUE[label.split(" ")[0]].card, TABLE["metrics"][label]
+    assert entry["equivalence"] == card.equivalence, "run `make audit`"
+    for found in entry["promises"]:
+        promise = promise_of(card, found["encoder"], found["score"])
+        assert promise == Promise(**found)
+        assert promise.kept
 
 
 def test_what_is_not_audited_says_why():

@@ -56,6 +56,12 @@ def test_uniform_identity_moves_by_one_bin():
     assert irs(z, z, bins=10).raw == pytest.approx(0.9, abs=0.005)
 
 
+@pytest.mark.parametrize(("bend", "score"), [(np.positive, 0.924), (np.exp, 0.934), (lambda z: z**3, 0.888)])
+def test_tails_cost_marks_as_the_card_says(bend, score):
+    z = np.random.default_rng(0).normal(size=(2000, 5))
+    assert float(irs(z, bend(z))) == pytest.approx(score, abs=0.01)
+
+
 def test_noise_with_heavy_tails_scores_less_than_by_the_published_formula():
     rng = np.random.default_rng(3)
     factors, codes = rng.normal(size=(2000, 4)), rng.standard_t(2, size=(2000, 4))

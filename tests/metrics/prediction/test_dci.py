@@ -6,6 +6,7 @@ from unweave.estimators.linear_probes import Lasso
 from unweave.estimators.probes import RandomForest
 from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
 from unweave.metrics.prediction.dci.relative_importance import concentration, weighted_mean
+from unweave.synthetic.encoders import Mixed
 
 
 def independent(n_rows=2000, d=5, seed=0):
@@ -69,6 +70,13 @@ def test_informativeness_of_known_noise():
     rng = np.random.default_rng(2)
     z = rng.normal(size=(10_000, 2))
     assert dci_informativeness(z, z + 0.5 * rng.normal(size=z.shape)).raw == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize(("d", "n_mixings", "score", "scatter"), [(5, 4, 0.86, 0.05), (10, 1, 0.82, 0.02)])
+def test_trees_read_a_lossless_mixing_less_well_as_the_card_says(d, n_mixings, score, scatter):
+    z = independent(d=d)
+    found = [dci_informativeness(z, Mixed().encode(z, rng=k)).raw for k in range(1, 1 + n_mixings)]
+    assert np.mean(found) == pytest.approx(score, abs=scatter)
 
 
 def test_informativeness_of_categories_is_skill_or_accuracy():

@@ -22,7 +22,7 @@ from unweave.score import Score
 
 @metric(
     measures="explicitness",
-    equivalence="bijection",
+    equivalence="elementwise",
     factor_kinds=ANY_KIND,
     needs=("factors", "codes"),
     min_rows=50,
@@ -30,7 +30,10 @@ from unweave.score import Score
     best=1.0,
     chance=0.0,
     cost="one probe per factor, shared with dci_disentanglement",
-    fails_when="rows are few for the probe, or entanglement is the question (mixed codes are informative too)",
+    fails_when=(
+        "rows are few for the probe, codes mix factors (a lossless mixing of 5 gets .86, as if it lost something), or "
+        "entanglement is the question (.86 is far from the 0 of noise)"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.02,
     order_tolerance=0.02,
@@ -45,8 +48,9 @@ def dci_informativeness(
 ) -> Score:
     """How well a probe of each factor predicts it from all codes, on held-out rows, averaged over factors.
 
-    1 means perfect prediction; noise gets 0, below it before clipping. Trees need rows: a lossless mixing of d codes
-    scores below 1 at small n.
+    1 means perfect prediction; noise gets 0, below it before clipping. Trees split one code at a time, so a lossless
+    mixing costs marks, the more the more factors it mixes: it gets .96 for 2 factors, .86 for 5 and .82 for 10 on
+    average (the audit's E3, 2,000 rows), and hardly more with more rows. `r2` gives a linear mixing 1.
 
     Parameters
     ----------
