@@ -12,6 +12,7 @@ from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels, constant_names
 from unweave.evidence.decoders import decoder_of
 from unweave.evidence.derived import Derivable
+from unweave.evidence.extremes import refuse_extremes, within_reach
 from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
@@ -19,7 +20,7 @@ from unweave.evidence.posterior import Posterior
 from unweave.evidence.probabilities import split_off_tables
 from unweave.evidence.samplers import Sampler
 from unweave.evidence.splits import group_table, renumbered
-from unweave.evidence.tables import Table, common_length, read_numbers, read_table, refuse_extremes
+from unweave.evidence.tables import Table, common_length, read_numbers, read_table
 
 
 class Evidence(Derivable):
@@ -31,7 +32,8 @@ class Evidence(Derivable):
         The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
         factor may be a table of probabilities p(y | x), n x k, of its k values.
     codes : table, n x m, or `Posterior`
-        What was learned. For a posterior, metrics of points use its means.
+        What was learned. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75 are
+        held in another unit.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
@@ -109,7 +111,8 @@ class Evidence(Derivable):
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
         self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds, factor_tables)
         self.factor_tables = {name: table if kept is None else table[kept] for name, table in factor_tables.items()}
-        self.codes = _values(code_table, self.n_rows)
+        points = _values(code_table, self.n_rows)
+        self.codes = within_reach(points) if posterior is None else points  # a posterior has spreads in the same unit
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
         self.nuisances = _values(nuisance_table, self.n_rows)
