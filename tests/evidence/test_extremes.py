@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence, evaluate
+from unweave import Evidence, EvidenceError, evaluate
 from unweave.evidence import Posterior
 from unweave.metrics import CATALOGUE
 
@@ -48,9 +48,12 @@ def test_no_digit_is_lost_and_usual_codes_are_left_alone():
     assert Evidence(None, np.column_stack([CODES * 1e300, np.zeros(300)])).dead_codes == ("code 3",)
 
 
-def test_means_of_a_posterior_keep_the_unit_of_their_spreads():
-    means = CODES * 1e200
-    assert (Evidence(None, Posterior(means, np.ones_like(means))).codes == means).all()
+def test_means_of_a_posterior_are_refused_as_their_spreads_are_in_the_same_unit():
+    for scale in (1e200, 1e-200, 1e307):
+        with pytest.raises(EvidenceError, match=r"Code 'code 0' reaches .* and spans .*: state it in other units"):
+            Evidence(None, Posterior(CODES * scale, np.full_like(CODES, 0.1 * scale)))
+    usual = CODES * 1e100
+    assert (Evidence(None, Posterior(usual, np.ones_like(usual))).codes == usual).all()
 
 
 def test_verdicts_of_huge_codes_are_those_of_codes_in_another_unit():

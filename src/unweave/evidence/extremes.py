@@ -1,4 +1,4 @@
-"""Numbers whose powers float64 cannot hold: factors that have them are refused, codes are scaled."""
+"""Numbers whose powers float64 cannot hold: codes are scaled; factors and posteriors that have them are refused."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ LARGEST_SQUARED = 1e150
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # of 2; codes may differ in their last digits, and these are squared
 
 
-def refuse_extremes(factors: Table | None) -> None:
-    """Metrics square the factors, which has to stay within float64."""
-    for name, column in zip(factors.names, factors.values.T, strict=True) if factors else ():
-        largest, span = np.abs(column).max(), column.max() - column.min()
-        if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
-            raise EvidenceError(
-                f"Factor {name!r} reaches {largest:.3g} and spans {span:.3g}, whose squares floats cannot hold: "
-                "state it in other units."
-            )
+def refuse_extremes(*tables: Table | None) -> None:
+    """Metrics square these columns, which has to stay within float64."""
+    for table in filter(None, tables):
+        for name, column in zip(table.names, table.values.T, strict=True):
+            with np.errstate(over="ignore"):
+                largest, span = np.abs(column).max(), column.max() - column.min()
+            if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
+                raise EvidenceError(
+                    f"{table.what.capitalize()} {name!r} reaches {largest:.3g} and spans {span:.3g}, "
+                    "whose squares floats cannot hold: state it in other units."
+                )
 
 
 def within_reach(codes: FloatArray) -> FloatArray:

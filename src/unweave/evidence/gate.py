@@ -101,7 +101,8 @@ class Evidence(Derivable):
             kept_tables.get, ("factors", "codes", "nuisances", "row_groups")
         )
 
-        refuse_extremes(factor_table)
+        # unlike codes alone, the means of a posterior share their unit with its spreads and the grids of metrics
+        refuse_extremes(factor_table, None if posterior is None else code_table)
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
         self.n_dropped = n_given - self.n_rows
@@ -112,7 +113,7 @@ class Evidence(Derivable):
         self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds, factor_tables)
         self.factor_tables = {name: table if kept is None else table[kept] for name, table in factor_tables.items()}
         points = _values(code_table, self.n_rows)
-        self.codes = within_reach(points) if posterior is None else points  # a posterior has spreads in the same unit
+        self.codes = within_reach(points) if posterior is None else points
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
         self.nuisances = _values(nuisance_table, self.n_rows)
