@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.feature_selection import mutual_info_classif
-from sklearn.linear_model import LogisticRegression
 
+from unweave.estimators import tuned_logistic
 from unweave.estimators.entropy import entropy_of_counts
-from unweave.estimators.multinomial import _loss, _minimised, fit_multinomial
 from unweave.estimators.mutual_information import NearestNeighbour
 from unweave.estimators.neighbours import label_information
 from unweave.estimators.usable_information import UsableInformation
@@ -18,15 +17,6 @@ def noisy_classes(n_rows=2000, n_labels=4, seed=0):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_labels, n_rows)
     return labels[:, None] * [1.0, 0.0, -0.5] + rng.normal(size=(n_rows, 3)), labels
-
-
-def test_newton_finds_the_optimum_that_scikit_learn_finds():
-    columns, labels = noisy_classes()
-    design = np.column_stack([np.ones(len(columns)), columns])
-    weights = _minimised(design, labels, np.zeros((4, 4)), 1e-4)
-    theirs = LogisticRegression(C=1 / (1e-4 * len(labels)), tol=1e-8, max_iter=2000).fit(columns, labels)
-    their_weights = np.vstack([theirs.intercept_, theirs.coef_.T])
-    assert _loss(design, labels, weights)[0] == pytest.approx(_loss(design, labels, their_weights)[0], abs=2e-3)
 
 
 def test_share_approaches_the_closed_form_of_two_gaussians():
@@ -62,14 +52,23 @@ def test_only_trees_see_what_codes_tell_together():
         UsableInformation("forest").share(columns, labels, TRAIN, TEST)  # type: ignore[arg-type]
 
 
-def test_wide_columns_go_through_ten_directions():
+def test_wide_columns_go_through_ten_directions(monkeypatch):
     rng = np.random.default_rng(0)
     columns = rng.normal(size=(2000, 200))
     labels = np.digitize(columns @ rng.normal(size=200), np.linspace(-20, 20, 8))
-    fitted = fit_multinomial(columns[TRAIN], labels[TRAIN], 9, seed=0)
-    assert fitted.directions is not None
-    assert fitted.weights.shape == (11, 9)
+    shapes = []
+    solver = tuned_logistic.by_newton
+    monkeypatch.setattr(tuned_logistic, "by_newton", lambda loss, at: (shapes.append(at.shape), solver(loss, at))[1])
     assert UsableInformation().share(columns, labels, TRAIN, TEST) > 0.7
+    assert set(shapes) == {(9, 11)}
+
+
+def test_more_labels_than_newton_steps_can_bear():
+    """200 labels times 11 weights are fitted by gradients."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 200, 4000)
+    columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(4000, 10))
+    assert UsableInformation().share(columns, labels, np.arange(3200), np.arange(3200, 4000)) > 0.99
 
 
 def test_neighbours_in_one_dimension_are_those_of_the_sorted_search_and_of_scikit_learn():

@@ -1,9 +1,8 @@
-"""Multinomial logistic regression of labels on codes, and the area under the curve of each class against the rest."""
+"""The classifier of codes at a fixed penalty, and the area under the curve of each class against the rest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,37 +10,31 @@ from scipy.special import log_softmax
 from scipy.stats import rankdata
 
 from unweave.estimators.binning import FloatArray
-from unweave.estimators.probes import LIBRARY
+from unweave.estimators.softmax_regression import SoftmaxLoss, by_gradients
 
 RANK_TOLERANCE = 1e-9
+TOLERANCE = 1e-4  # scikit-learn's
 
 
 @dataclass(frozen=True)
 class FittedLogistic:
-    """The map that whitens codes, the model, and the range of codes it was fitted on."""
+    """The labels, their logits at the centre of the codes and how they change with codes, and the range of these."""
 
+    labels: NDArray[np.intp]
+    intercepts: FloatArray
+    slopes: FloatArray
+    centre: FloatArray
     lowest: FloatArray
     highest: FloatArray
-    centre: FloatArray
-    whitening: FloatArray
-    model: Any
-
-    @property
-    def labels(self) -> NDArray[np.intp]:
-        """The classes, in the order of the columns below."""
-        return np.asarray(self.model.classes_)
 
     def log_probabilities(self, codes: FloatArray) -> FloatArray:
-        """Log probability of every class (rows x classes); codes are clipped to the range of the training codes."""
-        seen = (np.clip(codes, self.lowest, self.highest) - self.centre) @ self.whitening
-        scores = self.model.decision_function(seen)
-        if scores.ndim == 1:  # two classes share one column of log odds
-            scores = np.column_stack([np.zeros(scores.size), scores])
-        return np.asarray(log_softmax(scores, axis=1))
+        """Log probability of every label (labels x rows); codes are clipped to the range of the training codes."""
+        inside = np.clip(codes, self.lowest, self.highest)
+        return np.asarray(log_softmax(self.slopes @ (inside - self.centre).T + self.intercepts[:, None], axis=0))
 
     def predict(self, codes: FloatArray) -> NDArray[np.intp]:
-        """The likeliest class of every row."""
-        return np.asarray(self.labels[self.log_probabilities(codes).argmax(axis=1)])
+        """The likeliest label of every row."""
+        return np.asarray(self.labels[self.log_probabilities(codes).argmax(axis=0)])
 
 
 @dataclass(frozen=True)
@@ -63,19 +56,17 @@ class Logistic:
     whiten: bool = True
     max_iterations: int = 1000
 
-    @property
-    def library(self) -> str:
-        """The library that fits."""
-        return LIBRARY
-
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedLogistic:
-        """Fit at least two classes; there is nothing random in it."""
-        from sklearn.linear_model import LogisticRegression
-
+        """Fit at least two labels; there is nothing random in it."""
+        distinct, numbers = np.unique(labels, return_inverse=True)
         centre, whitening = _whitening(codes) if self.whiten else (np.zeros(codes.shape[1]), np.eye(codes.shape[1]))
-        model = LogisticRegression(C=self.strength, max_iter=self.max_iterations)
-        model.fit((codes - centre) @ whitening, labels)
-        return FittedLogistic(codes.min(axis=0), codes.max(axis=0), centre, whitening, model)
+        design = np.vstack([np.ones(len(codes)), whitening.T @ (codes - centre).T])
+        # scikit-learn holds the log odds of two labels in one set of weights: twice as large, and penalised but once
+        penalty = (2.0 if distinct.size == 2 else 1.0) / (self.strength * labels.size)
+        loss = SoftmaxLoss(design, numbers, penalty * np.r_[0.0, np.ones(len(design) - 1)])
+        weights = by_gradients(loss, np.zeros((distinct.size, len(design))), TOLERANCE, self.max_iterations)
+        slopes = weights[:, 1:] @ whitening.T
+        return FittedLogistic(distinct, weights[:, 0], slopes, centre, codes.min(axis=0), codes.max(axis=0))
 
 
 def area_under_curve(scores: FloatArray, positive: NDArray[np.bool_]) -> float:
@@ -96,6 +87,4 @@ def _whitening(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
     scaled = (codes - centre) / unit
     variances, axes = np.linalg.eigh(scaled.T @ scaled / len(codes))
     kept = variances > RANK_TOLERANCE * max(variances[-1], np.finfo(np.float64).tiny)
-    if not spread.any():
-        return centre, np.zeros((codes.shape[1], 1))
     return centre, axes[:, kept] / np.sqrt(variances[kept]) / unit[:, None]

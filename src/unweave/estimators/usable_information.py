@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.estimators.entropy import entropy_of_counts
-from unweave.estimators.multinomial import fit_multinomial
 from unweave.estimators.probes import LIBRARY
+from unweave.estimators.tuned_logistic import tuned_probabilities
 
 FloatArray = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -61,7 +61,7 @@ class UsableInformation:
         self, seen: FloatArray, labels: NDArray[np.integer], unseen: FloatArray, n_labels: int
     ) -> FloatArray:
         if self.classifier == "logistic":
-            return fit_multinomial(seen, labels, n_labels, self.seed).probabilities(unseen)
+            return tuned_probabilities(seen, labels, unseen, n_labels, self.seed)
         if self.classifier != "boosted_trees":
             raise ValueError(f"classifier={self.classifier!r} is not known: use 'logistic' or 'boosted_trees'.")
         from sklearn.ensemble import HistGradientBoostingClassifier

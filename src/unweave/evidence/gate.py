@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Literal
 
 import numpy as np
 
 from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels, constant_names
 from unweave.evidence.decoders import decoder_of
+from unweave.evidence.derived import Derivable
+from unweave.evidence.extremes import refuse_extremes, within_reach
 from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.probabilities import split_off_tables
-from unweave.evidence.samplers import Sampler, Unpaired
-from unweave.evidence.splits import (
-    Rows,
-    fold_of_each_row,
-    group_table,
-    places,
-    renumbered,
-    shuffled_rows,
-    train_and_test_rows,
-)
-from unweave.evidence.tables import Table, common_length, read_numbers, read_table, refuse_extremes
+from unweave.evidence.samplers import Sampler
+from unweave.evidence.splits import group_table, renumbered
+from unweave.evidence.tables import Table, common_length, read_numbers, read_table
 
 
-class Evidence:
+class Evidence(Derivable):
     """Factors, codes and whatever else is known of the same samples: read, checked, and immutable.
 
     Parameters
@@ -38,7 +32,8 @@ class Evidence:
         The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
         factor may be a table of probabilities p(y | x), n x k, of its k values.
     codes : table, n x m, or `Posterior`
-        What was learned. For a posterior, metrics of points use its means.
+        What was learned. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75 are
+        held in another unit.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
@@ -106,42 +101,30 @@ class Evidence:
             kept_tables.get, ("factors", "codes", "nuisances", "row_groups")
         )
 
-        refuse_extremes(factor_table)
-        self.kept_rows: Rows = np.arange(n_given) if kept is None else kept
-        self.n_rows: int = self.kept_rows.size
-        self.n_dropped: int = n_given - self.n_rows
-        self.factors: FloatArray = _values(factor_table, self.n_rows)
+        # unlike codes alone, the means of a posterior share their unit with its spreads and the grids of metrics
+        refuse_extremes(factor_table, None if posterior is None else code_table)
+        self.kept_rows = np.arange(n_given) if kept is None else kept
+        self.n_rows = self.kept_rows.size
+        self.n_dropped = n_given - self.n_rows
+        self.factors = _values(factor_table, self.n_rows)
         self.factor_names: tuple[str, ...] = factor_table.names if factor_table else ()
         self.factor_levels: tuple[Levels | None, ...] = factor_table.levels if factor_table else ()
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
         self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds, factor_tables)
-        self.factor_tables: dict[str, FloatArray] = {
-            name: table if kept is None else table[kept] for name, table in factor_tables.items()
-        }
-        self.codes: FloatArray = _values(code_table, self.n_rows)
+        self.factor_tables = {name: table if kept is None else table[kept] for name, table in factor_tables.items()}
+        points = _values(code_table, self.n_rows)
+        self.codes = within_reach(points) if posterior is None else points
         self.code_names: tuple[str, ...] = code_table.names if code_table else ()
         self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
-        self.nuisances: FloatArray = _values(nuisance_table, self.n_rows)
+        self.nuisances = _values(nuisance_table, self.n_rows)
         self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
-        self.row_groups: Rows | None = renumbered(group_numbers.values[:, 0]) if group_numbers else None
+        self.row_groups = renumbered(group_numbers.values[:, 0]) if group_numbers else None
         self.code_groups = checked_groups(code_groups, self.code_names)
         self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
         self.sampler = sampler
-        self._permuted_from: tuple[Evidence, Rows] | None = None
-        self._splits_of: tuple[Evidence, Rows] | None = None
-        self._memo: dict[Any, Any] = {}
+        self._permuted_from = self._splits_of = None
+        self._memo = {}
         self._seal()
-
-    def _seal(self) -> None:
-        """Make the arrays read-only: what is remembered of them stays true."""
-        for array in (self.factors, self.codes, self.nuisances, self.kept_rows, self.row_groups):
-            if array is not None:
-                array.flags.writeable = False
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if "_memo" in self.__dict__:
-            raise AttributeError(f"Evidence cannot be changed, so {name} stays as it is: build another Evidence.")
-        object.__setattr__(self, name, value)
 
     @property
     def n_factors(self) -> int:
@@ -157,11 +140,6 @@ class Evidence:
     def kinds(self) -> tuple[FactorKind, ...]:
         """Kind of every factor."""
         return tuple(declared.kind for declared in self.declared_kinds)
-
-    @property
-    def permuted_from(self) -> tuple[Evidence, Rows] | None:
-        """The evidence this one was permuted from, and the order of its factor rows."""
-        return self._permuted_from
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
@@ -179,117 +157,6 @@ class Evidence:
     def fingerprint(self) -> str:
         """Digest of all that a score can depend on; two equal ones mean the same data."""
         return fingerprint_of(self)
-
-    def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-        """Training and test rows of every fold; row groups stay whole.
-
-        >>> train, test = Evidence([1, 2, 3, 4], [1, 2, 3, 4]).folds(2, seed=0)[0]
-        >>> sorted([*train.tolist(), *test.tolist()])
-        [0, 1, 2, 3]
-        """
-        if self._splits_of is not None:
-            original, kept = self._splits_of
-            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
-            if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
-                return folds
-        fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
-        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
-
-    def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
-        """Training and test rows, this share of them for the test; row groups stay whole."""
-        if self._splits_of is not None:
-            original, kept = self._splits_of
-            train, test = (places(side, kept) for side in original.split(test_share, seed))
-            if train.size and test.size:
-                return train, test
-        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
-
-    def permuted(self, rng: int | np.random.Generator) -> Self:
-        """The same columns with the codes paired with other samples' truth; per-column results are shared.
-
-        Factors and nuisances move together, and a sampler's codes no longer know what is held.
-
-        >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
-        >>> sorted(evidence.permuted(0).factors[:, 0].tolist())
-        [1.0, 2.0, 3.0]
-        """
-        generator = np.random.default_rng(rng)
-        order = shuffled_rows(self.n_rows, self.row_groups, generator)
-        return self._with(
-            factors=self.factors[order],
-            factor_tables={name: table[order] for name, table in self.factor_tables.items()},
-            nuisances=self.nuisances[order],
-            sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
-            _permuted_from=(self, order),
-        )
-
-    def recoded(self, codes: FloatArray | Posterior, sampler: Sampler | None = None) -> Self:
-        """The same samples with other codes of the same names, and the sampler that draws such codes.
-
-        >>> Evidence([1, 2, 3], [4, 5, 6]).recoded(np.zeros((3, 1))).dead_codes
-        ('code 0',)
-        """
-        posterior = codes if isinstance(codes, Posterior) else None
-        points = codes.table.values if isinstance(codes, Posterior) else codes
-        return self._with(codes=points, posterior=posterior, sampler=sampler, _permuted_from=None)
-
-    def rows(self, index: Rows) -> Self:
-        """The evidence of these rows alone."""
-        index = np.arange(self.n_rows)[index]  # a mask or a list will do
-        return self._with(
-            n_rows=index.size,
-            kept_rows=self.kept_rows[index],
-            factors=self.factors[index],
-            factor_tables={name: table[index] for name, table in self.factor_tables.items()},
-            codes=self.codes[index],
-            nuisances=self.nuisances[index],
-            posterior=None if self.posterior is None else self.posterior.rows(index),
-            row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
-            _permuted_from=None,
-            _splits_of=None,
-        )
-
-    def leaving_out(self, index: Rows) -> Self:
-        """The evidence without these rows, in which all others stay where splits of the whole put them.
-
-        >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])
-        >>> fewer = whole.leaving_out(whole.split(0.5, seed=0)[1][:1])
-        >>> fewer.kept_rows[fewer.split(0.5, seed=0)[0]].tolist() == whole.split(0.5, seed=0)[0].tolist()
-        True
-        """
-        kept = np.setdiff1d(np.arange(self.n_rows), index)
-        return self.rows(kept)._with(_splits_of=(self, kept))
-
-    def factors_alone(self) -> Self:
-        """The same factors without codes, which are most of the memory."""
-        return self._with(codes=self.codes[:, :0], code_names=(), code_groups={}, posterior=None)
-
-    def keeping(self, given_rows: Rows) -> Self:
-        """The evidence of these among the rows given at first; the others count as dropped.
-
-        >>> Evidence([1, 2, 3], [4, 5, 6]).keeping(np.array([0, 2])).n_dropped
-        1
-        """
-        fewer = self.rows(np.flatnonzero(np.isin(self.kept_rows, given_rows)))
-        return fewer._with(n_dropped=self.n_dropped + self.n_rows - fewer.n_rows)
-
-    def _with(self, **changed: Any) -> Self:
-        """A copy with these attributes, and nothing remembered of the old ones."""
-        other = object.__new__(type(self))
-        remembered = ("constant_factors", "dead_codes", "fingerprint")
-        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
-        tables = {
-            name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
-        }
-        other.__setstate__(kept | changed | tables)
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_memo": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _memo={})
-        self._seal()
 
     def __repr__(self) -> str:
         return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"

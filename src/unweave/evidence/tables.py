@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from unweave.evidence.columns import EvidenceError, FloatArray, Levels, numbers, plain, series_values
 
-LARGEST_SQUARED = 1e150
-
 
 @dataclass(frozen=True)
 class Table:
@@ -174,14 +172,3 @@ def common_length(tables: Mapping[str, Table]) -> int:
         raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
     common_index({what: table.index for what, table in tables.items()})
     return next(iter(lengths.values()), 0)
-
-
-def refuse_extremes(factors: Table | None) -> None:
-    """Metrics square the factors, which has to stay within float64."""
-    for name, column in zip(factors.names, factors.values.T, strict=True) if factors else ():
-        largest, span = np.abs(column).max(), column.max() - column.min()
-        if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
-            raise EvidenceError(
-                f"Factor {name!r} reaches {largest:.3g} and spans {span:.3g}, whose squares floats cannot hold: "
-                "state it in other units."
-            )

@@ -45,6 +45,17 @@ def test_completeness_of_copied_codes():
     assert dci_disentanglement(z, codes).raw > 0.98
 
 
+def test_dead_codes_count_as_published_and_a_note_gives_the_value_without_them():
+    """Ten codes of which two share every factor, and six dead ones: C = 1 - log 2 / log 16."""
+    z = independent()
+    codes = np.hstack([z, -3 * z])
+    plain, padded = dci_completeness(z, codes), dci_completeness(z, np.hstack([codes, np.ones((len(z), 6))]))
+    assert padded.raw == pytest.approx(1 - (1 - plain.raw) * np.log(10) / np.log(16), abs=1e-12)
+    assert f"All 16 codes count, as published: without the dead ones it would be {plain.raw:.3f}." in padded.caveats
+    assert not any("as published" in caveat for caveat in plain.caveats)
+    assert "dead ones raise it" in dci_completeness.card.fails_when
+
+
 def test_concentration_closed_forms():
     rows = np.array([[1.0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
     assert concentration(rows)[:3] == pytest.approx([1.0, 0.0, 0.5])

@@ -29,9 +29,9 @@ def class_areas(
         if varies and np.unique(labels[train]).size > 1:
             fitted = probe.fit(evidence.codes[train], labels[train].astype(np.intp))
             scores = fitted.log_probabilities(evidence.codes[test])
-            for column, label in enumerate(fitted.labels.tolist()):
+            for label, score in zip(fitted.labels.tolist(), scores, strict=True):
                 positive = labels[test] == label
                 if 0 < positive.sum() < positive.size:
-                    area[label] = area_under_curve(scores[:, column], positive)
+                    area[label] = area_under_curve(score, positive)
         areas.append(area)
     return tuple(areas)

@@ -2,8 +2,8 @@
 
     C = sum_j w_j C_j,   C_j = 1 - H_m(R_.j / sum_i R_ij),   w_j = sum_i R_ij / sum_ij R_ij
 
-with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m (Eastwood and Williams
-2018).
+with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m, the number of codes, dead
+ones included (Eastwood and Williams 2018).
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ from unweave.score import Score
     best=1.0,
     chance="by permutation",
     cost="one probe per factor, shared with dci_disentanglement",
-    fails_when="codes come in copies (importance is shared among them), or rows are few for the probe",
+    fails_when=(
+        "codes come in copies (importance is shared among them), representations with different numbers of dead codes "
+        "are compared (all codes count, and dead ones raise it), or rows are few for the probe"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.02,
     order_tolerance=0.02,
@@ -54,7 +57,8 @@ def dci_completeness(
     """How far each factor is read from one code only, averaged over factors.
 
     1 means that one code serves each factor. Noise gets a few hundredths, more with few rows. Copies of a code lower
-    it: they share the factor's importance. The options are those of `dci_disentanglement`; with
+    it: they share the factor's importance. Dead codes raise it where it is below 1, since all codes count as published;
+    a note then gives the value without them. The options are those of `dci_disentanglement`; with
     ``normalise='factor'`` all factors weigh alike.
 
     Examples
@@ -70,9 +74,14 @@ def dci_completeness(
     totals = matrix.sum(axis=0)
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[varying(evidence)] = concentration(matrix.T)
+    caveats = [] if totals.any() else [NOTHING_USED]
+    live = ~np.isin(evidence.code_names, evidence.dead_codes)
+    if totals.any() and 1 < live.sum() < live.size:
+        without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
+        caveats.append(f"All {live.size} codes count, as published: without the dead ones it would be {without:.3f}.")
     return Score(
         raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
-        caveats=() if totals.any() else (NOTHING_USED,),
+        caveats=tuple(caveats),
     )

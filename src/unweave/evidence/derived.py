@@ -1,0 +1,162 @@
+"""Evidence made from evidence: split into folds, permuted, recoded, or of some rows; never changed in place."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from unweave.evidence.columns import FloatArray
+from unweave.evidence.posterior import Posterior
+from unweave.evidence.samplers import Sampler, Unpaired
+from unweave.evidence.splits import Rows, fold_of_each_row, places, renumbered, shuffled_rows, train_and_test_rows
+
+
+class Derivable:
+    """The part of an Evidence that other evidence is made of: aligned rows, sealed, and where they came from."""
+
+    n_rows: int
+    n_dropped: int
+    kept_rows: Rows
+    factors: FloatArray
+    factor_tables: dict[str, FloatArray]
+    codes: FloatArray
+    posterior: Posterior | None
+    nuisances: FloatArray
+    row_groups: Rows | None
+    sampler: Sampler | None
+    _permuted_from: tuple[Self, Rows] | None
+    _splits_of: tuple[Self, Rows] | None
+    _memo: dict[Any, Any]
+
+    def _seal(self) -> None:
+        """Make the arrays read-only: what is remembered of them stays true."""
+        for array in (self.factors, self.codes, self.nuisances, self.kept_rows, self.row_groups):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_memo" in self.__dict__:
+            raise AttributeError(f"Evidence cannot be changed, so {name} stays as it is: build another Evidence.")
+        object.__setattr__(self, name, value)
+
+    @property
+    def permuted_from(self) -> tuple[Self, Rows] | None:
+        """The evidence this one was permuted from, and the order of its factor rows."""
+        return self._permuted_from
+
+    def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+        """Training and test rows of every fold; row groups stay whole.
+
+        >>> from unweave import Evidence
+        >>> train, test = Evidence([1, 2, 3, 4], [1, 2, 3, 4]).folds(2, seed=0)[0]
+        >>> sorted([*train.tolist(), *test.tolist()])
+        [0, 1, 2, 3]
+        """
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
+                return folds
+        fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+    def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
+        """Training and test rows, this share of them for the test; row groups stay whole."""
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            if train.size and test.size:
+                return train, test
+        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
+
+    def permuted(self, rng: int | np.random.Generator) -> Self:
+        """The same columns with the codes paired with other samples' truth; per-column results are shared.
+
+        Factors and nuisances move together, and a sampler's codes no longer know what is held.
+
+        >>> from unweave import Evidence
+        >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
+        >>> sorted(evidence.permuted(0).factors[:, 0].tolist())
+        [1.0, 2.0, 3.0]
+        """
+        generator = np.random.default_rng(rng)
+        order = shuffled_rows(self.n_rows, self.row_groups, generator)
+        return self._with(
+            factors=self.factors[order],
+            factor_tables={name: table[order] for name, table in self.factor_tables.items()},
+            nuisances=self.nuisances[order],
+            sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
+            _permuted_from=(self, order),
+        )
+
+    def recoded(self, codes: FloatArray | Posterior, sampler: Sampler | None = None) -> Self:
+        """The same samples with other codes of the same names, and the sampler that draws such codes.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], [4, 5, 6]).recoded(np.zeros((3, 1))).dead_codes
+        ('code 0',)
+        """
+        posterior = codes if isinstance(codes, Posterior) else None
+        points = codes.table.values if isinstance(codes, Posterior) else codes
+        return self._with(codes=points, posterior=posterior, sampler=sampler, _permuted_from=None)
+
+    def rows(self, index: Rows) -> Self:
+        """The evidence of these rows alone."""
+        index = np.arange(self.n_rows)[index]  # a mask or a list will do
+        return self._with(
+            n_rows=index.size,
+            kept_rows=self.kept_rows[index],
+            factors=self.factors[index],
+            factor_tables={name: table[index] for name, table in self.factor_tables.items()},
+            codes=self.codes[index],
+            nuisances=self.nuisances[index],
+            posterior=None if self.posterior is None else self.posterior.rows(index),
+            row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
+            _permuted_from=None,
+            _splits_of=None,
+        )
+
+    def leaving_out(self, index: Rows) -> Self:
+        """The evidence without these rows, in which all others stay where splits of the whole put them.
+
+        >>> from unweave import Evidence
+        >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])
+        >>> fewer = whole.leaving_out(whole.split(0.5, seed=0)[1][:1])
+        >>> fewer.kept_rows[fewer.split(0.5, seed=0)[0]].tolist() == whole.split(0.5, seed=0)[0].tolist()
+        True
+        """
+        kept = np.setdiff1d(np.arange(self.n_rows), index)
+        return self.rows(kept)._with(_splits_of=(self, kept))
+
+    def factors_alone(self) -> Self:
+        """The same factors without codes, which are most of the memory."""
+        return self._with(codes=self.codes[:, :0], code_names=(), code_groups={}, posterior=None)
+
+    def keeping(self, given_rows: Rows) -> Self:
+        """The evidence of these among the rows given at first; the others count as dropped.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], [4, 5, 6]).keeping(np.array([0, 2])).n_dropped
+        1
+        """
+        fewer = self.rows(np.flatnonzero(np.isin(self.kept_rows, given_rows)))
+        return fewer._with(n_dropped=self.n_dropped + self.n_rows - fewer.n_rows)
+
+    def _with(self, **changed: Any) -> Self:
+        """A copy with these attributes, and nothing remembered of the old ones."""
+        other = object.__new__(type(self))
+        remembered = ("constant_factors", "dead_codes", "fingerprint")
+        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        tables = {
+            name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
+        }
+        other.__setstate__(kept | changed | tables)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_memo": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memo={})
+        self._seal()

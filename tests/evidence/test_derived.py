@@ -1,0 +1,44 @@
+"""Evidence made from evidence is evidence: sealed, of the same type, and remembering nothing of its origin."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+
+WAYS = {
+    "permuted": lambda evidence: evidence.permuted(0),
+    "recoded": lambda evidence: evidence.recoded(np.ones((6, 1))),
+    "rows": lambda evidence: evidence.rows(np.arange(4)),
+    "leaving_out": lambda evidence: evidence.leaving_out(np.array([1])),
+    "factors_alone": lambda evidence: evidence.factors_alone(),
+    "keeping": lambda evidence: evidence.keeping(np.array([0, 2, 4])),
+    "pickled": lambda evidence: pickle.loads(pickle.dumps(evidence)),
+}
+
+
+class Special(Evidence):
+    pass
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_derived_evidence_is_sealed_and_of_the_same_type(way):
+    evidence = Special({"a": [1.0, 2.0, 4.0, 3.0, 6.0, 5.0]}, [1.0, 5.0, 2.0, 4.0, 3.0, 6.0])
+    evidence._memo["kept"] = 1
+    found = WAYS[way](evidence)
+    assert type(found) is Special
+    assert found._memo == {}
+    with pytest.raises(AttributeError, match="n_rows stays as it is: build another Evidence"):
+        found.n_rows = 3
+    for array in (found.factors, found.codes, found.kept_rows):
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("way", ["permuted", "recoded", "rows", "leaving_out", "keeping"])
+def test_what_the_origin_remembered_is_found_again(way):
+    evidence = Evidence([1.0, 2.0, 4.0, 3.0, 6.0, 5.0], [7.0, 5.0, 7.0, 7.0, 7.0, 7.0])
+    before = evidence.fingerprint, evidence.dead_codes
+    found = WAYS[way](evidence)
+    assert found.fingerprint != before[0]
+    assert found.dead_codes == (("code 0",) if way in ("recoded", "leaving_out", "keeping") else before[1])
