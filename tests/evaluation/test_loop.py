@@ -1,6 +1,8 @@
 """The metric loop: every metric, representation and seed gets its row, whatever happens to the others."""
 
+import contextlib
 import functools
+import math
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,8 @@ import pytest
 
 import unweave
 from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
+from unweave.evaluation import loop
+from unweave.evaluation.progress import Progress
 from unweave.evidence import FactorKind
 
 N_ROWS = 120
@@ -225,6 +229,25 @@ def test_chance_is_told_for_the_plain_metric_only():
 def test_no_progress_bar_off_the_terminal(capsys):
     evaluate(FACTORS, CODES, metrics="mcc", progress=True)
     assert capsys.readouterr() == ("", "")
+
+
+def test_progress_tells_every_step_and_draw(monkeypatch):
+    said = []
+
+    @contextlib.contextmanager
+    def recorded(n_steps, wanted):
+        said.append(n_steps)
+        yield Progress(lambda text, done: said.append((text, done)))
+
+    monkeypatch.setattr(loop, "progress_bar", recorded)
+    compare(FACTORS, {"a": CODES, "b": -CODES}, metrics="mcc", budget=math.inf)
+    n_steps, *shown = said
+    texts = [text for text, _ in shown]
+    assert sum(done for _, done in shown) == n_steps - 1  # the last is done when the bar goes
+    assert texts[:3] == ["mcc of a", "mcc of b", "noise floors of a"]
+    assert "noise floors of a: draw 7 of 199, or of 19 if time is short" in texts
+    assert "noise floors of b: draw 199 of 199" in texts
+    assert texts[-2:] == ["verdicts of b", "comparisons"]
 
 
 class TestPosteriors:

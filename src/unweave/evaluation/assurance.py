@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation.choice import metric_of
+from unweave.evaluation.progress import Progress
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
 from unweave.score import plain_data
 from unweave.trust.comparison import comparison_of_parts
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.intervals import check_level, interval_of_parts
-from unweave.trust.nulls import noise_floors
-from unweave.trust.subsampling import PartScores, part_scores
+from unweave.trust.nulls import FEWEST_DRAWS, noise_floors
+from unweave.trust.subsampling import FEWEST_PARTS, PartScores, part_scores
 from unweave.trust.verdict import verdicts
 
 SHARE_OF_FLOORS = 0.5  # of the seconds; the rest is for intervals
@@ -29,7 +30,7 @@ def assured(
     budget: float,
     level: float,
     n_jobs: int,
-    step: Callable[[str], None],
+    progress: Progress,
 ) -> tuple[list[Row], dict[str, Any]]:
     """The rows of every metric's first seed with what stands beside them, and what is known of the data."""
     check_level(level)
@@ -42,11 +43,13 @@ def assured(
         scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
         metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
         about = f" of {name}" if len(evidences) > 1 else ""
-        step(f"noise floors{about}")
-        floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs)
-        step(f"intervals{about}")
-        of_parts[name] = part_scores(metrics, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs)
-        step(f"verdicts{about}")
+        watch = progress.counted_step(f"noise floors{about}", FEWEST_DRAWS)
+        floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"intervals{about}", FEWEST_PARTS)
+        of_parts[name] = part_scores(
+            metrics, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs, watch=watch
+        )
+        progress.step(f"verdicts{about}")
         diagnosis = diagnose(evidence)
         known["diagnosis"][name] = diagnosis.to_dict()
         judged = verdicts(metrics, scores, evidence, diagnosis, floors)
@@ -57,7 +60,7 @@ def assured(
                 "verdict": judged[label],
             }
     if len(evidences) > 1:
-        step("comparisons")
+        progress.step("comparisons")
         known["comparison"] = _compared(of_parts, chosen, level)
     firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
     completed = [

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import operator
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 from unweave.card import Card, MetricUndefined
 from unweave.evaluation.assurance import assured
 from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, stated_options
+from unweave.evaluation.progress import progress_bar
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError
 
@@ -168,13 +167,13 @@ def _run(
     rows: list[Row] = []
     known: dict[str, Any] = {}
     n_steps = len(jobs) + (0 if assurance.quick else 3 * len(evidences) + (len(evidences) > 1))
-    with joblib.parallel_config("threading", n_jobs=n_jobs), _progress_bar(n_steps, progress) as step:
+    with joblib.parallel_config("threading", n_jobs=n_jobs), progress_bar(n_steps, progress) as shown:
         for name, evidence, label, entry, seed in jobs:
-            step(f"{label} of {name}" if len(evidences) > 1 else label)
+            shown.step(f"{label} of {name}" if len(evidences) > 1 else label)
             rows.append(_row(name, evidence, label, entry, seed))
         if not assurance.quick:
             rows, known = assured(
-                rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, step=step
+                rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
     return Evaluation(tuple(rows), described_data(evidences) | known)
 
@@ -224,25 +223,3 @@ def _chance(card: Card, evidence: Evidence) -> float | None:
     sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)
     chance = float(card.chance(*sizes) if callable(card.chance) else card.chance)
     return None if math.isnan(chance) else chance
-
-
-@contextmanager
-def _progress_bar(n_steps: int, wanted: bool) -> Iterator[Callable[[str], None]]:
-    """A function to call before each step; the bar appears on a terminal only, and leaves nothing behind."""
-    if not wanted:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=n_steps)
-        started = False
-
-        def step(text: str) -> None:
-            nonlocal started
-            bar.update(task, description=escape(text), advance=int(started))
-            started = True
-
-        yield step

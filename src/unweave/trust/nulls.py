@@ -18,7 +18,15 @@ import numpy as np
 from unweave.card import MetricUndefined
 from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.score import Score
-from unweave.trust.scoring import Choice, card_of, raw_values, scores_of_variants, stated_options
+from unweave.trust.scoring import (
+    Choice,
+    Watch,
+    card_of,
+    raw_values,
+    scores_of_variants,
+    stated_options,
+    unwatched,
+)
 from unweave.trust.unknowing import Kind, unknowing, why_no_floor
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
@@ -117,6 +125,7 @@ def noise_floors(
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    watch: Watch = unwatched,
 ) -> dict[str, NoiseFloor]:
     """Score of encoders that know nothing, by every metric; metrics share what they share on ordinary evidence.
 
@@ -135,6 +144,8 @@ def noise_floors(
         Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
     n_jobs : int
         Threads.
+    watch : callable
+        Told the number of every draw before it is scored, and how many there may be: for progress bars.
     """
     if n_draws < 1:
         raise EvidenceError(f"n_draws={n_draws} gives no noise floor: use a whole number from 1, such as 199.")
@@ -149,7 +160,7 @@ def noise_floors(
     able = {label: metric for label, metric in metrics.items() if label in observed}
     n_variants = 1 if kind == "constant" else n_draws
     null = functools.partial(unknowing, evidence, kind, seed)
-    drawn = scores_of_variants(able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, n_jobs=n_jobs)
+    drawn = scores_of_variants(able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, n_jobs=n_jobs, watch=watch)
     for label, metric in able.items():
         floors[label] = _summarised(metric, evidence, kind, observed[label], drawn[label], n_draws, budget)
     return floors

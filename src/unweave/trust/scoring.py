@@ -15,6 +15,11 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score
 
 Choice = Metric | functools.partial[Any]
+Watch = Callable[[int, int], None]
+
+
+def unwatched(_number: int, _of: int) -> None:
+    """Nobody looks."""
 
 
 def card_of(metric: Choice) -> Card:
@@ -42,10 +47,12 @@ def scores_of_variants(
     fewest: int,
     budget: float | None,
     n_jobs: int = 1,
+    watch: Watch = unwatched,
 ) -> dict[str, list[Score | None]]:
     """Scores of variant 0, 1, ..., one variant after another so that metrics share the work on each.
 
-    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least.
+    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least. ``watch`` is told the number
+    of each before it is scored, and how many there may be.
     """
     scores: dict[str, list[Score | None]] = {label: [] for label in metrics}
     spent = dict.fromkeys(metrics, 0.0)
@@ -64,6 +71,7 @@ def scores_of_variants(
             active = _within_budget(scores, spent, n_variants, fewest, budget)
             if not active:
                 break
+            watch(start + 1, n_variants)
             indices = range(start, min(start + at_once, n_variants))
             for found in parallel(joblib.delayed(scored)(index, active) for index in indices):
                 for label, score, seconds in found:

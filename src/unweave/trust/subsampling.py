@@ -22,7 +22,7 @@ from unweave.card import Card, MetricUndefined
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.splits import Rows
 from unweave.score import Score
-from unweave.trust.scoring import Choice, card_of, raw_values, scores_of_variants
+from unweave.trust.scoring import Choice, Watch, card_of, raw_values, scores_of_variants, unwatched
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -112,10 +112,11 @@ def part_scores(
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
+    watch: Watch = unwatched,
 ) -> dict[str, PartScores | str]:
     """Every metric on the first parts, as many as the budget allows and `FEWEST_PARTS` at least; or why there are none.
 
-    The options are those of `intervals`.
+    The options are those of `intervals`; ``watch`` is told the number of every part before it is scored.
 
     Examples
     --------
@@ -143,7 +144,9 @@ def part_scores(
     for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
         alike = {label: metric for label, metric in metrics.items() if plans.get(label) == plan}
         share = None if budget is None else budget * len(alike) / len(plans)
-        scores = scores_of_variants(alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, n_jobs=n_jobs)
+        scores = scores_of_variants(
+            alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, n_jobs=n_jobs, watch=watch
+        )
         for label, of_parts in scores.items():
             found[label] = PartScores(
                 plan=plan,
