@@ -108,6 +108,17 @@ class TestCounterpart:
         assert drawn.n_codes == 4
         assert float(r2(drawn)) > 0.95
 
+    def test_many_mixtures_of_two_factors_are_not_taken_for_pure_by_chance(self):
+        """Of eight directions in a plane, some lie near both axes (.96); what they span is as mixed as any."""
+        angles = np.pi * (np.arange(8) + 0.5) / 8
+        factors = Independent(2).sample(1000, 0)
+        evidence = Evidence(factors, factors @ [np.cos(angles), np.sin(angles)])
+        counterpart = Counterpart.of(evidence)
+        scores = [float(mcc(counterpart.sample(k))) for k in range(50)]
+        # a random rotation by t has the larger of |cos t| and |sin t|, whose mean is 4 sin(pi / 4) / pi
+        assert np.mean(scores) == pytest.approx(2 * np.sqrt(2) / np.pi, abs=3 * np.std(scores) / np.sqrt(50))
+        assert np.std(scores) > 0.05
+
     def test_the_code_of_a_factor_that_was_taken_away_is_a_copy(self):
         evidence = evidence_of(OneFactorConstraint(5), Dropped((2, 3, 4)))
         free = with_factors(evidence, [name for j, name in enumerate(evidence.factor_names) if j != 1])

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaincinv
 
 from unweave.estimators.kernel_regression import GaussianKernel, unexplained_variance
 from unweave.estimators.matching import best_matching
@@ -29,7 +30,8 @@ ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
 MOST_CELLS = 5_000_000  # rows times codes: ten models of so many take half a gigabyte
 COPIES = 0.995
-MOSTLY = 0.9  # of a mixed code: it stands for that factor
+MOSTLY = 0.9  # of a mixed code, at least: it stands for that factor
+CHANCE = 0.01  # that random mixtures follow every factor so closely
 MOST_CODES_READ = 20
 ROWS_READ = 300
 KERNELS = (GaussianKernel(0.3, 1e-3), GaussianKernel(0.7, 1e-3), GaussianKernel(1.5, 1e-3))
@@ -134,8 +136,8 @@ class _Draw:
         targets = np.column_stack([self.responses.factor_scores[self.rows[j], j] for j in factors])
         shares = np.corrcoef(drawn, targets, rowvar=False)[: mixed.size, mixed.size :] ** 2
         codes, places = best_matching(shares)
-        # of many mixed codes, some follow one factor by chance; only a code for every factor is no chance
-        if (shares[codes, places] >= MOSTLY).all():
+        # of many mixed codes, some follow one factor by chance; a code for every factor is no chance
+        if (shares[codes, places] >= _no_chance(mixed.size, len(factors), len(self.rows))).all():
             return list(drawn[:, codes].T)
         return self._summed(drawn, targets, beside)
 
@@ -199,6 +201,19 @@ def _read_share(codes: FloatArray, target: FloatArray) -> float:
     target = target[:, None]
     left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
     return float(np.clip(1 - left, 0.0, 1.0))
+
+
+def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
+    """The squared correlation that the best of so many random mixtures seldom reach for each of the wanted factors.
+
+    >>> [round(_no_chance(4, 2, 2), 3), round(_no_chance(6, 3, 3), 3), _no_chance(25, 5, 5)]
+    [0.998, 0.929, 0.9]
+    """
+    if n_factors == 1:
+        return MOSTLY
+    each = min(CHANCE ** (1 / n_wanted) / n_codes, 1.0)
+    # the squared cosine of a random direction with an axis
+    return max(MOSTLY, float(betaincinv(0.5, (n_factors - 1) / 2, 1 - each)))
 
 
 def _distinct(scores: FloatArray, codes: Rows) -> Rows:
