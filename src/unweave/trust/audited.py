@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Collection
 from importlib.resources import files
 from typing import Any
 
@@ -35,13 +36,13 @@ def satisfies(metric: str, concerns: str) -> bool:
     return _verdict(metric, concerns) == "satisfied"
 
 
-def advice(concerns: str) -> str:
-    """What to do where a property matters: the metrics that satisfy it, and how to change the data.
+def advice(concerns: str, but: Collection[str] = ()) -> str:
+    """What to do where a property matters: the metrics that satisfy it, but for these, and how to change the data.
 
     >>> "rows" in advice("P4")
     True
     """
-    named = [name for name in GENERAL if satisfies(name, concerns)][:MOST_NAMED]
+    named = [name for name in GENERAL if satisfies(name, concerns) and name not in but][:MOST_NAMED]
     return (f"Read {' or '.join(named)}. " if named else "") + OTHERWISE[concerns]
 
 

@@ -20,7 +20,7 @@ from unweave.estimators.factor_functions import normal_scores
 from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence
 from unweave.evidence.splits import Rows
-from unweave.trust.factor_designs import JOINT_MODELS, TINY, FactorDesign, FloatArray, factor_design
+from unweave.trust.factor_designs import JOINT_MODELS, TINY, FactorDesign, FloatArray, Places, factor_design
 
 N_FOLDS = 5
 RIDGE = 1e-4
@@ -46,6 +46,8 @@ class CodeResponses:
         Whether nothing explains the code.
     model : array of m
         Number of the joint model that codes of several factors are drawn from.
+    fitted, left : array, n x m
+        Normal scores by the factor that a code belongs to, and what that leaves on rows it has not seen.
     of_codes : array of m
         Whether that model predicts the code itself, or its normal scores.
     residuals : array, n x m
@@ -62,13 +64,15 @@ class CodeResponses:
     owner: NDArray[np.intp]
     silent: NDArray[np.bool_]
     model: NDArray[np.intp]
+    fitted: FloatArray
+    left: FloatArray
     of_codes: NDArray[np.bool_]
     residuals: FloatArray
     weights: dict[int, FloatArray]
 
-    def predicted(self, rows_per_factor: Sequence[Rows]) -> dict[int, FloatArray]:
-        """Predictions of every model where each factor takes its values from rows of its own."""
-        return _predicted(self.designs, self.weights, rows_per_factor)
+    def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
+        """Predictions of every model where each factor takes its values from places of its own."""
+        return _predicted(self.designs, self.weights, places)
 
 
 def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
@@ -86,7 +90,7 @@ def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
     scores = np.column_stack([normal_scores(column) for column in codes.T])
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
-    alone = [_held_out(design.flexible, scores, folds)[0] for design in designs]
+    alone, fits = zip(*(_held_out(design.flexible, scores, folds) for design in designs), strict=True)
     joint, weights = {}, {}
     for k, form in enumerate(JOINT_MODELS):
         if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
@@ -99,6 +103,8 @@ def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
     shares = _independent_shares(designs, weights, model, np.random.default_rng(seed))
     belongs = (errors.one_is_enough() | (shares >= 1 - SAME)) & ~silent[:, None]
     of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
+    owner = _owners(evidence, belongs, errors.explained()[: len(alone)].T)
+    fitted = [_with_ones(designs[max(j, 0)].flexible) @ fits[max(j, 0)][:, i] for i, j in enumerate(owner)]
     residuals = np.where(of_codes, codes, scores) - np.column_stack([joint[k][:, i] for i, k in enumerate(model)])
     return CodeResponses(
         factors=evidence.factors,
@@ -106,9 +112,11 @@ def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
         designs=designs,
         factor_scores=np.column_stack([normal_scores(column) for column in evidence.factors.T]),
         code_scores=scores,
-        owner=_owners(evidence, belongs, errors.explained()[: len(alone)].T),
+        owner=owner,
         silent=silent,
         model=model,
+        fitted=np.column_stack(fitted),
+        left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
         of_codes=of_codes,
         residuals=residuals * np.where(of_codes, scales, 1.0),
         weights={k: fitted * scales if JOINT_MODELS[k].of_code else fitted for k, fitted in weights.items()},
@@ -170,10 +178,10 @@ def _independent_shares(
     """
     n, m = len(designs[0].plain), model.size
     n_drawn = min(n, ROWS_FOR_SHARES)
-    once, again = ([generator.permutation(n)[:n_drawn] for _ in designs] for _ in range(2))
+    once, again = ([Places.at_rows(generator.permutation(n)[:n_drawn]) for _ in designs] for _ in range(2))
 
-    def of_codes(rows: list[Rows]) -> FloatArray:
-        found = _predicted(designs, weights, rows)
+    def of_codes(places: list[Places]) -> FloatArray:
+        found = _predicted(designs, weights, places)
         chosen = np.column_stack([found[model[i]][:, i] for i in range(m)])
         return np.asarray(chosen - chosen.mean(axis=0))
 
@@ -187,9 +195,9 @@ def _independent_shares(
 
 
 def _predicted(
-    designs: Sequence[FactorDesign], weights: dict[int, FloatArray], rows_per_factor: Sequence[Rows]
+    designs: Sequence[FactorDesign], weights: dict[int, FloatArray], places: Sequence[Places]
 ) -> dict[int, FloatArray]:
-    drawn = [design.rows(rows) for design, rows in zip(designs, rows_per_factor, strict=True)]
+    drawn = [design.at(where) for design, where in zip(designs, places, strict=True)]
     return {k: _with_ones(JOINT_MODELS[k].columns(drawn)) @ fitted for k, fitted in weights.items()}
 
 

@@ -8,6 +8,9 @@ data do to it.
 Each factor takes its values from rows of its own, which makes the factors independent and leaves their marginals. A
 code that belongs to one factor goes with the rows of that factor, noise and all; a code of several follows its model,
 with residuals of random rows; a silent code is drawn at random.
+
+Where more rows are drawn than there are, no row may come twice: trees, bins and neighbours would take the noise of a
+row for information. Factors are then drawn between rows, and their codes with fresh noise (`more_rows`).
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
 from unweave.evidence.splits import Rows
 from unweave.trust.code_responses import CodeResponses, code_responses
-from unweave.trust.factor_designs import FloatArray
+from unweave.trust.factor_designs import FloatArray, Places
+from unweave.trust.more_rows import fresh_code, from_scores
 
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
@@ -40,9 +44,12 @@ TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one be
 
 @dataclass(frozen=True)
 class Teller:
-    """What tells a factor: one code, or, where there is none, several that tell this share of it together."""
+    """What tells a factor: these codes, or, where no few do, many that tell this share of it together.
 
-    code: int | None
+    One code is enough for a number; a circle takes two, and classes all but one of their indicators.
+    """
+
+    codes: tuple[int, ...]
     share: float = 1.0
 
 
@@ -78,53 +85,59 @@ class Counterpart:
         generator = np.random.default_rng(rng)
         found, n = self.responses, self.evidence.n_rows
         n_rows = n if same_rows else max(n, ENOUGH_ROWS)
-        rows = [
-            generator.permutation(n) if n_rows == n else generator.integers(n, size=n_rows)
-            for _ in range(self.evidence.n_factors)
+        places = [
+            Places.at_rows(generator.permutation(n))
+            if n_rows == n
+            else Places.at_rows(generator.integers(n, size=n_rows))
+            if design.in_steps
+            else Places.between_rows(column, n_rows, generator)
+            for design, column in zip(found.designs, found.factors.T, strict=True)
         ]
-        codes = _Draw(self.responses, self.tellers, rows, generator)
+        codes = _Draw(self.responses, self.tellers, places, generator)
         n_codes, n_factors = found.codes.shape[1], self.evidence.n_factors
         as_they_are = same_codes or (n_codes <= n_factors and not self.without_factors)
         columns = [codes.of(i) for i in range(n_codes)] if as_they_are else codes.one_for_each_factor()
-        factors = np.column_stack([found.factors[rows[j], j] for j in range(n_factors)])
+        factors = np.column_stack([where.of(found.factors[:, j]) for j, where in enumerate(places)])
         kinds = [_stated(declared) for declared in self.evidence.declared_kinds]
         return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
 
 
 class _Draw:
-    """Codes for factors that take their values from these rows."""
+    """Codes for factors that take their values from these places."""
 
     def __init__(
         self,
         responses: CodeResponses,
         tellers: dict[int, Teller],
-        rows: list[Rows],
+        places: list[Places],
         generator: np.random.Generator,
     ) -> None:
-        self.responses, self.tellers, self.rows, self.generator = responses, tellers, rows, generator
-        self.predicted = responses.predicted(rows)
+        self.responses, self.tellers, self.places, self.generator = responses, tellers, places, generator
+        self.predicted = responses.predicted(places)
+        self.n_rows = places[0].low.size
+        self.more_rows = self.n_rows > len(responses.codes)
 
     def of(self, code: int) -> FloatArray:
         """One code."""
         found = self.responses
-        n, n_rows = found.codes.shape[0], self.rows[0].size
         if found.owner[code] >= 0:
-            return found.codes[self.rows[found.owner[code]], code]
-        at_random = self.generator.integers(n, size=n_rows)
+            places = self.places[found.owner[code]]
+            return fresh_code(found, code, places, self.generator) if self.more_rows else found.codes[places.low, code]
+        at_random = self.generator.integers(len(found.codes), size=self.n_rows)
         if found.silent[code]:
             return found.codes[at_random, code]
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[at_random, code]
-        return drawn if found.of_codes[code] else _from_scores(drawn, found, code)
+        return drawn if found.of_codes[code] else from_scores(drawn, found, code)
 
     def one_for_each_factor(self) -> list[FloatArray]:
         """As many codes as factors, or fewer where there are no more: each factor's own, mixed ones, silent ones."""
         found = self.responses
-        factors = range(len(self.rows))
-        columns = [self._for_factor(j) for j in self.tellers]
+        factors = range(len(self.places))
+        columns = [column for j in self.tellers for column in self._for_factor(j)]
         mixed = _distinct(found.code_scores, np.flatnonzero((found.owner < 0) & ~found.silent))
         columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
         silent = self.generator.permutation(np.flatnonzero(found.silent))
-        return columns + [self.of(i) for i in silent[: len(factors) - len(columns)]]
+        return columns + [self.of(i) for i in silent[: max(len(factors) - len(columns), 0)]]
 
     def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
         """Codes for these factors out of mixed ones: all, one that follows each factor mostly, or sums of them."""
@@ -133,22 +146,22 @@ class _Draw:
             return list(drawn.T)
         if not factors:
             return []
-        targets = np.column_stack([self.responses.factor_scores[self.rows[j], j] for j in factors])
+        targets = np.column_stack([self.places[j].of(self.responses.factor_scores[:, j]) for j in factors])
         shares = np.corrcoef(drawn, targets, rowvar=False)[: mixed.size, mixed.size :] ** 2
         codes, places = best_matching(shares)
         # of many mixed codes, some follow one factor by chance; a code for every factor is no chance
-        if (shares[codes, places] >= _no_chance(mixed.size, len(factors), len(self.rows))).all():
+        if (shares[codes, places] >= _no_chance(mixed.size, len(factors), len(self.places))).all():
             return list(drawn[:, codes].T)
         return self._summed(drawn, targets, beside)
 
-    def _for_factor(self, factor: int) -> FloatArray:
-        """The code that tells the factor best; where only several together tell it, one that tells as much."""
+    def _for_factor(self, factor: int) -> list[FloatArray]:
+        """The codes that tell the factor best; where only many together tell it, one that tells as much."""
         teller = self.tellers[factor]
-        if teller.code is not None:
-            return self.of(teller.code)
-        noise = self.generator.normal(size=self.rows[0].size)
-        target = self.responses.factor_scores[self.rows[factor], factor]
-        return np.sqrt(teller.share) * target + np.sqrt(1 - teller.share) * noise
+        if teller.codes:
+            return [self.of(i) for i in teller.codes]
+        noise = self.generator.normal(size=self.n_rows)
+        target = self.places[factor].of(self.responses.factor_scores[:, factor])
+        return [np.sqrt(teller.share) * target + np.sqrt(1 - teller.share) * noise]
 
     def _summed(self, drawn: FloatArray, targets: FloatArray, beside: list[FloatArray]) -> list[FloatArray]:
         """As few as many mixed codes: sums that tell of the targets what all of them and the codes beside tell."""
@@ -183,17 +196,18 @@ def _tellers(found: CodeResponses, seed: int) -> dict[int, Teller]:
 
 
 def _teller(found: CodeResponses, factor: int, rows: Rows) -> Teller:
-    own = np.flatnonzero(found.owner == factor)[:MOST_CODES_READ]
+    own = _distinct(found.code_scores, np.flatnonzero(found.owner == factor))[:MOST_CODES_READ]
     if own.size == 1:
-        return Teller(int(own[0]))
+        return Teller((int(own[0]),))
     codes, target = found.code_scores[np.ix_(rows, own)], found.factor_scores[rows, factor]
     alone = np.array([_read_share(codes[:, [place]], target) for place in range(own.size)])
     together = _read_share(codes, target)
+    n_needed = found.designs[factor].plain.shape[1]
     if together > alone.max() + TOGETHER:
-        return Teller(None, together)
+        return Teller(tuple(own[np.argsort(-alone)[:n_needed]].tolist()) if n_needed > 1 else (), together)
     # of those that tell as much, the one that follows the factor in a line
     lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
-    return Teller(int(own[np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax()]))
+    return Teller((int(own[np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax()]),))
 
 
 def _read_share(codes: FloatArray, target: FloatArray) -> float:
@@ -223,15 +237,6 @@ def _distinct(scores: FloatArray, codes: Rows) -> Rows:
     correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
     copies = np.triu(correlations > COPIES, 1).any(axis=0)
     return codes[~copies]
-
-
-def _from_scores(scores: FloatArray, found: CodeResponses, code: int) -> FloatArray:
-    """Normal scores back to the code's own scale, in a line beyond its largest and smallest."""
-    known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
-    slope = values.std() / known.std()
-    inside = np.interp(scores, known, values)
-    beyond = np.maximum(scores - known[-1], 0) + np.minimum(scores - known[0], 0)
-    return inside + slope * beyond
 
 
 def _stated(declared: DeclaredKind) -> str:

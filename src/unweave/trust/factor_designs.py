@@ -33,15 +33,57 @@ class FactorDesign:
     ranks: FloatArray
     smooth: FloatArray
     flexible: FloatArray
+    in_steps: bool = False  # few values, or categories
 
-    def rows(self, index: Rows) -> FactorDesign:
-        """The same functions for these rows."""
-        parts = (self.plain, self.powers, self.ranks, self.smooth, self.flexible)
-        return FactorDesign(*(columns[index] for columns in parts))
+    def at(self, places: Places) -> FactorDesign:
+        """The same functions at these places."""
+        return FactorDesign(
+            plain=places.of(self.plain),
+            powers=places.of(self.powers),
+            ranks=places.of(self.ranks),
+            smooth=places.of(self.smooth),
+            flexible=places.of(self.flexible),
+            in_steps=self.in_steps,
+        )
 
     def part(self, name: Part) -> FloatArray:
         """Columns by name."""
         return {"plain": self.plain, "powers": self.powers, "ranks": self.ranks, "smooth": self.smooth}[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where one factor is drawn: at rows, or between two rows that are neighbours in its order."""
+
+    low: Rows
+    high: Rows
+    weight: FloatArray
+
+    @classmethod
+    def at_rows(cls, rows: Rows) -> Places:
+        """At rows themselves."""
+        return cls(rows, rows, np.zeros(rows.size))
+
+    @classmethod
+    def between_rows(cls, column: FloatArray, n_places: int, generator: np.random.Generator) -> Places:
+        """Anywhere between the smallest and the largest value, in proportion to the rows: no place comes twice.
+
+        >>> places = Places.between_rows(np.array([3.0, 1.0, 2.0]), 100, np.random.default_rng(0))
+        >>> drawn = places.of(np.array([3.0, 1.0, 2.0]))
+        >>> bool(drawn.min() >= 1), bool(drawn.max() <= 3), np.unique(drawn).size
+        (True, True, 100)
+        """
+        order = np.argsort(column, kind="stable")
+        position = generator.uniform(0, column.size - 1, n_places)
+        below = position.astype(np.intp)
+        return cls(order[below], order[below + 1], position - below)
+
+    def of(self, columns: FloatArray) -> FloatArray:
+        """Columns of all rows (or one) at the places, in a line between two rows."""
+        if not self.weight.any():
+            return columns[self.low]
+        weight = self.weight if columns.ndim == 1 else self.weight[:, None]
+        return np.asarray((1 - weight) * columns[self.low] + weight * columns[self.high])
 
 
 @dataclass(frozen=True)
@@ -98,7 +140,7 @@ def factor_design(evidence: Evidence, j: int) -> FactorDesign:
     if declared.kind is FactorKind.CATEGORICAL or levels.size <= MOST_STEPS:
         classes = (column[:, None] == levels[1:]).astype(np.float64)
         plain = classes if declared.kind is FactorKind.CATEGORICAL else column[:, None]
-        return FactorDesign(plain, classes, plain, classes, classes)
+        return FactorDesign(plain, classes, plain, classes, classes, in_steps=True)
     number = (column - column.mean()) / max(column.std(), TINY)
     ranks = normal_scores(column)
     n_knots = int(np.clip(n // ROWS_PER_KNOT, 3, MOST_KNOTS))

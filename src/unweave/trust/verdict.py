@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -34,6 +34,8 @@ DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
 N_DRAWS = 5
 FEWEST_ROWS = 50
+FEWEST_GROUPS = 5
+ROUNDING = 0.005
 MOST_CODES = 2000
 CORRELATED = 0.3
 CROWDED = 0.1
@@ -115,7 +117,23 @@ def verdicts(
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
-    return found
+    return _advised(found, {label: card_of(metric).name for label, metric in metrics.items()})
+
+
+def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
+    """The same with advice that names no metric which is itself not to be trusted here."""
+    flagged = {names[label] for label, verdict in found.items() if verdict.level != "trust"}
+    concerns = {section: name for name, section in SECTIONS.items()}
+
+    def advised(reason: Reason) -> Reason:
+        return (
+            replace(reason, instead=advice(concerns[reason.section], flagged)) if reason.section in concerns else reason
+        )
+
+    return {
+        label: replace(verdict, reasons=tuple(advised(reason) for reason in verdict.reasons))
+        for label, verdict in found.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +174,10 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
             elsewhere += after - value
             moved = abs(after - value) / _range(score)
             if moved >= WORTH_SAYING:
-                reasons.append((moved, _reason(step.concerns, value, after, diagnosis)))
+                change = f"{after:.2f} instead of {value:.2f}"
+                if abs(value - score.value) >= ROUNDING:
+                    change += " without this step"
+                reasons.append((moved, _reason(step.concerns, change, diagnosis)))
         value = after
     if math.isnan(elsewhere):
         return _looked_up(metric, score, diagnosis, floor)
@@ -170,24 +191,25 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
     return _with_floor(Verdict(level, ordered, elsewhere), floor)
 
 
-def _reason(concerns: Property, before: float, after: float, diagnosis: Diagnosis) -> Reason:
-    """What moved the score, in words and numbers."""
-    change = f"{after:.2f} instead of {before:.2f}"
+def _reason(concerns: Property, change: str, diagnosis: Diagnosis) -> Reason:
+    """What moved the score, in words and numbers; the advice comes when all verdicts are known."""
     if concerns == "P2":
         names = ", ".join(diagnosis.redundant_factors)
         sentence = f"Without {names}, which other factors determine, it would be {change}."
-        return Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"], advice("P2"))
+        return Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"])
     if concerns == "P1":
         correlation = diagnosis.max_free_correlation
         sentence = f"With independent factors it would be {change}; here they correlate by up to "
         sentence += f"{correlation:.2f}."
-        return Reason(sentence, "largest correlation of factors", correlation, SECTIONS["P1"], advice("P1"))
+        return Reason(sentence, "largest correlation of factors", correlation, SECTIONS["P1"])
     if concerns == "P3":
-        ratio = diagnosis.n_codes / diagnosis.effective_dimension
+        # nobody counts the free ones of very many factors
+        n_free = diagnosis.n_factors if math.isnan(diagnosis.effective_dimension) else diagnosis.effective_dimension
+        ratio = diagnosis.n_codes / n_free
         sentence = f"With one code for each free factor it would be {change}; here are {ratio:.3g}."
-        return Reason(sentence, "codes per free factor", ratio, SECTIONS["P3"], advice("P3"))
+        return Reason(sentence, "codes per free factor", ratio, SECTIONS["P3"])
     sentence = f"With more rows it would be {change}; here are {diagnosis.rows_per_code:.3g} for each code."
-    return Reason(sentence, "rows per code", diagnosis.rows_per_code, SECTIONS["P4"], advice("P4"))
+    return Reason(sentence, "rows per code", diagnosis.rows_per_code, SECTIONS["P4"])
 
 
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
@@ -197,20 +219,16 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
         return Verdict("caution", (Reason("It looks at no factors, so nothing here can check it.", "", math.nan),))
     if diagnosis.max_correlation > CORRELATED and fails(name, "P1"):
         sentence = f"Factors correlate by up to {diagnosis.max_correlation:.2f}, and the score moves with that."
-        reasons.append(
-            Reason(sentence, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"], advice("P1"))
-        )
+        reasons.append(Reason(sentence, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"]))
     if diagnosis.constraints and fails(name, "P2"):
         sentence = f"{', '.join(diagnosis.redundant_factors)} follow from other factors, which the score does not see."
-        reasons.append(
-            Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"], advice("P2"))
-        )
+        reasons.append(Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"]))
     if diagnosis.codes_per_factor > 1 and fails(name, "P3"):
         sentence = f"There are {diagnosis.codes_per_factor:.3g} codes for each factor, and the score moves with that."
-        reasons.append(Reason(sentence, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"], advice("P3")))
+        reasons.append(Reason(sentence, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"]))
     if diagnosis.codes_per_row > CROWDED and fails(name, "P4"):
         sentence = f"There are {diagnosis.codes_per_row:.3g} codes for each row, and noise scores with that."
-        reasons.append(Reason(sentence, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"], advice("P4")))
+        reasons.append(Reason(sentence, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"]))
     if diagnosis.n_rows < FEWEST_ROWS:
         sentence = f"{diagnosis.n_rows} rows are too few to try the score elsewhere."
         reasons.append(Reason(sentence, "rows", diagnosis.n_rows, "003, appendix A", "Take more samples."))
@@ -224,8 +242,9 @@ def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
     if floor is None or not floor.defined or not math.isnan(floor.calibrated) or math.isnan(floor.raw):
         return verdict
     sentence = f"Noise scores {floor.floor:.2f} here, next to the best there is."
-    reason = Reason(sentence, "noise floor", floor.floor, SECTIONS["P4"], advice("P4"))
-    return Verdict("do not use", (reason, *verdict.reasons), verdict.elsewhere)
+    reason = Reason(sentence, "noise floor", floor.floor, SECTIONS["P4"])
+    against = verdict.reasons if verdict.level != "trust" else ()
+    return Verdict("do not use", (reason, *against), verdict.elsewhere)
 
 
 def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
@@ -243,6 +262,8 @@ def _range(score: Score) -> float:
 
 def _possible(evidence: Evidence) -> bool:
     varied = not evidence.constant_factors and evidence.n_factors > 0 and not evidence.factor_tables
+    if evidence.row_groups is not None and np.unique(evidence.row_groups).size < FEWEST_GROUPS:
+        return False
     return varied and evidence.n_rows >= FEWEST_ROWS and 0 < evidence.n_codes <= MOST_CODES
 
 
