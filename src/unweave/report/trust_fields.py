@@ -25,9 +25,10 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
     if floor is None or not floor.defined:
         return None
     draws = [draw for draw in floor.draws if not math.isnan(draw)]
-    low, high = np.quantile(draws, BAND)
+    bounds = (-math.inf, math.inf) if row.score is None else row.score.bounds
+    low, high = np.quantile(np.clip(draws, *bounds), BAND)
     return {
-        "mean": floor.floor,
+        "mean": float(np.clip(floor.floor, *bounds)),
         "low": float(low),
         "high": float(high),
         "p_value": _known(floor.p_value),

@@ -56,7 +56,8 @@ class NoiseFloor:
         Share of nulls as good as the score or better, the score counted among them, and the smallest value it could
         have had. nan for constant codes, which do not vary.
     calibrated : float
-        0 for knowing nothing, 1 for the best; nan where the floor is within .01 of the best, or no value is best.
+        0 for knowing nothing, 1 for the best: (score - floor) / (best - floor), both within the metric's bounds. nan
+        where the floor is within .01 of the best, or no value is best.
     by_formula : float
         The floor that theory gives for independent columns, where the metric's card knows it; else nan.
     per_factor_floor, per_factor_upper : dict of name to float
@@ -190,8 +191,9 @@ def _summarised(
         reason = f"{card.name} has no score for any encoder of this kind ({kind}): it is undefined there."
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
     floor = float(defined.mean())
+    shown_floor = float(np.clip(defined, *score.bounds).mean())
     best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
-    if abs(best - floor) < TOO_CLOSE:
+    if abs(best - shown_floor) < TOO_CLOSE:
         notes.append("Knowing nothing scores within .01 of the best, so a high score says nothing.")
     p_value, resolution = math.nan, math.nan
     if kind != "constant":
@@ -215,7 +217,10 @@ def _summarised(
         upper=float(np.quantile(defined, upper)),
         p_value=p_value,
         resolution=resolution,
-        calibrated=(score.raw - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
+        # of what is shown: a score of 0 beside a floor of 0 is 0, however far below 0 the nulls are
+        calibrated=(score.value - shown_floor) / (best - shown_floor)
+        if abs(best - shown_floor) >= TOO_CLOSE
+        else math.nan,
         by_formula=_by_formula(metric, evidence),
         per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
         per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
