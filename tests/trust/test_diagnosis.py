@@ -107,6 +107,26 @@ def test_discrete_constraints():
     assert found.class_balance["x"].evenness > 0.99
 
 
+def binary_factors(n_rows, n_factors, seed):
+    rng = np.random.default_rng([9, n_rows, n_factors, seed])
+    return {f"f{j}": rng.integers(0, 2, n_rows) for j in range(n_factors)}
+
+
+def test_independent_balanced_labels_are_free():
+    # a held-out vote of balanced labels is always wrong, and that must not count as knowing them
+    sets = [binary_factors(n, d, seed) for n in (60, 100, 200) for d in (3, 5) for seed in range(10)]
+    assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exclusive_or_of_few_rows(seed):
+    factors = binary_factors(200, 4, seed)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.effective_dimension == 4
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"f0", "f1", "either"}
+
+
 def test_sign_is_a_collapsed_function():
     x, y = NORMAL[:, :2].T
     (constraint,) = diagnose(Evidence({"x": x, "y": y, "sign": np.sign(x)})).constraints
