@@ -178,6 +178,23 @@ def test_codes():
     assert (found.codes_per_row, found.codes_per_factor, found.rows_per_code) == (6 / 500, 3, pytest.approx(500 / 6))
 
 
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.15, 0.05)])
+def test_little_noise_on_codes_of_classes_is_little(shares):
+    rng = np.random.default_rng(11)
+    label = rng.choice(len(shares), 2000, p=shares)
+    size, noise = rng.normal(size=(2, 2000))
+    # one share comes from 400 rows at most, give or take .05, so the half is a mean of eight
+    halves = {f"half {k}": label + label.std() * rng.normal(size=2000) for k in range(8)}
+    alone = {"noise": noise, "tails": np.exp(3 * noise), "rare": np.arange(2000) == 7}
+    codes = {"clear": label + 0.1 * noise, "size": np.exp(2 * size), **halves, **alone}
+    found = diagnose(Evidence({"label": label, "size": size}, codes)).nuisance_per_code
+    assert found["clear"] == pytest.approx(0.01 / (0.01 + label.var()), abs=0.015)
+    assert np.mean([found[name] for name in halves]) == pytest.approx(0.5, abs=0.1)
+    assert min(found["noise"], found["tails"]) > 0.95
+    assert found["size"] < 0.01
+    assert "rare" not in found  # constant on the rows looked at
+
+
 def test_constant_factors_do_not_count():
     found = diagnose(Evidence({"x": NORMAL[:, 0], "fixed": np.ones(500), "y": NORMAL[:, 1]}))
     assert found.constant_factors == ("fixed",)

@@ -2,7 +2,8 @@
 
 Nothing here judges a metric; these are the measured quantities that a verdict needs (003, appendix A). Factors are
 looked at by ranks, so strictly monotone maps of them change nothing, but that few rows tell sums and products only of
-the numbers themselves; codes are looked at by ranks, too, except for their tails.
+the numbers themselves; codes are looked at by ranks, too, except for their tails and, where factors have classes, for
+what these explain of them.
 """
 
 from __future__ import annotations
@@ -183,6 +184,7 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
         if living.size > code_health.MOST_CODES_EXPLAINED:
             explained = np.linspace(0, living.size - 1, code_health.MOST_CODES_EXPLAINED).astype(np.intp)
             notes.append(f"The nuisance share is of {explained.size} codes of {living.size}, spread evenly.")
+        explained = explained[np.ptp(codes[: code_health.ROWS_FOR_SINGLE_FACTORS, explained], axis=0) > 0]
         shares = code_health.unexplained_shares(views, codes[:, explained])
         nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}
     return {
