@@ -289,3 +289,26 @@ def test_sentences_say_sizes_and_sections():
     assert "60 rows, 2 factors, 10 codes." in said
     assert "(003, 3.4)" in said
     assert "(003, 3.3)" in said
+
+
+def test_one_is_singular_and_ratios_are_not_cut():
+    few = diagnose(Evidence(NORMAL[:1, :1], NORMAL[:1, :1])).sentences()
+    assert "1 row, 1 factor, 1 code." in few
+    assert any("There is 1 code per row: an unrelated code correlates" in sentence for sentence in few)
+    assert any(sentence.startswith("1 separate row is too few") for sentence in few)
+    repeated = NORMAL[[*range(100), 0], :2]
+    assert any(note.startswith("1 row is not looked at") for note in diagnose(Evidence(repeated)).notes)
+    assert any("m/d is 1.25:" in sentence for sentence in diagnose(Evidence(NORMAL[:, :4], NORMAL[:, :5])).sentences())
+    many = np.random.default_rng(12).normal(size=(60, 1200))
+    assert any("m/d is 1,200:" in sentence for sentence in diagnose(Evidence(NORMAL[:60, :1], many)).sentences())
+    copied = diagnose(Evidence({"x": NORMAL[:, 0], "cube": NORMAL[:, 0] ** 3}))
+    assert any(sentence.startswith("1 of 2 factors varies freely") for sentence in copied.sentences())
+
+
+def test_constrained_factors_are_not_called_independent():
+    factors = binary_factors(200, 2, 0)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.constraints
+    assert found.dependent_pairs == ()
+    assert not any("independent" in sentence for sentence in found.sentences())
+    assert any("look independent" in sentence for sentence in diagnose(Evidence(factors)).sentences())
