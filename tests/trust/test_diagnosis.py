@@ -107,6 +107,26 @@ def test_discrete_constraints():
     assert found.class_balance["x"].evenness > 0.99
 
 
+def binary_factors(n_rows, n_factors, seed):
+    rng = np.random.default_rng([9, n_rows, n_factors, seed])
+    return {f"f{j}": rng.integers(0, 2, n_rows) for j in range(n_factors)}
+
+
+def test_independent_balanced_labels_are_free():
+    # a held-out vote of balanced labels is always wrong, and that must not count as knowing them
+    sets = [binary_factors(n, d, seed) for n in (60, 100, 200) for d in (3, 5) for seed in range(10)]
+    assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exclusive_or_of_few_rows(seed):
+    factors = binary_factors(200, 4, seed)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.effective_dimension == 4
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"f0", "f1", "either"}
+
+
 def test_sign_is_a_collapsed_function():
     x, y = NORMAL[:, :2].T
     (constraint,) = diagnose(Evidence({"x": x, "y": y, "sign": np.sign(x)})).constraints
@@ -156,6 +176,23 @@ def test_codes():
     assert abs(shares["half"] - 0.5) < 0.1
     assert found.nuisance_share == pytest.approx(np.mean(list(shares.values())))
     assert (found.codes_per_row, found.codes_per_factor, found.rows_per_code) == (6 / 500, 3, pytest.approx(500 / 6))
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.15, 0.05)])
+def test_little_noise_on_codes_of_classes_is_little(shares):
+    rng = np.random.default_rng(11)
+    label = rng.choice(len(shares), 2000, p=shares)
+    size, noise = rng.normal(size=(2, 2000))
+    # one share comes from 400 rows at most, give or take .05, so the half is a mean of eight
+    halves = {f"half {k}": label + label.std() * rng.normal(size=2000) for k in range(8)}
+    alone = {"noise": noise, "tails": np.exp(3 * noise), "rare": np.arange(2000) == 7}
+    codes = {"clear": label + 0.1 * noise, "size": np.exp(2 * size), **halves, **alone}
+    found = diagnose(Evidence({"label": label, "size": size}, codes)).nuisance_per_code
+    assert found["clear"] == pytest.approx(0.01 / (0.01 + label.var()), abs=0.015)
+    assert np.mean([found[name] for name in halves]) == pytest.approx(0.5, abs=0.1)
+    assert min(found["noise"], found["tails"]) > 0.95
+    assert found["size"] < 0.01
+    assert "rare" not in found  # constant on the rows looked at
 
 
 def test_constant_factors_do_not_count():
@@ -252,3 +289,26 @@ def test_sentences_say_sizes_and_sections():
     assert "60 rows, 2 factors, 10 codes." in said
     assert "(003, 3.4)" in said
     assert "(003, 3.3)" in said
+
+
+def test_one_is_singular_and_ratios_are_not_cut():
+    few = diagnose(Evidence(NORMAL[:1, :1], NORMAL[:1, :1])).sentences()
+    assert "1 row, 1 factor, 1 code." in few
+    assert any("There is 1 code per row: an unrelated code correlates" in sentence for sentence in few)
+    assert any(sentence.startswith("1 separate row is too few") for sentence in few)
+    repeated = NORMAL[[*range(100), 0], :2]
+    assert any(note.startswith("1 row is not looked at") for note in diagnose(Evidence(repeated)).notes)
+    assert any("m/d is 1.25:" in sentence for sentence in diagnose(Evidence(NORMAL[:, :4], NORMAL[:, :5])).sentences())
+    many = np.random.default_rng(12).normal(size=(60, 1200))
+    assert any("m/d is 1,200:" in sentence for sentence in diagnose(Evidence(NORMAL[:60, :1], many)).sentences())
+    copied = diagnose(Evidence({"x": NORMAL[:, 0], "cube": NORMAL[:, 0] ** 3}))
+    assert any(sentence.startswith("1 of 2 factors varies freely") for sentence in copied.sentences())
+
+
+def test_constrained_factors_are_not_called_independent():
+    factors = binary_factors(200, 2, 0)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.constraints
+    assert found.dependent_pairs == ()
+    assert not any("independent" in sentence for sentence in found.sentences())
+    assert any("look independent" in sentence for sentence in diagnose(Evidence(factors)).sentences())

@@ -98,12 +98,20 @@ def _variance_within(share: float) -> float:
 
 
 def unexplained_entropy(labels: NDArray[np.intp], predicted: NDArray[np.intp], n_labels: int) -> float:
-    """H(label | predicted label) / H(label): no less than what the inputs themselves leave open.
+    """H(label | predicted label) / H(label), but no less than the errors over those of always the commonest label.
 
-    >>> unexplained_entropy(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 2)
+    Without the second, held-out votes of balanced labels would tell all: each row's own label is one short among the
+    others, so that the vote is always wrong, and a vote that is always wrong gives the label away.
+
+    >>> unexplained_entropy(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), 2)
     0.0
+    >>> unexplained_entropy(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), 2)
+    1.0
     """
     joint = np.bincount(labels * n_labels + predicted, minlength=n_labels**2).reshape(n_labels, n_labels)
     of_label, of_both = entropy_of_counts(joint.sum(axis=1)), entropy_of_counts(joint.ravel())
+    if of_label <= 0:
+        return np.nan
     given = max(float(of_both - entropy_of_counts(joint.sum(axis=0))), 0.0)
-    return given / float(of_label) if of_label > 0 else np.nan
+    errors = (labels.size - np.trace(joint)) / (labels.size - joint.sum(axis=1).max())
+    return max(given / float(of_label), min(float(errors), 1.0))

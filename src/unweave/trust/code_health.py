@@ -21,6 +21,7 @@ MOST_SINGLE_FACTORS = 20
 EXPLAINED = 0.01
 ROWS_FOR_SINGLE_FACTORS = 250
 HEAVY = 10.0
+TAILS = (0.01, 0.99)
 
 
 def dead_codes(evidence: Evidence, some_rows: FloatArray) -> tuple[str, ...]:
@@ -86,12 +87,27 @@ def kurtosis(codes: FloatArray) -> FloatArray:
 
 
 def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatArray:
-    """Share of the variance of every code's ranks that the factors do not explain, every row held out; 0 to 1.
+    """Share of the variance of every code that the factors do not explain, every row held out; 0 to 1.
 
     The best of several models counts: linear, sums of curves of one factor each, these with products of two, smooth in
     all factors, and a curve of a single factor. At most 400 rows are looked at, and 250 for single factors.
+
+    It is the variance of the code's ranks. Where a factor has classes it is that of the code itself, too, with its
+    tails cut, and the smaller share counts: codes that form clusters are spread by their ranks, and a little noise
+    within a cluster becomes much.
     """
-    targets = rankdata(codes[:ROWS_TO_EXPLAIN], axis=0)
+    codes = codes[:ROWS_TO_EXPLAIN]
+    shares = _left_open(views, rankdata(codes, axis=0))
+    if any(view.labels is not None for view in views):
+        cut = np.clip(codes, *np.quantile(codes, TAILS, axis=0))
+        varies = np.ptp(cut, axis=0) > 0
+        # the variance may lie in few rows, so that none of them may be left out
+        shares[varies] = np.minimum(shares[varies], _left_open(views, cut[:, varies], left_out=0.0))
+    return shares
+
+
+def _left_open(views: Sequence[FactorView], targets: FloatArray, left_out: float = 0.02) -> FloatArray:
+    """Share of the variance of every target that the best model leaves, without a share of the rows predicted worst."""
     targets = (targets - targets.mean(axis=0)) / targets.std(axis=0)
     best = np.ones(targets.shape[1])
     for kernel, ridges in _models([view.inputs[:ROWS_TO_EXPLAIN] for view in views]):
@@ -100,7 +116,7 @@ def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatA
             if not still.size:
                 return best
             seen = targets[: len(kernel), still]
-            shares = unexplained_variances(seen, held_out_predictions(kernel.copy(), seen, ridge))
+            shares = unexplained_variances(seen, held_out_predictions(kernel.copy(), seen, ridge), left_out)
             best[still] = np.minimum(best[still], shares)
     return best
 

@@ -2,7 +2,8 @@
 
 Nothing here judges a metric; these are the measured quantities that a verdict needs (003, appendix A). Factors are
 looked at by ranks, so strictly monotone maps of them change nothing, but that few rows tell sums and products only of
-the numbers themselves; codes are looked at by ranks, too, except for their tails.
+the numbers themselves; codes are looked at by ranks, too, except for their tails and, where factors have classes, for
+what these explain of them.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     views = _views(some, constant, notes) if rows.size >= FEWEST_ROWS else []
     if rows.size < FEWEST_ROWS and evidence.n_factors:
         notes.append(
-            f"{rows.size} separate rows are too few to measure dependence, effective dimension or what the factors "
-            f"explain of the codes: {FEWEST_ROWS} are needed."
+            f"{_rows_are(rows.size, 'separate ')} too few to measure dependence, effective dimension or what the "
+            f"factors explain of the codes: {FEWEST_ROWS} are needed."
         )
     searched = views[:MOST_FACTORS]
     pairs = pairwise_dependence(searched)
@@ -99,16 +100,21 @@ def _rows_to_look_at(evidence: Evidence, seed: int) -> tuple[Rows, list[str]]:
     order, notes = np.random.default_rng(seed).permutation(evidence.n_rows), []
     if evidence.row_groups is not None:
         order = order[np.sort(np.unique(evidence.row_groups[order], return_index=True)[1])]
-        notes.append(f"One row of each of the {order.size} row groups is looked at: rows of a group are not separate.")
+        each = "the only row group" if order.size == 1 else f"each of the {order.size:,} row groups"
+        notes.append(f"One row of {each} is looked at: rows of a group are not separate.")
     if order.size > MOST_ROWS:
         notes.append(f"{MOST_ROWS:,} random rows of {order.size:,} are looked at.")
         order = order[:MOST_ROWS]
     if FactorKind.CONTINUOUS in evidence.kinds:
         firsts = np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])
         if firsts.size < order.size:
-            notes.append(f"{order.size - firsts.size} rows repeat the factors of another one and are not looked at.")
+            notes.append(f"{_rows_are(order.size - firsts.size)} not looked at: the factors of another one come back.")
             order = order[firsts]
     return order, notes
+
+
+def _rows_are(count: int, which: str = "") -> str:
+    return f"{count:,} {which}{'row is' if count == 1 else 'rows are'}"
 
 
 def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
@@ -183,6 +189,7 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
         if living.size > code_health.MOST_CODES_EXPLAINED:
             explained = np.linspace(0, living.size - 1, code_health.MOST_CODES_EXPLAINED).astype(np.intp)
             notes.append(f"The nuisance share is of {explained.size} codes of {living.size}, spread evenly.")
+        explained = explained[np.ptp(codes[: code_health.ROWS_FOR_SINGLE_FACTORS, explained], axis=0) > 0]
         shares = code_health.unexplained_shares(views, codes[:, explained])
         nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}
     return {

@@ -28,13 +28,16 @@ def _sizes(found: Diagnosis) -> list[str]:
     n, d, m = found.n_rows, found.n_factors, found.n_codes
     said = [f"{_counted(n, 'row')}, {_counted(d, 'factor')}, {_counted(m, 'code')}."]
     if m and n and found.codes_per_row > MANY_CODES_PER_ROW:
+        best = "an unrelated code" if m == 1 else f"the best of {m:,} unrelated codes"
+        per_row = _number(found.codes_per_row)
+        there_are = "There is 1 code" if per_row == "1" else f"There are {per_row} codes"
         said.append(
-            f"There are {found.codes_per_row:.2g} codes per row: the best of {m:,} unrelated codes correlates "
+            f"{there_are} per row: {best} correlates "
             f"{found.chance_correlation:.2f} or more with a factor by chance (003, 3.4)."
         )
     if m and d and m != d:
         which = "more codes than factors (003, 3.3)" if m > d else "fewer codes than factors (003, 3.2)"
-        said.append(f"m/d is {found.codes_per_factor:.2g}: {which}.")
+        said.append(f"m/d is {_number(found.codes_per_factor)}: {which}.")
     return said
 
 
@@ -48,13 +51,14 @@ def _factors(found: Diagnosis) -> list[str]:
     for constraint in found.constraints:
         said.append(_constraint(constraint))
     if found.constraints:
+        vary = "varies" if found.effective_dimension == 1 else "vary"
         said.append(
-            f"{int(found.effective_dimension)} of {_counted(n_varying, 'factor')} vary freely: codes that leave out "
+            f"{int(found.effective_dimension)} of {_counted(n_varying, 'factor')} {vary} freely: codes that leave out "
             f"{_listed(found.redundant_factors)} lose nothing, though most metrics say so (003, 3.2)."
         )
     if found.dependent_pairs:
         said += _pairs(found)
-    elif n_varying > 1:
+    elif n_varying > 1 and not found.constraints:
         how = "" if math.isnan(found.max_correlation) else f": no correlation is above {found.max_correlation:.2f}"
         said.append(f"The factors look independent{how}.")
     return said
@@ -114,7 +118,7 @@ def _codes(found: Diagnosis) -> list[str]:
     if found.duplicated_codes:
         groups = _listed([" = ".join(_cut(group)) for group in found.duplicated_codes])
         said.append(
-            f"{100 * found.duplicated_share:.2g} % of the living codes repeat another one up to a monotone map, which "
+            f"{100 * found.duplicated_share:.3g} % of the living codes repeat another one up to a monotone map, which "
             f"leaves {found.n_distinct_codes}: {groups} (003, 3.3)."
         )
     if found.heavy_tailed_codes:
@@ -132,6 +136,11 @@ def _codes(found: Diagnosis) -> list[str]:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _number(number: float) -> str:
+    """Two decimals without idle zeros; two digits of what is small."""
+    return f"{number:.2g}" if number < 0.1 else f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
 def _percent(share: float) -> str:
