@@ -34,6 +34,14 @@ def test_a_heavy_tailed_code_in_the_place_of_its_factor_spares_the_others():
     assert min(list(wild.per_factor.values())[1:]) > 0.98
 
 
+def test_one_absurd_value_costs_no_more_than_its_row():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(1000, 4))
+    codes = np.column_stack([z, rng.normal(size=1000)])
+    codes[5, 4] = 1e40
+    assert r2(z, codes).raw > 0.99
+
+
 def mixing(rng, size, condition):
     """A random invertible map whose singular values go from 1 down to 1 / condition."""
     left, right = (np.linalg.qr(rng.normal(size=(size, size)))[0] for _ in range(2))

@@ -13,6 +13,7 @@ from unweave.memo import memoised
 
 LARGEST_KEPT = 25_000_000  # numbers in the designs of all folds: 200 MB
 MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
+ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direction
 ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
 
 
@@ -37,7 +38,7 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
             fitted: FittedProbe = (design or _design(seen)).fit(seen, wanted)
         else:
             fitted = probe.regress(seen, wanted, seed)
-        predicted = np.clip(fitted.predict(evidence.codes[test]), *_limits(wanted))
+        predicted = _near(wanted, fitted.predict(evidence.codes[test]))
         errors += np.square(left_out - predicted).sum(axis=0)
         deviations += np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
     stops = np.cumsum([block.shape[1] for block in columns])
@@ -60,8 +61,10 @@ def _design(codes: FloatArray) -> LinearDesign:
     return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
 
 
-def _limits(targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Smallest and largest prediction of every target."""
+def _near(targets: FloatArray, predicted: FloatArray) -> FloatArray:
+    """Predictions held near the range of the training targets; absurd ones become the training mean."""
     lowest, highest = targets.min(axis=0), targets.max(axis=0)
-    beyond = MARGIN * (highest - lowest)
-    return lowest - beyond, highest + beyond
+    width = highest - lowest
+    absurd = np.abs(predicted - (lowest + width / 2)) > ABSURD * width
+    inside = np.clip(predicted, lowest - MARGIN * width, highest + MARGIN * width)
+    return np.where(absurd, targets.mean(axis=0), inside)
