@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from unweave.estimators.binning import FloatArray
 from unweave.estimators.probes import LIBRARY
 
 PENALTIES = np.logspace(-9, 3, 37)
+ROUNDING = 1e-13  # of the largest energy: directions of less are rounding errors of codes that depend on each other
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,29 @@ class FittedLinear:
 class LinearDesign:
     """Centres and scales of codes, and the eigenvectors of their smaller Gram matrix: the costly half of a fit.
 
-    Targets that are permuted against the same codes share it.
+    Targets that are permuted against the same codes share it. ``burdens`` is what a penalty of 1 per row adds to each
+    energy: 1 for a ridge on the codes.
     """
 
     centre: FloatArray
     scale: FloatArray
     energies: FloatArray
     vectors: FloatArray
+    burdens: FloatArray
+
+    def whitened(self, n_rows: int) -> LinearDesign:
+        """Penalise all directions of the codes alike, so that an invertible linear map of them changes nothing.
+
+        >>> codes = np.random.default_rng(0).normal(size=(50, 2))
+        >>> mixed = codes @ [[1.0, 1.0], [0.0, 0.001]]
+        >>> targets = codes + np.random.default_rng(1).normal(size=(50, 2))
+        >>> one, other = (Linear().design(c).whitened(50).fit(c, targets).predict(c) for c in (codes, mixed))
+        >>> bool(np.allclose(one, other))
+        True
+        """
+        kept = self.energies > ROUNDING * self.energies.max()
+        energies = self.energies[kept]
+        return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
 
     def fit(self, codes: FloatArray, targets: FloatArray) -> FittedLinear:
         """Fit all targets to the codes that this is the design of."""
@@ -73,7 +90,7 @@ class Linear:
         tall = codes.shape[1] <= codes.shape[0]
         gram = standardised.T @ standardised if tall else standardised @ standardised.T
         energies, vectors = np.linalg.eigh(gram)
-        return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors)
+        return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
         """Fit the indicators of the labels and take the largest."""
@@ -90,13 +107,14 @@ def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets:
     loads = vectors.T @ (codes.T @ targets if tall else targets)
     # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
     penalties = n_rows * (PENALTIES if tall else PENALTIES[PENALTIES >= 1e-6])
-    shrunk = energies + penalties[:, None]
+    added = penalties[:, None] * design.burdens
+    shrunk = energies + added
     total = np.square(targets).sum(axis=0)
     if tall:
-        explained = (np.square(loads)[None] * ((energies + 2 * penalties[:, None]) / shrunk**2)[:, :, None]).sum(axis=1)
+        explained = (np.square(loads)[None] * ((energies + 2 * added) / shrunk**2)[:, :, None]).sum(axis=1)
         residual = np.maximum(total - explained, 0.0)
     else:
-        residual = (np.square(loads)[None] * np.square(penalties[:, None] / shrunk)[:, :, None]).sum(axis=1)
+        residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
     freedom = n_rows - 1 - (energies / shrunk).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)

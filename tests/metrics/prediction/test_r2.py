@@ -34,6 +34,44 @@ def test_a_heavy_tailed_code_in_the_place_of_its_factor_spares_the_others():
     assert min(list(wild.per_factor.values())[1:]) > 0.98
 
 
+def test_one_absurd_value_costs_no_more_than_its_row():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(1000, 4))
+    codes = np.column_stack([z, rng.normal(size=1000)])
+    codes[5, 4] = 1e40
+    assert r2(z, codes).raw > 0.99
+
+
+def mixing(rng, size, condition):
+    """A random invertible map whose singular values go from 1 down to 1 / condition."""
+    left, right = (np.linalg.qr(rng.normal(size=(size, size)))[0] for _ in range(2))
+    return (left * np.geomspace(1, 1 / condition, size)) @ right
+
+
+@pytest.mark.parametrize("condition", [1, 100, 1e4])
+@pytest.mark.parametrize("n_rows", [60, 1000])
+@pytest.mark.parametrize("rho", [0.0, 0.9])
+def test_lossless_linear_maps_get_full_marks(rho, n_rows, condition):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        shared, own = rng.normal(size=(n_rows, 1)), rng.normal(size=(n_rows, 4))
+        z = np.sqrt(rho) * shared + np.sqrt(1 - rho) * own
+        mixed = r2(z, z @ mixing(rng, 4, condition)).raw
+        assert mixed > 0.99
+        assert mixed == pytest.approx(r2(z, z).raw, abs=1e-6)
+
+
+@pytest.mark.parametrize(("n_rows", "n_codes"), [(60, 4), (200, 20)])
+@pytest.mark.parametrize("condition", [1, 100, 1e4])
+def test_linear_maps_of_noisy_codes_change_nothing(n_rows, n_codes, condition):
+    rng = np.random.default_rng(10)
+    z = rng.normal(size=(n_rows, 3))
+    codes = z @ rng.normal(size=(3, n_codes)) + 2 * rng.normal(size=(n_rows, n_codes))
+    mixed = codes @ mixing(rng, n_codes, condition)
+    assert r2(z, mixed).raw == pytest.approx(r2(z, codes).raw, abs=1e-6)
+    assert r2(z, np.hstack([codes, codes[:, :1]])).raw == pytest.approx(r2(z, codes).raw, abs=1e-6)
+
+
 @pytest.mark.parametrize("shift", [5.0, -1e4])
 def test_shift_and_scale_of_either_side_do_not_matter(shift):
     rng = np.random.default_rng(4)

@@ -48,7 +48,9 @@ def r2(
     Parameters
     ----------
     probe : Probe
-        Linear by default: standardised codes, intercept, a ridge penalty chosen on the training rows.
+        Linear by default: intercept, and a ridge penalty chosen on the training rows. With at least five training
+        rows per code it weighs on all directions of the codes alike, so that invertible linear maps of the codes
+        change nothing; with fewer it weighs on the standardised codes.
     n_folds : int
         Every row is predicted once by a probe fitted on the other folds.
     rng : int or Generator
