@@ -10,7 +10,18 @@ import pytest
 from unweave import Evidence, EvidenceError, Posterior
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.matching import matched_correlation_by_chance
-from unweave.metrics import CATALOGUE, dci_size, factors_invariance, irs, mcc, mig, nuisances_invariance, r2, t_mex
+from unweave.metrics import (
+    CATALOGUE,
+    dci_size,
+    factors_invariance,
+    identification,
+    irs,
+    mcc,
+    mig,
+    nuisances_invariance,
+    r2,
+    t_mex,
+)
 from unweave.score import Score
 from unweave.trust.nulls import noise_floor, noise_floors
 from unweave.trust.unknowing import unknowing
@@ -283,3 +294,12 @@ def test_bad_options_are_refused():
         noise_floor(mcc, KNOWING, kind="bootstrap")
     with pytest.raises(EvidenceError, match="not a metric"):
         noise_floor(len, KNOWING)
+
+
+def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
+    """identification of noise is -1 / (d - 1) before it is cut, which a mixing must not profit from."""
+    angle = 0.8
+    turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    factors = np.random.default_rng(0).normal(size=(500, 2))
+    found = noise_floor(identification, Evidence(factors, factors @ turn), n_draws=19)
+    assert found.floor < -0.5 < 0.05 > abs(found.calibrated)

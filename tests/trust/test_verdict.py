@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, wsepin
+from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, sufficiency, wsepin
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -37,6 +37,13 @@ def evidence_of(world, encoder, n_rows=1000, seed=0):
 def judged(evidence, metrics, **options):
     scores = {name: metric(evidence) for name, metric in metrics.items()}
     return verdicts(metrics, scores, evidence, diagnose(evidence), **options)
+
+
+def noisy(n_rows, n_classes, noise, seed):
+    """Four numbers or classes, and a code for each with noise."""
+    rng = np.random.default_rng([seed, 9])
+    factors = rng.integers(0, n_classes, (n_rows, 4)) if n_classes else rng.normal(size=(n_rows, 4))
+    return Evidence(factors, factors + noise * rng.normal(size=factors.shape))
 
 
 class TestResponses:
@@ -146,6 +153,28 @@ class TestCounterpart:
         assert (drawn.n_rows, drawn.n_codes) == (1000, 4)
         assert float(mcc(drawn)) < NullMcc(1000, 4, 4).quantile(0.999)
 
+    @pytest.mark.parametrize("noise", [0.05, 0.3, 1.0])
+    @pytest.mark.parametrize("n_classes", [0, 3])
+    def test_noise_of_few_rows_is_not_repeated_on_more(self, n_classes, noise):
+        """What 100 rows are said to score on 1,000 is what 1,000 fresh rows score: a row that came twice would help."""
+        few, many, again = (noisy(n_rows, n_classes, noise, seed) for seed, n_rows in enumerate((100, 1000, 1000)))
+        counterpart = Counterpart.of(few)
+        # identification falls so steeply with noise that the 100 rows themselves may be .12 off
+        for metric, tolerance in {mcc: 0.1, mig: 0.1, sufficiency: 0.1, identification: 0.15}.items():
+            truth = np.mean([float(metric(many)), float(metric(again))])
+            drawn = np.mean([float(metric(counterpart.sample(k))) for k in range(3)])
+            assert drawn == pytest.approx(truth, abs=tolerance)
+
+    def test_a_circle_keeps_two_codes_and_classes_all_but_one_indicator(self):
+        rng = np.random.default_rng(0)
+        shape, angle, size = rng.integers(0, 3, 500), rng.uniform(0, 360, 500), rng.normal(size=500)
+        turn = np.deg2rad(angle)
+        codes = np.column_stack([shape == 0, shape == 1, np.cos(turn), np.sin(turn), size, rng.normal(size=(500, 3))])
+        factors = {"shape": np.array(["a", "b", "c"])[shape], "angle": angle, "size": size}
+        evidence = Evidence(factors, codes, kinds={"angle": "circular:360"})
+        found = judged(evidence, {"r2": r2})["r2"]
+        assert (found.level, round(found.elsewhere, 1)) == ("trust", 1.0)
+
     def test_sizes_at_hand_where_asked_for(self):
         evidence = evidence_of(Correlated(4), Copied(2.0), n_rows=120)
         drawn = Counterpart.of(evidence).sample(0, same_codes=True, same_rows=True)
@@ -210,6 +239,26 @@ class TestVerdicts:
         found = judged(evidence_of(Independent(3), PermutedAndScaled(), n_rows=40), {"mcc": mcc})
         assert found["mcc"].level == "caution"
         assert math.isnan(found["mcc"].elsewhere)
+
+    def test_too_few_row_groups_to_try(self):
+        evidence = evidence_of(Independent(3), PermutedAndScaled(), n_rows=200)
+        grouped = Evidence(evidence.factors, evidence.codes, row_groups=np.arange(200) % 3)
+        assert math.isnan(judged(grouped, {"mcc": mcc})["mcc"].elsewhere)
+
+    def test_very_many_factors_have_a_ratio_too(self):
+        rng = np.random.default_rng(0)
+        factors = rng.normal(size=(200, 80))
+        evidence = Evidence(factors, np.column_stack([factors, rng.normal(size=(200, 200))]))
+        reasons = judged(evidence, {"r2": r2})["r2"].reasons
+        assert not any("nan" in reason.sentence for reason in reasons)
+
+    def test_advice_names_no_metric_that_is_flagged_itself(self):
+        found = judged(evidence_of(Independent(5), Noise(50), n_rows=60), {"mcc": mcc, "mig": mig, "r2": r2})
+        flagged = {name for name, verdict in found.items() if verdict.level != "trust"}
+        assert "mcc" in flagged
+        for verdict in found.values():
+            named = {word.strip(".") for reason in verdict.reasons for word in reason.instead.split()}
+            assert not named & flagged
 
     def test_a_floor_next_to_the_best_is_the_end(self):
         evidence = evidence_of(Independent(3), PermutedAndScaled(), n_rows=100)

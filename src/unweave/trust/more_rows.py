@@ -23,7 +23,8 @@ def fresh_code(found: CodeResponses, code: int, places: Places, generator: np.ra
         return _of_its_class(found.codes[:, code], found.factors[:, factor], places, generator)
     order = np.argsort(found.factors[:, factor], kind="stable")
     noise = _variance_between_neighbours(found.code_scores[order, code])
-    if noise < MOSTLY_NOISE * float(np.square(found.left[:, code]).mean()):
+    left = float(np.square(found.left[:, code]).mean())
+    if noise < MOSTLY_NOISE * left:
         return places.of(found.codes[:, code])
     rank = np.empty(order.size, dtype=np.intp)
     rank[order] = np.arange(order.size)
@@ -32,7 +33,9 @@ def fresh_code(found: CodeResponses, code: int, places: Places, generator: np.ra
     nearby = order[np.clip(rank[places.low] + steps, 0, order.size - 1)]
     # with a little noise more, no residual comes twice
     spread = np.sqrt(noise) * generator.normal(scale=order.size**-0.2, size=nearby.size)
-    residuals = (found.left[nearby, code] + spread) / np.sqrt(1 + order.size**-0.4)
+    # what is left on unseen rows is noise and the error of the fit
+    own = found.left[nearby, code] * np.sqrt(min(noise / left, 1.0))
+    residuals = (own + spread) / np.sqrt(1 + order.size**-0.4)
     return from_scores(places.of(found.fitted[:, code]) + residuals, found, code)
 
 
