@@ -373,3 +373,12 @@ class TestPosteriors:
         result = run("score", posteriors / arguments[0], *arguments[1:])
         assert result.exit_code == 2
         assert sentence in result.stderr
+
+
+def test_python_dash_m_is_the_same_command():
+    shown = subprocess.run([sys.executable, "-m", "unweave", "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith("unweave, version ")
+
+
+def test_a_budget_that_is_no_number_is_refused(run):
+    assert "budget=nan is not a time" in refused(run("score", "both.npz", "--metrics", "mcc", "--budget", "nan"))
