@@ -178,7 +178,7 @@ def _check_options(kind: object, n_draws: object, budget: float | None, seed: ob
 
 
 def _is_whole(number: object, at_least: int) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool) and number >= at_least
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
 
 
 def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | str:
