@@ -142,9 +142,11 @@ class TestScore:
         assert found.data["representations"]["codes"]["n_codes"] == 2
 
     def test_row_groups(self, run):
-        by_group = evaluation_of(run("score", "both.npz", "--row-groups", "subject", "--metrics", "r2", "--json"))
-        assert by_group["r2"] == metrics.r2(FACTORS, CODES, row_groups=SUBJECT)
-        assert by_group["r2"] != metrics.r2(FACTORS, CODES)
+        """The parts that mcc is cross-fitted on hold whole groups."""
+        name = "mcc:cross_fit=true"
+        by_group = evaluation_of(run("score", "both.npz", "--row-groups", "subject", "--metrics", name, "--json"))
+        assert by_group.rows[0].score == metrics.mcc(FACTORS, CODES, cross_fit=True, row_groups=SUBJECT)
+        assert by_group.rows[0].score != metrics.mcc(FACTORS, CODES, cross_fit=True)
 
     def test_missing_values(self, run):
         assert "Values are missing in 1 of 80 rows: factor 'factor 0' (1)" in refused(run("score", "gap.npz"))
@@ -373,3 +375,12 @@ class TestPosteriors:
         result = run("score", posteriors / arguments[0], *arguments[1:])
         assert result.exit_code == 2
         assert sentence in result.stderr
+
+
+def test_python_dash_m_is_the_same_command():
+    shown = subprocess.run([sys.executable, "-m", "unweave", "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith("unweave, version ")
+
+
+def test_a_budget_that_is_no_number_is_refused(run):
+    assert "budget=nan is not a time" in refused(run("score", "both.npz", "--metrics", "mcc", "--budget", "nan"))

@@ -23,6 +23,7 @@ LINES = [
     {"papers"},
     {"report", "integrations", "demonstration"},
     {"cli"},
+    {"__main__"},  # python -m unweave
 ]
 LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
 ONLY_IN = {

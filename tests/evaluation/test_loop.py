@@ -171,6 +171,11 @@ class TestJobs:
         one, two = (evaluate(FACTORS, CODES, metrics=chosen, n_jobs=n_jobs, quick=True) for n_jobs in (1, 2))
         assert one == two
 
+    @pytest.mark.parametrize("budget", [float("nan"), -1, "30", None], ids=str)
+    def test_what_is_not_a_time(self, budget):
+        with pytest.raises(EvidenceError, match=r"budget=.* is not a time: use a number of seconds from 0"):
+            evaluate(FACTORS, CODES, metrics="mcc", budget=budget)
+
     @pytest.mark.parametrize("n_jobs", [0, "2", 1.5], ids=str)
     def test_what_is_not_a_number_of_threads(self, n_jobs):
         with pytest.raises(EvidenceError, match=r"n_jobs=.* is not a number of threads: use 1 or more, or -1 for all"):

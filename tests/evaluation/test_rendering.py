@@ -133,3 +133,35 @@ def test_the_verdict_is_never_cut(checked, width):
     shown = printed(evaluate(factors, factors, metrics=["mcc", "r2"]), width)
     assert shown.count("✓ trust") == 2
     assert ("reason" in shown) == (width == 200)
+
+
+@pytest.fixture(scope="module")
+def doubtful():
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(200, 2))
+    codes = factors @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(200, 6))
+    return evaluate(factors, codes, metrics=["sap", "mig", "relevance_factor_vae_score"], budget=0.0)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_reasons_without_a_column_stand_below(doubtful, width):
+    shown = printed(doubtful, width)
+    rows = [row for row in doubtful.rows if row.verdict.level != "trust"]
+    assert rows
+    assert "reason" not in shown.splitlines()[2]
+    for row in rows:
+        assert row.verdict.reasons[0].sentence in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= width
+
+
+def test_reasons_in_a_column_are_not_repeated(doubtful):
+    assert not re.search(r"^ [!✗] ", str(doubtful), re.MULTILINE)
+
+
+def test_calibrated_goes_before_the_interval_and_that_before_the_floor(doubtful):
+    kept = [
+        [name for name in ("calibrated", "interval", "floor") if name in printed(doubtful, w)] for w in (100, 80, 60)
+    ]
+    assert kept[0] == ["calibrated", "interval", "floor"]
+    assert kept[1] == ["floor"]
+    assert kept[2] == []

@@ -1,5 +1,6 @@
 """An evaluation survives being written, and becomes a frame of any library."""
 
+import dataclasses
 import json
 import math
 
@@ -111,3 +112,41 @@ def test_notes_stand_once_with_their_metrics(evaluation):
     constant = "Constant in these samples, so left out of the score: flat."
     assert evaluation.notes[constant] == ("mcc", "r2", "mig")
     assert any(note.startswith("kept: Dead codes") for note in evaluation.notes)
+
+
+@pytest.fixture(scope="module")
+def hurried():
+    """One representation, for whose checks there was no time."""
+    factors = np.random.default_rng(5).normal(size=(80, 2))
+    return evaluate(factors, factors, metrics=["mcc", "r2", "mig"], seeds=[3, 1], budget=0.0)
+
+
+def test_fewer_draws_are_said_once_for_all_metrics(hurried):
+    for words in ("of 199 nulls were drawn", "of 24 parts of the samples were scored"):
+        ((sentence, labels),) = [entry for entry in hurried.notes.items() if words in entry[0]]
+        assert labels == ("mcc", "r2", "mig")
+        assert sentence in " ".join(str(hurried).split())
+        assert sentence in hurried.to_markdown()
+        assert sentence in hurried.to_html()
+
+
+def test_numbers_that_differ_become_a_range(hurried):
+    said = {"mcc": "101 of 199 nulls were drawn.", "mig": "19 of 199 nulls were drawn."}
+    rows = [hurried.row(label, "codes") for label in said]
+    rows = [
+        dataclasses.replace(row, noise_floor=dataclasses.replace(row.noise_floor, notes=(said[row.label],)))
+        for row in rows
+    ]
+    assert Evaluation(tuple(rows), hurried.data).notes["19 to 101 of 199 nulls were drawn."] == ("mcc", "mig")
+
+
+def test_checks_of_one_seed_beside_a_mean_over_seeds_are_named(hurried):
+    ((sentence, labels),) = [entry for entry in hurried.notes.items() if "seed" in entry[0]]
+    assert "means over 2 seeds" in sentence
+    assert "those of seed 3 alone" in sentence
+    assert labels == ("mcc", "r2")
+
+
+def test_where_all_fits_nothing_is_said_of_draws():
+    factors = np.random.default_rng(5).normal(size=(80, 2))
+    assert evaluate(factors, factors, metrics="mcc", budget=1e6).notes == {}

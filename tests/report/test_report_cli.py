@@ -1,6 +1,7 @@
 """score, compare and report write pages; what cannot be read or written is one sentence."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_report_of_a_saved_evaluation_is_that_of_the_evaluation(data):
         (["report", "one.npz", "--html", "a.html"], "one.npz is not text"),
         (
             ["score", "one.npz", "--metrics", "mcc", "--html", "no/such/a.html"],
-            "a.html cannot be written: No such file",
+            "a.html cannot be written: there is no folder",
         ),
     ],
 )
@@ -73,3 +74,25 @@ def test_errors_are_one_sentence(data, monkeypatch, arguments, sentence):
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--html", "--markdown", "--summary"])
+@pytest.mark.parametrize("command", ["score", "compare"])
+@pytest.mark.parametrize("target", ["no/such/page", "."])
+def test_files_that_cannot_be_written_are_refused_before_computing(data, monkeypatch, command, option, target):
+    monkeypatch.chdir(data)
+    monkeypatch.setattr("unweave.evaluation.loop._row", lambda *_: pytest.fail("something was computed"))
+    result = run(command, "one.npz", "--metrics", "mcc", option, target)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: ")
+    assert "cannot be written" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_without_permission_is_refused_and_kept(data, monkeypatch):
+    (data / "kept.html").write_text("kept")
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)  # root may write everywhere
+    result = run("score", data / "one.npz", "--metrics", "mcc", "--html", data / "kept.html")
+    assert result.exit_code == 2
+    assert "kept.html cannot be written: permission denied; name another file." in result.stderr
+    assert (data / "kept.html").read_text() == "kept"

@@ -298,3 +298,34 @@ def test_evaluations_without_factors_or_codes_have_pages_too():
     assert decoder["writing"]["methods"].startswith("We scored a decoder with unweave")
     for summary in (alone, decoder):
         assert rendered(summary).startswith("<!doctype html>")
+
+
+def chosen_with(*p_values, levels):
+    """A metric for each p-value, with these verdicts."""
+    return [
+        (name, measures, value, (*floor[:3], p), interval, level)
+        for (name, measures, value, floor, interval, _), p, level in zip(CHOSEN, p_values, levels, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "levels", "headline"),
+    [
+        ((0.005, 0.005), ("trust",) * 2, "All 2 scores can be trusted on these data."),
+        (
+            (0.3, 0.005, 0.2),
+            ("trust",) * 3,
+            "All 3 scores can be trusted on these data; 2 of them are no better than noise (p > .05).",
+        ),
+        ((0.3,), ("trust",), "The score can be trusted on these data, and is no better than noise (p > .05)."),
+        (
+            (0.3, 0.005, 0.2),
+            ("trust", "trust", "caution"),
+            "Of 3 scores, 2 can be trusted on these data and 1 with caution. "
+            "Of those that can be trusted, 1 is no better than noise (p > .05).",
+        ),
+    ],
+)
+def test_the_headline_tells_trusted_scores_that_are_noise(p_values, levels, headline):
+    evaluation = fake_evaluation(chosen=chosen_with(*p_values, levels=levels))
+    assert summarise(evaluation)["headline"] == headline

@@ -23,7 +23,7 @@ from unweave.metrics import (
     t_mex,
 )
 from unweave.score import Score
-from unweave.trust.nulls import noise_floor, noise_floors
+from unweave.trust.nulls import _by_formula, noise_floor, noise_floors
 from unweave.trust.unknowing import unknowing
 
 RNG = np.random.default_rng(2)
@@ -303,3 +303,30 @@ def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
     factors = np.random.default_rng(0).normal(size=(500, 2))
     found = noise_floor(identification, Evidence(factors, factors @ turn), n_draws=19)
     assert found.floor < -0.5 < 0.05 > abs(found.calibrated)
+
+
+@pytest.mark.parametrize(("factors", "codes"), [(FACTORS, np.zeros((120, 3))), (np.ones((120, 2)), NOISE)])
+def test_where_nothing_varies_there_is_no_formula(factors, codes):
+    assert math.isnan(_by_formula(mcc, Evidence(factors, codes)))
+
+
+def test_codes_that_are_all_dead_have_a_floor():
+    found = noise_floor(mcc, Evidence(FACTORS, np.zeros((120, 3))), n_draws=19)
+    assert (found.floor, found.p_value) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"kind": "nonsense"}, "kind='nonsense'"),
+        ({"n_draws": 5.5}, "n_draws=5.5"),
+        ({"n_draws": 0}, "n_draws=0"),
+        ({"n_draws": True}, "n_draws=True"),
+        ({"seed": "x"}, "seed='x'"),
+        ({"seed": -1}, "seed=-1"),
+        ({"budget": math.nan}, "budget=nan"),
+    ],
+)
+def test_what_is_no_option_is_refused_in_one_sentence(options, named):
+    with pytest.raises(EvidenceError, match=named):
+        noise_floor(mcc, KNOWING, **options)

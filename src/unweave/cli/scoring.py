@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave.cli.talking import fail, names_in, one_sentence_errors, print_wide, show
+from unweave.cli.talking import check_writable, fail, names_in, one_sentence_errors, print_wide, show
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -67,6 +67,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
     """
     with one_sentence_errors():
+        check_writable(*_pages(options).values())
         from unweave.datasets.files import read_files
         from unweave.evaluation import evaluate
 
@@ -91,6 +92,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Score several representations of the same samples side by side, one file each."""
     with one_sentence_errors():
+        check_writable(*_pages(options).values())
         from unweave.datasets.files import read_files, refuse_different_factors
         from unweave.evaluation import compare as compare_all
 
@@ -125,6 +127,7 @@ def report(file: Path, **options: Any) -> None:
 
         if not any(options.values()):
             raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
+        check_writable(*_pages(options).values())
         _write_pages(read_evaluation(file), options)
 
 
@@ -172,6 +175,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
     SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
     with one_sentence_errors():
+        check_writable(options["picture"])
         from functools import partial
 
         from unweave.datasets.decoders import read_decoder
@@ -242,9 +246,13 @@ def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
 
 
+def _pages(options: dict[str, Any]) -> dict[str, Path]:
+    """Files of the pages that were asked for."""
+    return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+
+
 def _write_pages(evaluation: Evaluation, options: dict[str, Any]) -> None:
-    wanted = {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
-    if wanted:
+    if wanted := _pages(options):
         from unweave.report.files import write_pages
 
         for path in write_pages(evaluation, **wanted):

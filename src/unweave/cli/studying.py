@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unweave.cli.talking import names_in, one_sentence_errors, print_wide
+from unweave.cli.talking import check_writable, names_in, one_sentence_errors, print_wide
 
 
 @click.command()
@@ -23,6 +23,7 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
     NAME is a metric, with options after colons: mcc:correlation=spearman. What does not fit in the budget is said.
     """
     with one_sentence_errors():
+        check_writable(picture)
         from unweave.auditing import audit as audit_one
 
         found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)

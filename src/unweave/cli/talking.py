@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -31,6 +33,23 @@ def print_wide(item: Any) -> None:
 
     # a pipe has no width: wide enough for the table, and no colours
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Refuse files that cannot be written, before anything is computed for them."""
+    from unweave.evidence import EvidenceError
+
+    for path in filter(None, paths):
+        folder = path.parent
+        if path.is_dir():
+            problem = "it is a folder"
+        elif not folder.is_dir():
+            problem = f"there is no folder {folder}"
+        elif not os.access(path if path.exists() else folder, os.W_OK):
+            problem = "permission denied"
+        else:
+            continue
+        raise EvidenceError(f"{path} cannot be written: {problem}; name another file.")
 
 
 def names_in(text: str | None) -> list[str]:

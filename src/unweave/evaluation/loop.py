@@ -8,6 +8,7 @@ import operator
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import joblib
@@ -154,6 +155,8 @@ def _run(
 ) -> Evaluation:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
+    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # nan is no number of seconds either
+        raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
     chosen = chosen_metrics(metrics)
     seed_list = _seed_list(seeds)
     jobs = [

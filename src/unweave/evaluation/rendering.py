@@ -15,9 +15,12 @@ from rich.text import Text
 
 from unweave.evaluation.results import Evaluation
 
+# what goes first where width is short; the checks stand in the table of one representation alone
 BESIDE_SCORES = ("measures", "reason", "chance")
+BESIDE_CHECKED = ("measures", "reason", "calibrated", "interval", "floor")
 MARKS = {"trust": "✓", "caution": "!", "do not use": "✗"}
 STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
+MEANING = "✓ trust  ! caution  ✗ do not use; scores of one line with a letter in common are not told apart"
 REASON_WIDTH = 50
 LATEX = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "\\": r"\textbackslash{}",
@@ -29,16 +32,26 @@ LATEX = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
 def rich_table(evaluation: Evaluation, width: int) -> Group:
     """What was evaluated, the scores, and the numbered notes.
 
-    Where width is short the columns beside the scores go first; the scores are never cut.
+    Where width is short the columns beside the scores go first, and reasons without a column stand below; scores and
+    verdicts are never cut.
     """
-    layouts = [_score_table(evaluation, BESIDE_SCORES[k:]) for k in range(len(BESIDE_SCORES) + 1)]
-    table = next((layout for layout in layouts if _natural_width(layout) <= width), layouts[-1])
+    columns = _columns_beside(evaluation)
+    layouts = [columns[k:] for k in range(len(columns) + 1)]
+    beside = next((kept for kept in layouts if _natural_width(_score_table(evaluation, kept)) <= width), layouts[-1])
+    table = _score_table(evaluation, beside)
     table.width = _natural_width(table)
     parts: list[Text | Table] = [Text(_heading(evaluation)), table]
     parts += [Text(f"{k:>2} {sentence}", style="dim") for k, sentence in enumerate(evaluation.notes, 1)]
     if _is_checked(evaluation) and len(evaluation.representations) > 1:
-        parts += [Text(line) for line in _verdicts_in_words(evaluation)]
+        parts += [Text(line) for line in (MEANING, *_reasons_in_words(evaluation))]
+    elif _is_checked(evaluation) and "reason" not in beside:
+        parts += [Text(line) for line in _reasons_in_words(evaluation)]
     return Group(*parts)
+
+
+def _columns_beside(evaluation: Evaluation) -> tuple[str, ...]:
+    one_checked = _is_checked(evaluation) and len(evaluation.representations) == 1
+    return BESIDE_CHECKED if one_checked else BESIDE_SCORES
 
 
 def _is_checked(evaluation: Evaluation) -> bool:
@@ -54,11 +67,14 @@ def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
         table.add_column("measures")
     for name in evaluation.representations:
         table.add_column(Text(name if several else "score"), justify="right", no_wrap=True)
-    if checked or "chance" in beside:
+    with_floor = checked and (several or "floor" in beside)
+    if with_floor or "chance" in beside:
         table.add_column("floor" if checked else "chance", justify="right", no_wrap=True)
     if checked and not several:
-        table.add_column(_interval_heading(evaluation), no_wrap=True)
-        table.add_column("calibrated", justify="right", no_wrap=True)
+        if "interval" in beside:
+            table.add_column(_interval_heading(evaluation), no_wrap=True)
+        if "calibrated" in beside:
+            table.add_column("calibrated", justify="right", no_wrap=True)
         table.add_column("verdict", no_wrap=True)
         if "reason" in beside:
             table.add_column("reason", max_width=REASON_WIDTH)
@@ -71,9 +87,9 @@ def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
             Text(label),
             *([Text(measures)] if "measures" in beside else []),
             *(_marked_cell(evaluation, label, name) for name in evaluation.representations),
-            *([_floor_cell(evaluation, label)] if checked else []),
+            *([_floor_cell(evaluation, label)] if with_floor else []),
             *([_chance_cell(evaluation, label)] if "chance" in beside and not checked else []),
-            *(_checks(evaluation, label, "reason" in beside) if checked and not several else []),
+            *(_checks(evaluation, label, beside) if checked and not several else []),
             ", ".join(marks),
         )
     return table
@@ -84,20 +100,21 @@ def _interval_heading(evaluation: Evaluation) -> str:
     return f"{100 * level:g} % interval"
 
 
-def _checks(evaluation: Evaluation, label: str, with_reason: bool) -> list[Text]:
-    """Interval, calibrated score, verdict and reason of the only representation."""
+def _checks(evaluation: Evaluation, label: str, beside: Sequence[str]) -> list[Text]:
+    """Interval, calibrated score, verdict and reason of the only representation, as far as they have columns."""
     row = evaluation.row(label, evaluation.representations[0])
-    if row is None or row.verdict is None:
-        return [Text("")] * (3 + with_reason)
-    lower, upper = row.interval.clipped if row.interval and row.interval.defined else (math.nan, math.nan)
-    calibrated = row.noise_floor.calibrated if row.noise_floor else math.nan
-    reasons = row.verdict.reasons
-    return [
-        Text("" if math.isnan(lower) else f"{lower:.3f} to {upper:.3f}"),
-        Text("" if math.isnan(calibrated) else f"{calibrated:.3f}"),
-        Text(f"{MARKS[row.verdict.level]} {row.verdict.level}", style=STYLES[row.verdict.level]),
-        *([Text(reasons[0].sentence if reasons else "")] if with_reason else []),
-    ]
+    cells = dict.fromkeys(("interval", "calibrated", "verdict", "reason"), Text(""))
+    if row is not None and row.verdict is not None:
+        lower, upper = row.interval.clipped if row.interval and row.interval.defined else (math.nan, math.nan)
+        calibrated = row.noise_floor.calibrated if row.noise_floor else math.nan
+        reasons = row.verdict.reasons
+        cells = {
+            "interval": Text("" if math.isnan(lower) else f"{lower:.3f} to {upper:.3f}"),
+            "calibrated": Text("" if math.isnan(calibrated) else f"{calibrated:.3f}"),
+            "verdict": Text(f"{MARKS[row.verdict.level]} {row.verdict.level}", style=STYLES[row.verdict.level]),
+            "reason": Text(reasons[0].sentence if reasons else ""),
+        }
+    return [cell for name, cell in cells.items() if name == "verdict" or name in beside]
 
 
 def _marked_cell(evaluation: Evaluation, label: str, representation: str) -> Text:
@@ -124,14 +141,15 @@ def _floor_cell(evaluation: Evaluation, label: str) -> str:
     return lowest if lowest == highest else f"{lowest} to {highest}"
 
 
-def _verdicts_in_words(evaluation: Evaluation) -> list[str]:
-    """What the marks mean, and why scores are not trusted."""
-    lines = ["✓ trust  ! caution  ✗ do not use; scores of one line with a letter in common are not told apart"]
+def _reasons_in_words(evaluation: Evaluation) -> list[str]:
+    """Why scores are not trusted; a reason that several of them share stands once."""
+    several = len(evaluation.representations) > 1
+    whose: dict[tuple[str, str], list[str]] = {}
     for row in evaluation.rows:
         if row.verdict is not None and row.verdict.level != "trust" and row.verdict.reasons:
-            mark, reason = MARKS[row.verdict.level], row.verdict.reasons[0].sentence
-            lines.append(f" {mark} {row.label} of {row.representation}: {reason}")
-    return lines
+            name = f"{row.label} of {row.representation}" if several else row.label
+            whose.setdefault((MARKS[row.verdict.level], row.verdict.reasons[0].sentence), []).append(name)
+    return [f" {mark} {', '.join(names)}: {reason}" for (mark, reason), names in whose.items()]
 
 
 def _natural_width(table: Table) -> int:
@@ -141,7 +159,7 @@ def _natural_width(table: Table) -> int:
 def text_table(evaluation: Evaluation) -> str:
     """The same without colour, at a width that holds it."""
     buffer = StringIO()
-    width = max(140, _natural_width(_score_table(evaluation, BESIDE_SCORES)))
+    width = max(140, _natural_width(_score_table(evaluation, _columns_beside(evaluation))))
     Console(file=buffer, width=width, no_color=True, highlight=False).print(rich_table(evaluation, width))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Self
 
+from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score, plain_data
 from unweave.trust.intervals import Interval
@@ -143,20 +144,8 @@ class Evaluation:
 
     @property
     def notes(self) -> dict[str, tuple[str, ...]]:
-        """Every caveat and failure once, with the labels it belongs to."""
-        labels: dict[str, dict[str, None]] = {}
-        about: dict[str, dict[str, None]] = {}
-        for row in self.rows:
-            for sentence in row.score.caveats if row.score else (row.problem or "",):
-                labels.setdefault(sentence, {})[row.label] = None
-                about.setdefault(sentence, {})[row.representation] = None
-        everywhere = len(self.representations)
-        return {
-            (sentence if len(about[sentence]) == everywhere else f"{', '.join(about[sentence])}: {sentence}"): tuple(
-                marks
-            )
-            for sentence, marks in labels.items()
-        }
+        """Every caveat and failure once, with the labels it belongs to; and what was drawn less often, and why."""
+        return notes_of(self.rows, len(self.representations))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from unweave.evaluation.rendering import rich_table

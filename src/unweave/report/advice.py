@@ -23,14 +23,21 @@ def headline(metrics: list[dict[str, Any]]) -> str:
     if not judged:
         return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
     counts = {level: judged.count(level) for level in LEVELS}
-    if counts["trust"] == len(judged):
-        return f"All {len(judged)} scores can be trusted on these data.{missing}"
+    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] == "trust"]
+    n_noise = sum(map(_is_noise, trusted))
+    noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
+    if len(trusted) == len(judged) == 1:
+        return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
+    if len(trusted) == len(judged):
+        but = f"; {n_noise} of them {noise}" if n_noise else ""
+        return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
     parts = [
         f"{counts['trust'] or 'none'} can be trusted on these data",
         *([f"{counts['caution']} with caution"] if counts["caution"] else []),
         *([f"{counts['do not use']} should not be used"] if counts["do not use"] else []),
     ]
-    return f"Of {counted(len(judged), 'score')}, {listed(parts)}.{missing}"
+    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
+    return f"Of {counted(len(judged), 'score')}, {listed(parts)}.{of_trusted}{missing}"
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
@@ -76,14 +83,19 @@ def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[di
                 steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
     for metric in metrics:
         for cell in metric["cells"]:
-            p_value = (cell["floor"] or {}).get("p_value")
-            if p_value is not None and p_value > NOTHING_FOUND:
+            if _is_noise(cell):
                 steps.setdefault(NO_EVIDENCE, []).append((metric["label"], cell["representation"]))
             if cell["problem"]:
                 steps.setdefault(cell["problem"], []).append((metric["label"], cell["representation"]))
     if not any(cell["floor"] or cell["verdict"] for metric in metrics for cell in metric["cells"]):
         steps[BARE] = []
     return [{"sentence": sentence, "metrics": _named(pairs, n_representations)} for sentence, pairs in steps.items()]
+
+
+def _is_noise(cell: dict[str, Any]) -> bool:
+    """Whether codes that know nothing score as well."""
+    p_value = (cell["floor"] or {}).get("p_value")
+    return p_value is not None and p_value > NOTHING_FOUND
 
 
 def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:

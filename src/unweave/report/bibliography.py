@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 NEURIPS = "Advances in Neural Information Processing Systems"
@@ -268,8 +268,33 @@ def cited(reference: str) -> list[Entry]:
     return [entry for entry in BIBLIOGRAPHY if entry.cited_as in reference.lower()]
 
 
-def bibtex_of(references: Iterable[str], version: str) -> str:
-    """Entries of all works that these references name, each once, and of the library."""
-    entries = {entry.key: entry for reference in references for entry in cited(reference)}
-    library = Entry("unweave", "software", "unweave", "unweave", (("title", "unweave"), ("version", version)))
+def credited(reference: str) -> str:
+    """Whose a metric is, as a text cites it.
+
+    >>> credited("Kim and Mnih (2018), 'Disentangling by factorising'")
+    'Kim and Mnih, 2018'
+    >>> credited("ours, after Kim and Mnih (2018), 'Disentangling by factorising'")
+    "unweave's own, after Kim and Mnih, 2018"
+    """
+    works = ", ".join(entry.in_text for entry in cited(reference))
+    if not is_own(reference):
+        return works
+    return f"unweave's own, after {works}" if works else "unweave's own"
+
+
+def is_own(reference: str) -> bool:
+    """Whether a card says that the metric is the library's own."""
+    return reference.startswith("ours")
+
+
+def bibtex_of(references: Mapping[str, str], version: str) -> str:
+    """Entries of all works that the references of these metrics name, each once, and of the library.
+
+    The library's entry names the metrics that are its own.
+    """
+    entries = {entry.key: entry for reference in references.values() for entry in cited(reference)}
+    own = {name: credited(reference) for name, reference in references.items() if is_own(reference)}
+    notes = [f"{name} is {whose}".replace("_", r"\_") for name, whose in own.items()]
+    fields = [("title", "unweave"), ("version", version), *([("note", "; ".join(notes))] if notes else [])]
+    library = Entry("unweave", "software", "unweave", "unweave", tuple(fields))
     return "\n\n".join(entry.bibtex for entry in [*entries.values(), library])

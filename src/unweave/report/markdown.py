@@ -38,6 +38,8 @@ def rendered(summary: Mapping[str, Any]) -> str:
     ]
     if summary["reasons"]:
         parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]
+    if summary["notes"]:
+        parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
     if summary["matrices"]:
         parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
     if summary["charts"]:
@@ -48,12 +50,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
         parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
         parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
     if summary["next_steps"]:
-        steps = [
-            f"{k}. {_plain(step['sentence'])}"
-            + (f" ({_plain(listed(step['metrics'], 10))})" if step["metrics"] else "")
-            for k, step in enumerate(summary["next_steps"], 1)
-        ]
-        parts += ["## What to do next", "\n".join(steps)]
+        parts += ["## What to do next", _numbered(summary["next_steps"], at_most=10)]
     parts += ["## For your paper", _plain(summary["writing"]["methods"])]
     parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -152,6 +149,15 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _list(items: Any) -> str:
     return "\n".join(f"- {item}" for item in items)
+
+
+def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
+    """Sentences, each with the metrics that it is about."""
+    return "\n".join(
+        f"{k}. {_plain(entry['sentence'])}"
+        + (f" ({_plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
+        for k, entry in enumerate(entries, 1)
+    )
 
 
 def _fenced(language: str, text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from unweave.evaluation.rendering import LATEX
-from unweave.report.bibliography import bibtex_of, cited
+from unweave.report.bibliography import bibtex_of, credited
 from unweave.report.numbers_in_words import counted, fixed, listed
 
 MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
@@ -55,7 +55,7 @@ def latex_rows(summary: Mapping[str, Any]) -> str:
 
 def bibtex(summary: Mapping[str, Any]) -> str:
     """Entries of what the metrics' cards cite, and of the library."""
-    references = [metric["reference"] for metric in summary["metrics"]]
+    references = {metric["metric"]: metric["reference"] for metric in summary["metrics"]}
     return bibtex_of(references, summary["data"]["versions"].get("unweave", ""))
 
 
@@ -93,8 +93,7 @@ def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
 def _details(metric: Mapping[str, Any]) -> str:
     settings = ", ".join(f"{name} = {_option(value)}" for name, value in metric["settings"].items())
     version = f"version {metric['version']}" if metric["version"] else ""
-    works = ", ".join(entry.in_text for entry in cited(metric["reference"]))
-    return "; ".join(filter(None, [settings, version, works]))
+    return "; ".join(filter(None, [settings, version, credited(metric["reference"])]))
 
 
 def _option(value: Any) -> str:

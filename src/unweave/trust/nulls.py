@@ -12,6 +12,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 
@@ -148,8 +149,7 @@ def noise_floors(
     watch : callable
         Told the number of every draw before it is scored, and how many there may be: for progress bars.
     """
-    if n_draws < 1:
-        raise EvidenceError(f"n_draws={n_draws} gives no noise floor: use a whole number from 1, such as 199.")
+    _check_options(kind, n_draws, budget, seed)
     floors = {label: NoiseFloor(card_of(metric).name, kind) for label, metric in metrics.items()}
     observed: dict[str, Score] = {}
     for label, metric in metrics.items():
@@ -165,6 +165,21 @@ def noise_floors(
     for label, metric in able.items():
         floors[label] = _summarised(metric, evidence, kind, observed[label], drawn[label], n_draws, budget)
     return floors
+
+
+def _check_options(kind: object, n_draws: object, budget: float | None, seed: object) -> None:
+    if kind not in get_args(Kind):
+        raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
+    if not _is_whole(n_draws, at_least=1):
+        raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
+    if not _is_whole(seed, at_least=0):
+        raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
+    if budget is not None and math.isnan(budget):
+        raise EvidenceError(f"budget={budget!r} is not a time: use a number of seconds from 0, or None for no limit.")
+
+
+def _is_whole(number: object, at_least: int) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
 
 
 def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | str:
@@ -250,8 +265,10 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
     numeric = all(kind in NUMERIC for kind in evidence.kinds)
     if not callable(chance) or stated_options(metric) or evidence.row_groups is not None or not numeric:
         return math.nan
-    n_live = evidence.n_codes - len(evidence.dead_codes)
-    return float(chance(evidence.n_rows, n_live, evidence.n_factors - len(evidence.constant_factors)))
+    n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
+    if not (n_live and n_varying):
+        return math.nan  # nothing that could be paired
+    return float(chance(evidence.n_rows, n_live, n_varying))
 
 
 def _notes_on_draws(
