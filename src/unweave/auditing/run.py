@@ -117,36 +117,48 @@ def audit_all(
             bench = Bench(fit, CellStore(store), n_jobs, after_each=step)
             bench.budget = None if budget is None else POINTS_SHARE * budget
             found = _measured(bench, grid.points(), range(seeds))
-            found = _settled(bench, grid.points(), found, seeds)
+            per_subject = _settled(bench, grid.points(), found, seeds)
             bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
-            found = bench.measure(promised, range(CARD_SEEDS)) | found
+            of_cards = bench.measure(promised, range(CARD_SEEDS))
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
         for place, subject in enumerate(fit):
-            own = {case: [row[place] for row in rows] for case, rows in found.items()}
+            own = _of_subject(of_cards, place) | per_subject[place]
             audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place])
     return [audits[subject.label] for subject in subjects]
 
 
 def _settled(
     bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: int
-) -> dict[Case, list[list[Outcome]]]:
-    """The same with more seeds for differences whose interval leaves a verdict open, up to eight times as many."""
+) -> list[dict[Case, list[Outcome]]]:
+    """Outcomes of every subject, with up to eight times the seeds for differences that leave its own verdict open."""
+    settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
     for more in (2 * seeds, 4 * seeds, 8 * seeds):
-        undecided: dict[Case, None] = {}
-        for place in range(len(bench.subjects)):
-            scores = scores_of(points, {case: [row[place] for row in rows] for case, rows in found.items()})
-            for name in PROPERTIES:
-                finding = finding_of(name, points, scores)
-                if finding.verdict == "undecided" and not finding.missing:
-                    straddling = [row for row in finding.rows if row.counts and len(row.levels) > 1]
-                    undecided |= {
-                        point.case: None for row in straddling for point in (row.higher, row.lower) if point is not None
-                    }
-        if not undecided:
+        undecided = [_undecided(points, own) for own in settled]
+        if not any(undecided):
             break
-        found = found | bench.measure(undecided, range(more))
-    return found
+        further = bench.measure(list(dict.fromkeys(case for cases in undecided for case in cases)), range(more))
+        for place, cases in enumerate(undecided):
+            # others that look at the same case do not see these seeds: alone they would not have had them
+            settled[place] |= {case: [row[place] for row in further[case]] for case in cases if case in further}
+    return settled
+
+
+def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case]:
+    """Cases of one subject that could settle a verdict if more seeds were drawn."""
+    scores = scores_of(points, own)
+    cases: dict[Case, None] = {}
+    for name in PROPERTIES:
+        finding = finding_of(name, points, scores)
+        if finding.verdict == "undecided" and not finding.missing:
+            straddling = [row for row in finding.rows if row.counts and len(row.levels) > 1]
+            ends = [point for row in straddling for point in (row.higher, row.lower) if point is not None]
+            cases |= {point.case: None for point in ends}
+    return list(cases)
+
+
+def _of_subject(found: dict[Case, list[list[Outcome]]], place: int) -> dict[Case, list[Outcome]]:
+    return {case: [row[place] for row in rows] for case, rows in found.items()}
 
 
 def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
@@ -165,7 +177,6 @@ def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, lis
 def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]]) -> bool:
     """Whether every subject is already known to violate the property."""
     for place in range(len(bench.subjects)):
-        own = {case: [row[place] for row in rows] for case, rows in found.items()}
-        if finding_of(name, points, scores_of(points, own)).verdict != "violated":
+        if finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict != "violated":
             return False
     return True
