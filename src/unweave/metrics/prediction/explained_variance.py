@@ -32,6 +32,7 @@ from unweave.score import Score
     reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
     identity_tolerance=0.01,
     order_tolerance=0.02,
+    version=2,
 )
 def r2(
     evidence: Evidence,
