@@ -68,7 +68,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values())
-        from unweave.datasets.files import read_files
+        from unweave.files.tables_and_arrays import read_files
         from unweave.evaluation import evaluate
 
         files = read_files(
@@ -93,7 +93,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
     """Score several representations of the same samples side by side, one file each."""
     with one_sentence_errors():
         check_writable(*_pages(options).values())
-        from unweave.datasets.files import read_files, refuse_different_factors
+        from unweave.files.tables_and_arrays import read_files, refuse_different_factors
         from unweave.evaluation import compare as compare_all
 
         read = [
@@ -178,7 +178,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         check_writable(options["picture"])
         from functools import partial
 
-        from unweave.datasets.decoders import read_decoder
+        from unweave.files.decoder_sources import read_decoder
         from unweave.evaluation import evaluate
         from unweave.evidence import Evidence
         from unweave.metrics import CATALOGUE

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.datasets.formats import Opened, opened, shown
+from unweave.files.formats import Opened, opened, shown
 from unweave.evidence import EvidenceError, Posterior
 from unweave.evidence.tables import read_table
 

@@ -1,1 +1,0 @@
-"""Real files behind one interface."""

@@ -1,0 +1,1 @@
+"""Tables, arrays and decoders read from files."""
