@@ -9,10 +9,10 @@ from sklearn.metrics import mutual_info_score
 from benchmarks.matching import noisy_copies
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.evidence import Evidence
-from unweave.matrices import code_labels, factor_labels
 from unweave.metrics import mig
+from unweave.metrics.matrices import code_labels, factor_labels
 
 PAIRS_TIMED = ((0, 0), (1, 0), (40, 5), (63, 9))
 

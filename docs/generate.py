@@ -8,7 +8,7 @@ from pathlib import Path
 
 from unweave.auditing.catalogue import markdown_table, read_table
 from unweave.card import Card
-from unweave.demonstration import METRICS, circuit_encoders, introduction
+from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.explanation import explained
 from unweave.metrics import CATALOGUE

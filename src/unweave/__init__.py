@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave import metrics, synthetic
     from unweave.auditing import Audit, audit
+    from unweave.auditing.conformance import check_metric
     from unweave.card import Card, Metric, MetricUndefined, metric
-    from unweave.conformance import check_metric
     from unweave.evaluation import Evaluation, compare, evaluate
     from unweave.evidence import Evidence, EvidenceError, FactorKind, Jacobians, Posterior
     from unweave.score import Score
@@ -30,7 +30,7 @@ _HOME = {
     "Posterior": "unweave.evidence",
     "Score": "unweave.score",
     "audit": "unweave.auditing",
-    "check_metric": "unweave.conformance",
+    "check_metric": "unweave.auditing.conformance",
     "compare": "unweave.evaluation",
     "evaluate": "unweave.evaluation",
     "metric": "unweave.card",

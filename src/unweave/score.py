@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,18 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
+    {"arrays"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "synthetic"},
-    {"matrices", "manifolds", "neural"},
+    {"neural"},
     {"metrics"},
-    {"trust", "conformance", "explanation", "spectrum"},
+    {"trust", "explanation"},
     {"evaluation"},
     {"sweeps", "files"},
     {"auditing"},
     {"papers"},
-    {"report", "integrations", "demonstration"},
+    {"report", "integrations"},
     {"cli"},
     {"__main__"},  # python -m unweave
 ]

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from unweave.auditing import audit_all, text_table
-from unweave.auditing.card_check import Promise, promise_of
 from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
-from unweave.auditing.grid import PROPERTIES
+from unweave.auditing.findings.card_check import Promise, promise_of
+from unweave.auditing.measurement.grid import PROPERTIES
+from unweave.auditing.measurement.subjects import subject_of
 from unweave.auditing.scorecard import TICKS
-from unweave.auditing.subjects import subject_of
 from unweave.metrics import CATALOGUE
 
 TABLE = read_table()

@@ -8,7 +8,7 @@ import pytest
 
 import unweave
 from unweave.auditing import Audit, Grid, audit, audit_all
-from unweave.auditing import workbench as everything
+from unweave.auditing import reproduce_case as everything
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
@@ -118,7 +118,7 @@ def test_prints_as_a_table(audits):
     assert "✗ P1 violated" in text
     assert "apart: not in the verdict" in text
     assert "full marks promised up to permutation and scale" in text
-    assert "from unweave.auditing.workbench import *" in text
+    assert "from unweave.auditing.reproduce_case import *" in text
     assert max(map(len, text.splitlines())) <= 140
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.conformance import check_metric, checks_of
+from unweave.auditing.conformance import check_metric, checks_of
 from unweave.metrics import CATALOGUE
 from unweave.score import Score
 

@@ -9,7 +9,7 @@ import pytest
 import unweave
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
 from unweave.metrics import CATALOGUE, jemmig, mcc, t_mex
-from unweave.trust.nulls import noise_floor
+from unweave.trust.nulls.noise_floor import noise_floor
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(300, 3))

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence, matrices
-from unweave.estimators.correlation import Pearson, Spearman
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
-from unweave.estimators.random_dependence import RandomDependence
+from unweave import Evidence
+from unweave.estimators.dependence.correlation import Pearson, Spearman
+from unweave.estimators.dependence.random_dependence import RandomDependence
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.memo import memoised
+from unweave.metrics import matrices
 
 N_ROWS = 240
 KINDS = {"angle": "circular", "shape": "categorical"}

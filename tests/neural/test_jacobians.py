@@ -9,10 +9,10 @@ from torch import nn  # noqa: E402
 
 from unweave import Evidence, EvidenceError  # noqa: E402
 from unweave.metrics import manifold_cross_mutual_information, manifold_entropy, total_entropy  # noqa: E402
-from unweave.neural.decoders import FlowDecoder, TorchDecoder  # noqa: E402
+from unweave.neural.decoder_adapters import FlowDecoder, TorchDecoder  # noqa: E402
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
 from unweave.neural.jacobians import jacobian_blocks  # noqa: E402
-from unweave.synthetic.decoders import LinearDecoder  # noqa: E402
+from unweave.synthetic.known_decoders import LinearDecoder  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

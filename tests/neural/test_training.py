@@ -10,14 +10,8 @@ pytest.importorskip("zuko")
 
 from unweave import EvidenceError  # noqa: E402
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
-from unweave.neural.training import (  # noqa: E402
-    Objective,
-    TrainingSettings,
-    loss_terms,
-    mean_negative_log_likelihood,
-    train,
-)
-from unweave.synthetic.decoders import LinearDecoder, Torus  # noqa: E402
+from unweave.neural.training import Objective, TrainingSettings, loss_terms, mean_negative_log_likelihood, train  # noqa: E402
+from unweave.synthetic.known_decoders import LinearDecoder, Torus  # noqa: E402
 
 SMALL = FlowSettings(n_blocks=1, hidden=8)
 

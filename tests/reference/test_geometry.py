@@ -13,7 +13,7 @@ from unweave.metrics import (
     manifold_total_correlation,
     total_entropy,
 )
-from unweave.synthetic.decoders import Torus
+from unweave.synthetic.known_decoders import Torus
 
 PEER = values("geometry.json")
 SINGLE_PRECISION = 3e-6  # the peer returns entropies in float32

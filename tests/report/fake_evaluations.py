@@ -7,11 +7,11 @@ import numpy as np
 from unweave import Score
 from unweave.evaluation import Evaluation, Row
 from unweave.score import plain_data
-from unweave.trust.comparison import Comparison
-from unweave.trust.dependence import PairDependence, PairKind
-from unweave.trust.diagnosis import Constraint, DependenceClass, Diagnosis
-from unweave.trust.intervals import Interval
-from unweave.trust.nulls import NoiseFloor
+from unweave.trust.diagnosis.diagnosis import DependenceClass, Diagnosis, FunctionalConstraint
+from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind
+from unweave.trust.nulls.noise_floor import NoiseFloor
+from unweave.trust.sampling.comparison import Comparison
+from unweave.trust.sampling.intervals import Interval
 from unweave.trust.verdict import Reason, Verdict
 
 REASONS = {
@@ -149,7 +149,7 @@ def fake_diagnosis(factors, codes):
         dependent_pairs=(PairDependence((factors[0], factors[1]), -0.62, 0.64, 0.01, 0.0, PairKind.LINEAR),),
         max_correlation=0.62,
         max_free_correlation=0.62,
-        constraints=(Constraint(factors[-1], tuple(factors[:2]), open_share=0.01),),
+        constraints=(FunctionalConstraint(factors[-1], tuple(factors[:2]), open_share=0.01),),
         effective_dimension=len(factors) - 1.0,
         dead_codes=(codes[1], codes[7]),
         duplicated_codes=((codes[3], codes[4]),),

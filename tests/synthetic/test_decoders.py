@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.synthetic.decoders import LinearDecoder, Torus, TwoMoons
+from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
 
 DECODERS = {
     "linear": LinearDecoder(np.random.default_rng(0).normal(size=(5, 3)), shift=1.0),

@@ -13,13 +13,13 @@ import pytest
 from scipy.stats import kstest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.capacity_ladder import LinearThenTrees
-from unweave.estimators.linear_probes import Linear
-from unweave.estimators.mixture_sampling import MixtureSampling
-from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.probes.capacity_ladder import LinearThenTrees
+from unweave.estimators.probes.linear_probes import Linear
 from unweave.metrics import CATALOGUE, dci_disentanglement, mcc, mig, r2
-from unweave.trust.nulls import noise_floors
-from unweave.trust.unknowing import why_no_floor
+from unweave.trust.nulls.noise_floor import noise_floors
+from unweave.trust.nulls.null_encoders import why_no_floor
 
 NO_TREES = {"probe": Linear()}
 FEW_BATCHES = {"n_batches": 30, "batch_size": 16, "n_splits": 1}

@@ -21,11 +21,11 @@ from unweave.synthetic.encoders import (
 )
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
-from unweave.trust.audited import advice, fails
-from unweave.trust.code_responses import code_responses
-from unweave.trust.counterpart import Counterpart, with_factors
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.nulls import NoiseFloor
+from unweave.trust.audit_table import advice, fails
+from unweave.trust.counterpart.code_responses import code_responses
+from unweave.trust.counterpart.counterpart import Counterpart, with_factors
+from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.verdict import verdicts
 
 

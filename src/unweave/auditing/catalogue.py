@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import unweave
-from unweave.auditing.card_check import Promise
-from unweave.auditing.grid import PROPERTIES
+from unweave.auditing.findings.card_check import Promise
+from unweave.auditing.measurement.grid import PROPERTIES
+from unweave.auditing.measurement.subjects import Subject, subject_of
 from unweave.auditing.rendering import number_of, text_table
 from unweave.auditing.run import audit_all
 from unweave.auditing.scorecard import TICKS, Audit, Result
-from unweave.auditing.subjects import Subject, subject_of
 from unweave.metrics import CATALOGUE
 
 SCHEMA = "unweave.audited/1"

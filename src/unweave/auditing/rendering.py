@@ -11,8 +11,8 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from unweave.auditing.grid import ASKS, PROPERTIES
-from unweave.auditing.properties import LOSSY_SHARE, PARTLY, SATISFIED
+from unweave.auditing.findings.properties import LOSSY_SHARE, PARTLY, SATISFIED
+from unweave.auditing.measurement.grid import ASKS, PROPERTIES
 from unweave.auditing.scorecard import Audit, Measured, Result
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
@@ -32,7 +32,7 @@ def rich_audit(audit: Audit) -> Group:
     if audit.refusal:
         return Group(*parts, Text(f"Not applicable: {audit.refusal}"))
     parts += [_verdicts(audit), *(Text(line) for line in _notes(audit))]
-    parts.append(Text("\nWorst cases, after: from unweave.auditing.workbench import *", style="bold"))
+    parts.append(Text("\nWorst cases, after: from unweave.auditing.reproduce_case import *", style="bold"))
     for result in audit.results:
         if result.worst_case is not None:
             parts.append(Text(f"{result.name} {_short(result.worst_case.number, 3)} = {result.worst_case.expression}"))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from unweave.auditing.adversary import RedTeam, red_team
-from unweave.auditing.assembly import assembled, scores_of
-from unweave.auditing.card_check import card_cases
-from unweave.auditing.cases import Case, Outcome
-from unweave.auditing.grid import PROPERTIES, Grid, Point, Property
-from unweave.auditing.measuring import Bench
-from unweave.auditing.properties import finding_of
+from unweave.auditing.findings.adversary import RedTeam, red_team
+from unweave.auditing.findings.assembly import assembled, scores_of
+from unweave.auditing.findings.card_check import card_cases
+from unweave.auditing.findings.properties import finding_of
+from unweave.auditing.measurement.cases import Case, Outcome
+from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point, Property
+from unweave.auditing.measurement.measuring import Bench
+from unweave.auditing.measurement.store import CellStore
+from unweave.auditing.measurement.subjects import Auditable, Scale, Subject, subject_of, subjects_of
 from unweave.auditing.scorecard import Audit
-from unweave.auditing.store import CellStore
-from unweave.auditing.subjects import Auditable, Scale, Subject, subject_of, subjects_of
 from unweave.evidence import EvidenceError
 from unweave.sweeps.progress import progress_bar
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from unweave.auditing.adversary import RedTeam
-from unweave.auditing.card_check import Promise
-from unweave.auditing.grid import PROPERTIES, Property
-from unweave.auditing.properties import Verdict
+from unweave.auditing.findings.adversary import RedTeam
+from unweave.auditing.findings.card_check import Promise
+from unweave.auditing.findings.properties import PropertyVerdict
+from unweave.auditing.measurement.grid import PROPERTIES, Property
 from unweave.score import plain_data
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ SCHEMA = "unweave.audit/1"
 TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
 NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
 
-Interval = tuple[float, float]
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Measured:
     label: str
     kind: str
     number: float
-    interval: Interval
+    interval: Ends
     n_seeds: int
     counts: bool = True
 
@@ -51,10 +51,10 @@ class Result:
     """
 
     name: Property
-    verdict: Verdict
-    possible: tuple[Verdict, ...]
+    verdict: PropertyVerdict
+    possible: tuple[PropertyVerdict, ...]
     number: float
-    interval: Interval
+    interval: Ends
     where: str
     measured: tuple[Measured, ...]
     missing: tuple[str, ...] = ()
@@ -75,9 +75,9 @@ class CurvePoint:
     n_factors: int
     x: float
     mean: float
-    interval: Interval
+    interval: Ends
     change: float
-    change_interval: Interval
+    change_interval: Ends
     n_seeds: int
 
 

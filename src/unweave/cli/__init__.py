@@ -8,8 +8,8 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
-from unweave.cli.scoring import compare, demo, explain, geometry, metrics, report, score
-from unweave.cli.studying import audit, reproduce, sweep
+from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
+from unweave.cli.study_commands import audit, reproduce, sweep
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 
 CHANCE_DRAWS = 32
 ENTRIES_DRAWN = 2_000_000

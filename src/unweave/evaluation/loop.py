@@ -15,8 +15,8 @@ import joblib
 import numpy as np
 
 from unweave.card import Card, MetricUndefined
-from unweave.evaluation.assurance import assured
-from unweave.evaluation.choice import MetricChoice, chosen_metrics, metric_of, stated_options
+from unweave.evaluation.judging import assured
+from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of, stated_options
 from unweave.evaluation.progress import progress_bar
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score, plain_data
-from unweave.trust.intervals import Interval
-from unweave.trust.nulls import NoiseFloor
+from unweave.trust.nulls.noise_floor import NoiseFloor
+from unweave.trust.sampling.intervals import Interval
 from unweave.trust.verdict import Reason, Verdict
 
 if TYPE_CHECKING:
@@ -165,19 +165,19 @@ class Evaluation:
 
     def to_summary(self) -> dict[str, Any]:
         """Plain data of the report page, with a versioned schema: what `to_html` and `to_markdown` are made of."""
-        from unweave.report.summarise import summarise
+        from unweave.report.summary.summarise import summarise
 
         return summarise(self)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report as one HTML page that needs nothing else, under 3 MB; also written to a file if one is named."""
-        from unweave.report.html import html_page
+        from unweave.report.page.html import html_page
 
         return _written(html_page(self), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The report as Markdown; also written to a file if one is named."""
-        from unweave.report.markdown import markdown_page
+        from unweave.report.page.markdown import markdown_page
 
         return _written(markdown_page(self), path)
 

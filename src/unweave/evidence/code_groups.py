@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unweave.evidence.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError
 
 
 def checked_groups(

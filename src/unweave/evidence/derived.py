@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from unweave.evidence.columns import FloatArray
+from unweave.arrays import FloatArray, Rows
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.samplers import Sampler, Unpaired
-from unweave.evidence.splits import Rows, fold_of_each_row, places, renumbered, shuffled_rows, train_and_test_rows
+from unweave.evidence.splits import fold_of_each_row, places, renumbered, shuffled_rows, train_and_test_rows
 
 
 class Derivable:

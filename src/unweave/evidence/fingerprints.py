@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.evidence.decoders import digest_of
+from unweave.evidence.jacobians import digest_of
 
 if TYPE_CHECKING:
     from unweave.evidence.gate import Evidence

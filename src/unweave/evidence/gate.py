@@ -8,19 +8,20 @@ from typing import Literal
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence.code_groups import checked_groups
-from unweave.evidence.columns import EvidenceError, FloatArray, Levels, constant_names
-from unweave.evidence.decoders import decoder_of
 from unweave.evidence.derived import Derivable
-from unweave.evidence.extremes import refuse_extremes, within_reach
 from unweave.evidence.fingerprints import fingerprint_of
+from unweave.evidence.jacobians import decoder_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
-from unweave.evidence.missing import rows_without_missing
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.probabilities import split_off_tables
+from unweave.evidence.reading.columns import EvidenceError, Levels, constant_names
+from unweave.evidence.reading.extremes import refuse_extremes, within_reach
+from unweave.evidence.reading.missing import rows_without_missing
+from unweave.evidence.reading.probabilities import split_off_tables
+from unweave.evidence.reading.tables import Table, common_length, read_numbers, read_table
 from unweave.evidence.samplers import Sampler
 from unweave.evidence.splits import group_table, renumbered
-from unweave.evidence.tables import Table, common_length, read_numbers, read_table
 
 
 class Evidence(Derivable):

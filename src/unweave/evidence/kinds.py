@@ -9,7 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from unweave.evidence.columns import EvidenceError, FloatArray
+from unweave.arrays import FloatArray
+from unweave.evidence.reading.columns import EvidenceError
 
 MOST_ORDINAL_LEVELS = 50
 FEWEST_ROWS_PER_LEVEL = 5

@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from unweave.evidence.batches import gathered
-from unweave.evidence.columns import EvidenceError, FloatArray
-from unweave.evidence.probabilities import probability_table
-from unweave.evidence.tables import Table, common_index, read_numbers
+from unweave.arrays import FloatArray
+from unweave.evidence.reading.batches import gathered
+from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.probabilities import probability_table
+from unweave.evidence.reading.tables import Table, common_index, read_numbers
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 

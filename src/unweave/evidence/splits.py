@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.evidence.columns import EvidenceError, is_missing
-from unweave.evidence.tables import Table, read_column
-
-Rows = NDArray[np.intp]
+from unweave.arrays import Rows
+from unweave.evidence.reading.columns import EvidenceError, is_missing
+from unweave.evidence.reading.tables import Table, read_column
 
 
 def group_table(labels: object) -> Table:

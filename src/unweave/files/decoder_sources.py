@@ -35,7 +35,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
         found = getattr(found, part)
     decoder: object = found() if isinstance(found, type) else found
     if latent_size is not None:
-        from unweave.neural.decoders import TorchDecoder
+        from unweave.neural.decoder_adapters import TorchDecoder
 
         return TorchDecoder(decoder, latent_size)  # type: ignore[arg-type]
     return decoder

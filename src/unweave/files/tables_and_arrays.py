@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.files.formats import Opened, opened, shown
 from unweave.evidence import EvidenceError, Posterior
-from unweave.evidence.tables import read_table
+from unweave.evidence.reading.tables import read_table
+from unweave.files.formats import Opened, opened, shown
 
 STD = "codes_std"
 Role = Literal["factors", "codes"]

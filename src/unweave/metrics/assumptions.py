@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import Assumption
-from unweave.estimators.correlation import Spearman
+from unweave.estimators.dependence.correlation import Spearman
 from unweave.evidence import Evidence
-from unweave.matrices import factor_correlation_matrix
 from unweave.memo import memoised
+from unweave.metrics.matrices import factor_correlation_matrix
 
 CORRELATED = 0.3
 ROWS_ENOUGH = 20_000

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.mixture_density import Components, groups_of
-from unweave.estimators.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling, Sampled
+from unweave.estimators.information.mixture_density import Components, groups_of
+from unweave.estimators.information.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling, Sampled
 from unweave.evidence import Evidence, Posterior
-from unweave.matrices import factor_labels, posterior_of, varying
 from unweave.memo import memoised
+from unweave.metrics.matrices import factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
 FEWEST_ROWS_PER_VALUE = 10

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
 from unweave.metrics import manifold_cross_mutual_information, manifold_total_correlation
-from unweave.spectrum import Spectrum, spectrum
-from unweave.synthetic.decoders import Torus, TwoMoons
+from unweave.metrics.geometry.spectrum import Spectrum, spectrum
+from unweave.synthetic.known_decoders import Torus, TwoMoons
 
 if TYPE_CHECKING:
-    from unweave.neural.decoders import FlowDecoder
+    from unweave.neural.decoder_adapters import FlowDecoder
     from unweave.neural.training import Record
 
 N_TEST_ROWS = 20_000
@@ -109,7 +109,7 @@ def _trained(
     folder: str | Path | None,
     progress: bool,
 ) -> TrainedFlow:
-    from unweave.neural.decoders import FlowDecoder
+    from unweave.neural.decoder_adapters import FlowDecoder
     from unweave.neural.flows import CouplingFlow
     from unweave.neural.training import mean_negative_log_likelihood, train
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
-from unweave.spectrum import Spectrum
+from unweave.metrics.geometry.spectrum import Spectrum
 
 MOST_ROWS = 30
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from unweave.evaluation.choice import chosen_metrics
+from unweave.evaluation.metric_choice import chosen_metrics
 from unweave.evidence import EvidenceError
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds

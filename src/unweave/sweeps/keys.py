@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.evaluation.choice import metric_of, stated_options
+from unweave.evaluation.metric_choice import metric_of, stated_options
 from unweave.evidence import EvidenceError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def metric_content(entry: Any) -> dict[str, Any]:
 
     >>> from unweave.metrics import r2
     >>> metric_content(r2)["metric"]
-    'unweave.metrics.prediction.explained_variance.r2'
+    'unweave.metrics.prediction.r2.r2'
     """
     metric, stated = metric_of(entry), stated_options(entry)
     in_force = {
@@ -78,7 +78,7 @@ def metric_content(entry: Any) -> dict[str, Any]:
 def content_of(item: Any) -> Any:
     """Item as plain data that tells it from every other.
 
-    >>> from unweave.estimators.mutual_information import Histogram
+    >>> from unweave.estimators.information.mutual_information import Histogram
     >>> content_of(Histogram(bins=7))["fields"]["bins"]
     7
     """

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError, Posterior
 
-FloatArray = NDArray[np.float64]
 Mixing = Literal["reflection", "identity"]
 ORTHONORMAL = 1e-8
 

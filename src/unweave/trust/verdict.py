@@ -20,11 +20,11 @@ import numpy as np
 
 from unweave.evidence import Evidence
 from unweave.score import Score
-from unweave.trust.audited import advice, fails, satisfies
-from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, with_factors
-from unweave.trust.diagnosis import Diagnosis
-from unweave.trust.nulls import NoiseFloor
-from unweave.trust.scoring import Choice, card_of, raw_values, score_or_none
+from unweave.trust.audit_table import advice, fails, satisfies
+from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, with_factors
+from unweave.trust.diagnosis.diagnosis import Diagnosis
+from unweave.trust.nulls.noise_floor import NoiseFloor
+from unweave.trust.repeated_scoring import Choice, card_of, raw_values, score_or_none
 
 Level = Literal["trust", "caution", "do not use"]
 Property = Literal["P1", "P2", "P3", "P4"]
@@ -98,7 +98,7 @@ def verdicts(
     >>> from unweave.metrics import mcc, r2
     >>> from unweave.synthetic.encoders import Mixed
     >>> from unweave.synthetic.worlds import Correlated
-    >>> from unweave.trust.diagnosis import diagnose
+    >>> from unweave.trust.diagnosis.diagnosis import diagnose
     >>> z = Correlated(5, rho=0.97).sample(500, rng=0)
     >>> evidence = Evidence(z, Mixed().encode(z, rng=1))
     >>> chosen = {"mcc": mcc, "r2": r2}

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave import Evidence, EvidenceError
-from unweave.estimators.gram import HALF_LOG_2PI_E
-from unweave.estimators.priors import GaussianMixture, Independent
+from unweave.estimators.geometry.gram import HALF_LOG_2PI_E
+from unweave.estimators.information.priors import GaussianMixture, Independent
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -18,7 +18,7 @@ from unweave.metrics import (
     manifold_total_correlation,
     total_entropy,
 )
-from unweave.synthetic.decoders import LinearDecoder, Torus, TwoMoons
+from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
 
 SEEDS = st.integers(0, 10_000)
 
@@ -154,8 +154,8 @@ def test_streaming_gives_what_one_block_gives(monkeypatch):
     jacobians = random_jacobians(0, n=40)
     whole = manifold_mutual_information(jacobians)
     partition = manifold_total_correlation(jacobians, partition=[[0, 1], [2, 3, 4]]).raw
-    monkeypatch.setattr("unweave.evidence.decoders.BLOCK_BYTES", 8 * 7 * 5 * 3)
-    monkeypatch.setattr("unweave.manifolds.KEPT_BYTES", 0)
+    monkeypatch.setattr("unweave.evidence.jacobians.BLOCK_BYTES", 8 * 7 * 5 * 3)
+    monkeypatch.setattr("unweave.metrics.geometry.manifolds.KEPT_BYTES", 0)
     streamed = manifold_mutual_information(jacobians)
     for part in ("matrix", "standard_errors", "standard_error"):
         assert streamed.parts[part] == pytest.approx(whole.parts[part], nan_ok=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.estimators.binning import binned
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.binning import binned
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.metrics import CATALOGUE, infomec_explicitness, infomec_modularity, modularity
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, check_metric
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
-from unweave.matrices import factor_entropies, mutual_information_matrix
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
 from unweave.metrics.information.infomec.shares import NEIGHBOURS
+from unweave.metrics.matrices import factor_entropies, mutual_information_matrix
 
 ALL = (infomec_modularity, infomec_compactness, infomec_explicitness)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.metrics import mig
 
 

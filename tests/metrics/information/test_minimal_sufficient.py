@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave import Evidence, MetricUndefined, check_metric
-from unweave.estimators.mutual_information import Histogram, NearestNeighbour
-from unweave.estimators.usable_information import UsableInformation
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.usable_information import UsableInformation
 from unweave.metrics import (
     explicitness_ratio,
     factors_invariance,
@@ -36,7 +36,7 @@ def test_matrices_are_shares_of_the_same_information(seed, n_codes):
     estimator = Histogram()
     m, s = (metric(factors, codes, kinds="ordinal", estimator=estimator) for metric in CHEAP)
     evidence = Evidence(factors, codes, kinds="ordinal")
-    from unweave.matrices import code_entropies, factor_entropies
+    from unweave.metrics.matrices import code_entropies, factor_entropies
 
     held, entropies = code_entropies(evidence, estimator), factor_entropies(evidence, estimator)
     told = m.parts["minimality_matrix"] * held[:, None]

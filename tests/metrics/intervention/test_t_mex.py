@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, check_metric
-from unweave.estimators.conditional_independence import LinearCovariance
+from unweave.estimators.dependence.conditional_independence import LinearCovariance
 from unweave.metrics import t_mex
 from unweave.synthetic.worlds import Circuit
 

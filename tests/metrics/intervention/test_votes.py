@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError
-from unweave.estimators.logistic_probe import Logistic
+from unweave.estimators.probes.logistic_probe import Logistic
 from unweave.metrics import beta_vae_score, factor_vae_score, relevance_factor_vae_score
 from unweave.metrics.intervention.fixed_factors import Plan, batches, half_cells
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from unweave.estimators.logistic_probe import Logistic, area_under_curve
+from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
 from unweave.metrics import explicitness
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"

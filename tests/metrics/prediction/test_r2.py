@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.linear_probes import Linear
-from unweave.estimators.probes import BoostedTrees
+from unweave.estimators.probes.linear_probes import Linear
+from unweave.estimators.probes.probes import BoostedTrees
 from unweave.metrics import r2
 
 

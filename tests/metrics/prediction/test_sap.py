@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.estimators.line_classifiers import LinearSvm, Neighbourhood
+from unweave.estimators.probes.line_classifiers import LinearSvm, Neighbourhood
 from unweave.metrics import sap
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"

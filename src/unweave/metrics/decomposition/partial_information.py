@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.gaussian_information import GaussianInformation
-from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.estimators.information.gaussian_information import GaussianInformation
+from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
-from unweave.matrices import NUMERIC, factor_entropies, posterior_of, varying
 from unweave.memo import memoised
+from unweave.metrics.matrices import NUMERIC, factor_entropies, posterior_of, varying
 from unweave.metrics.sampled_information import factor_information, factor_ratios
 from unweave.score import Score
 

@@ -8,8 +8,8 @@ H(y), averaged over factors.
 
 from __future__ import annotations
 
+from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.binning import FloatArray
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import (
     COST,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.binning import FloatArray
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import (
     COST,

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.gram import HALF_LOG_2PI_E, index_sets, mean_of
-from unweave.estimators.priors import Prior, StandardNormal
+from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, index_sets, mean_of
+from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.manifolds import Sampling, entropies, geometry, latent_names, log_volumes, zero_columns
+from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, latent_names, log_volumes, zero_columns
 from unweave.score import Score
 
 

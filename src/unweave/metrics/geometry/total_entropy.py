@@ -13,10 +13,10 @@ import math
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.gram import HALF_LOG_2PI_E, mean_of
-from unweave.estimators.priors import Prior, StandardNormal
+from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, mean_of
+from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.manifolds import Sampling, check_sets, geometry, zero_columns
+from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, zero_columns
 from unweave.score import Score
 
 

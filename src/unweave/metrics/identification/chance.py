@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 from unweave.metrics.identification.recovery import PURE_ENOUGH
 
 SEED = 0

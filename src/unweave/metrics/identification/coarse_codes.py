@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.out_of_fold import Folds, out_of_fold_least_squares
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
 from unweave.metrics.identification.factor_columns import FactorColumns
 from unweave.metrics.identification.responses import Responses
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.normal_scores import normal_scores, uniform_scores
-from unweave.estimators.out_of_fold import Folds
-from unweave.estimators.spline_basis import natural_spline, orthonormal_columns
+from unweave.arrays import FloatArray
+from unweave.estimators.dependence.normal_scores import normal_scores, uniform_scores
+from unweave.estimators.probes.out_of_fold import Folds
+from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
 from unweave.evidence import Evidence, FactorKind
-from unweave.matrices import target_columns, varying
 from unweave.memo import memoised
+from unweave.metrics.matrices import target_columns, varying
 
 MOST_FUNCTIONS = 8  # of one factor alone
 MOST_ADDITIVE = 6  # of every factor, where all are fitted together

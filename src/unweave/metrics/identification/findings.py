@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.out_of_fold import Folds, out_of_fold_kernel_ridge
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_kernel_ridge
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.identification.coarse_codes import cut_codes
 from unweave.metrics.identification.factor_columns import FactorColumns, code_scores, factor_columns, fold_of_rows
 from unweave.metrics.identification.free_factors import alike_factors
 from unweave.metrics.identification.recovery import Recovery, recovery
-from unweave.metrics.identification.responses import Responses, Rows, chosen_rows, responses
+from unweave.metrics.identification.responses import ResponseRows, Responses, chosen_rows, responses
 
 MOST_ROWS = 1000
 AFFINE_PENALTIES = (1e-6, 1e-3, 1e-1, 10.0)
@@ -97,7 +97,7 @@ def _affine_recovery(factors: tuple[FactorColumns, ...], codes: FloatArray, fold
     return r2
 
 
-def _share_outside(factors: list[FactorColumns], rows: Rows, distinct: NDArray[np.intp]) -> float:
+def _share_outside(factors: list[FactorColumns], rows: ResponseRows, distinct: NDArray[np.intp]) -> float:
     """Share of the do-sample that is further from the data than all but a hundredth of the data are."""
     data = np.hstack([factor.kernel[rows.some] for factor in factors])
     moved = np.hstack([factor.kernel[rows.do[:, j]] for factor, j in zip(factors, distinct, strict=True)])

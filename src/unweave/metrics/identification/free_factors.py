@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.interaction_kernel import interaction_kernel
-from unweave.estimators.out_of_fold import Folds, out_of_fold_kernel_ridge, out_of_fold_least_squares
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_kernel_ridge, out_of_fold_least_squares
+from unweave.estimators.regression.interaction_kernel import interaction_kernel
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.identification.factor_columns import FactorColumns, factor_columns, fold_of_rows

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.binning import FloatArray
 from unweave.evidence import Evidence
-from unweave.matrices import varying
 from unweave.metrics.identification.chance import chance_level, n_distinct
 from unweave.metrics.identification.factor_columns import live_codes
 from unweave.metrics.identification.findings import Findings, findings
 from unweave.metrics.identification.free_factors import free_factors
 from unweave.metrics.identification.responses import JUMPS
+from unweave.metrics.matrices import varying
 from unweave.score import Score
 
 MUCH_OUTSIDE = 0.1

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.interaction_kernel import KernelName, interaction_kernel
-from unweave.estimators.out_of_fold import Folds, kernel_weights, least_squares, out_of_fold_kernel_ridge
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, kernel_weights, least_squares, out_of_fold_kernel_ridge
+from unweave.estimators.regression.interaction_kernel import KernelName, interaction_kernel
 from unweave.metrics.identification.factor_columns import FactorColumns
 
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.out_of_fold import Folds, out_of_fold_least_squares
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
 from unweave.metrics.identification.factor_columns import FactorColumns
 
 NEAR = 8  # rows that are averaged where a code is noisy

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.normal_scores import uniform_scores
-from unweave.estimators.out_of_fold import Folds, out_of_fold_least_squares
-from unweave.estimators.spline_basis import natural_spline
+from unweave.arrays import FloatArray
+from unweave.estimators.dependence.normal_scores import uniform_scores
+from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
+from unweave.estimators.regression.spline_basis import natural_spline
 
 FUNCTIONS = 8
 FEW_VALUES = 12

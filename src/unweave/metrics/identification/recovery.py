@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.out_of_fold import Folds
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds
 from unweave.metrics.identification.factor_columns import FactorColumns
 from unweave.metrics.identification.readout import readouts
-from unweave.metrics.identification.responses import Responses, Rows
+from unweave.metrics.identification.responses import ResponseRows, Responses
 
 PURE_ENOUGH = 0.5
 MOST_CODES = 128
@@ -41,7 +41,7 @@ def recovery(
     codes: FloatArray,
     found: Responses,
     fold: Folds,
-    rows: Rows,
+    rows: ResponseRows,
 ) -> Recovery:
     """Recovery of every factor; ``codes`` are those of the looked-at rows."""
     recovered, read = np.zeros((2, len(factors)))

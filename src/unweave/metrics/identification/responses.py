@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.out_of_fold import Folds, least_squares, out_of_fold_least_squares
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.out_of_fold import Folds, least_squares, out_of_fold_least_squares
 from unweave.metrics.identification.factor_columns import FactorColumns
 from unweave.metrics.identification.interactions import InteractionFit, interaction_fit
 from unweave.metrics.identification.one_factor import local_fit, smooth_fit
@@ -29,7 +29,7 @@ DRAWS = 20
 
 
 @dataclass(frozen=True)
-class Rows:
+class ResponseRows:
     """Which rows are looked at where not all are: in kernels, readouts and the do-sample."""
 
     some: Folds
@@ -63,7 +63,7 @@ class Responses:
     do_codes: FloatArray
 
 
-def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Generator) -> Rows:
+def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Generator) -> ResponseRows:
     """At most so many rows, and for each a do-sample: a row for every factor, drawn on its own.
 
     Of a few draws for a factor the one that correlates least with the factors before it is taken: what they share by
@@ -78,7 +78,7 @@ def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Ge
         shared = [np.abs(before.T @ factor.linear[draw]).max(initial=0.0) for draw in draws]
         do.append(draws[int(np.argmin(shared))])
         before = np.hstack([before, factor.linear[do[-1]]])
-    return Rows(some, np.column_stack(do), rng.permutation(some.size))
+    return ResponseRows(some, np.column_stack(do), rng.permutation(some.size))
 
 
 def responses(
@@ -86,7 +86,7 @@ def responses(
     alike: NDArray[np.intp],
     codes: FloatArray,
     fold: Folds,
-    rows: Rows,
+    rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
     n_tested: int,
 ) -> Responses:
@@ -129,7 +129,7 @@ def _simple_responses(
     distinct: NDArray[np.intp],
     codes: FloatArray,
     fold: Folds,
-    rows: Rows,
+    rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> dict[str, NDArray[np.generic]]:
     """The four models that need no kernel, for a block of codes; arrays end in the axis of codes."""
@@ -216,7 +216,7 @@ def _take_over(
     found: dict[str, NDArray[np.generic]],
     fit: InteractionFit,
     those: NDArray[np.intp],
-    rows: Rows,
+    rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> FloatArray:
     """Where a model with interactions predicts rows better, put it in the place of the simple one; its R2."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
-from unweave.matrices import Information, mutual_information_matrix, varying
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
+from unweave.metrics.matrices import Information, mutual_information_matrix, varying
 from unweave.score import Score
 
 

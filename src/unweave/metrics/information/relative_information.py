@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.mutual_information import Histogram
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.arrays import FloatArray
+from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
-from unweave.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
 from unweave.memo import memoised
+from unweave.metrics.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
 
 NO_CODE_VARIES = "No code varies, so none could tell anything: undefined."
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, EvidenceError
 from unweave.memo import memoised
 

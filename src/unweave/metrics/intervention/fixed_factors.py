@@ -12,20 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unweave.estimators.binning import Binning, FloatArray, Labels, binned, levels
+from unweave.arrays import FloatArray, Labels, Rows
+from unweave.estimators.information.binning import Binning, binned, levels
 from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
-from unweave.metrics.intervention.comparable_codes import (
-    Scale,
-    comparable_codes,
-    drawn_codes,
-    intervenes,
-    placed,
-)
+from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, drawn_codes, intervenes, placed
 
-Rows = NDArray[np.intp]
 FEWEST_ROWS = 4
 FEW_ROWS = 20
 MOST_VALUES = 100

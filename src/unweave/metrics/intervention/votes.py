@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
+from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
 from unweave.metrics.intervention.comparable_codes import comparable_codes, live_codes
 from unweave.metrics.intervention.fixed_factors import Plan, batches
-from unweave.metrics.intervention.what_is_held import Held, holdable
+from unweave.metrics.intervention.held_factors import Held, holdable
 from unweave.score import Score
 
 ONE_FACTOR = "With fewer than two factors to tell apart every vote is right: undefined."

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
-from unweave.matrices import factor_entropies, posterior_of, quantised_joint
 from unweave.memo import memoised
-from unweave.metrics.posterior.on_grid import PosteriorInformation, outside_caveat
+from unweave.metrics.matrices import factor_entropies, posterior_of, quantised_joint
+from unweave.metrics.posterior.grid_settings import PosteriorInformation, outside_caveat
 from unweave.metrics.sampled_information import factor_information, factor_ratios, given_sample_entropies
 
 ONE_CODE = "There is one code: the gap is its distance from knowing nothing."

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.mixture_sampling import MixtureSampling
+from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
-from unweave.matrices import quantised_codes
-from unweave.metrics.posterior.on_grid import (
+from unweave.metrics.matrices import quantised_codes
+from unweave.metrics.posterior.grid_settings import (
     GRID,
     NOTHING_TOLD,
     REFERENCE,

@@ -13,11 +13,11 @@ import math
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.mixture_sampling import MixtureSampling
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
-from unweave.matrices import posterior_of
-from unweave.metrics.posterior.on_grid import (
+from unweave.metrics.matrices import posterior_of
+from unweave.metrics.posterior.grid_settings import (
     GRID,
     NOTHING_TOLD,
     REFERENCE,

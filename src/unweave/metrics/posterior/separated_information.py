@@ -13,13 +13,13 @@ from typing import Literal
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.mixture_sampling import MixtureSampling, Sampled
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.mixture_sampling import MixtureSampling, Sampled
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
-from unweave.matrices import posterior_of
-from unweave.metrics.posterior.on_grid import NOTHING_TOLD, grid_entropies, named, outside_caveat
+from unweave.metrics.matrices import posterior_of
+from unweave.metrics.posterior.grid_settings import NOTHING_TOLD, grid_entropies, named, outside_caveat
 from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
 from unweave.score import Score
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.logistic_probe import Logistic, area_under_curve
-from unweave.estimators.mutual_information import Histogram
+from unweave.arrays import FloatArray
+from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
 from unweave.evidence import Evidence
-from unweave.matrices import factor_labels, varying
 from unweave.memo import memoised
+from unweave.metrics.matrices import factor_labels, varying
 
 
 @memoised(on="both")

@@ -18,7 +18,7 @@ ROUNDING = 1.5e-5  # five digits on either side
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CellAgreement:
     """One cell and metric: their mean, ours, and whether the intervals overlap."""
 
     experiment: str
@@ -69,8 +69,8 @@ class Comparison:
         return ", ".join(f"{name}={entry}" for name, entry in stated if entry not in (None, ""))
 
 
-def compared(experiment: str, theirs: Mapping[Key, Mean], ours: Mapping[Key, Mean]) -> Iterator[Comparison]:
+def compared(experiment: str, theirs: Mapping[Key, Mean], ours: Mapping[Key, Mean]) -> Iterator[CellAgreement]:
     """Every cell that both have, for the three metrics."""
     for key, mean in theirs.items():
         if key[-1] in COMPARED and key in ours:
-            yield Comparison(experiment, key, mean, ours[key])
+            yield CellAgreement(experiment, key, mean, ours[key])

@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.estimators.probes import GradientBoosting
-from unweave.evaluation.choice import metric_of
+from unweave.estimators.probes.probes import GradientBoosting
+from unweave.evaluation.metric_choice import metric_of
 from unweave.evidence import Evidence
 from unweave.metrics import (
     dci_completeness,

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence
-from unweave.matrices import correlation_matrix
-from unweave.metrics.matching.mean_correlation import BY_NAME
+from unweave.metrics.matching.mcc import BY_NAME
+from unweave.metrics.matrices import correlation_matrix
 from unweave.score import Score
 
 REFERENCE = "The released code of 'Who Guards the Guardians?' (003)"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unweave.evidence import EvidenceError
-from unweave.papers.guardians.agreement import COMPARED, Comparison, compared
+from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
 from unweave.papers.guardians.experiments import EXPERIMENTS, FIRST_SEED, Experiment
 from unweave.papers.guardians.figures import Figure, Part
 from unweave.papers.guardians.protocols import ALL, ProtocolName
@@ -78,12 +78,12 @@ def shown(figure: Figure, how: Run) -> list[Shown]:
     return parts
 
 
-def comparisons(how: Run) -> list[Comparison]:
+def comparisons(how: Run) -> list[CellAgreement]:
     """All cells of the fifteen experiments against the authors' data, by the released code's protocol."""
     if how.authors_data is None:
         raise EvidenceError("The comparison needs the authors' tables: pass their folder with --authors-data.")
     how = dataclasses.replace(how, protocol="authors")
-    found: list[Comparison] = []
+    found: list[CellAgreement] = []
     for name, experiment in EXPERIMENTS.items():
         ours = how.means(experiment, experiment.settings, COMPARED)
         found += compared(name, how.theirs(name), ours)
@@ -103,7 +103,7 @@ def write_means(path: Path, ours: Mapping[Key, Mean], theirs: Mapping[Key, Mean]
     return path
 
 
-def write_comparisons(path: Path, found: Iterable[Comparison]) -> Path:
+def write_comparisons(path: Path, found: Iterable[CellAgreement]) -> Path:
     """Write every comparison as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     numbers = ("mean", "low", "high")

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.synthetic.functions import ONE_FACTOR
 from unweave.synthetic.worlds import Constraint, Correlated, Independent
-from unweave.synthetic.worlds.declaration import FloatArray, Rng
+from unweave.synthetic.worlds.declaration import Rng
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
 
-FloatArray = NDArray[np.float64]
 Rng = int | np.random.Generator
 Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
 

@@ -7,16 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import (
-    FloatArray,
-    Recovery,
-    Rng,
-    linear_purity,
-    one_factor_each,
-    random_scales,
-    size_of,
-)
+from unweave.synthetic.encoders.declaration import Recovery, Rng, linear_purity, one_factor_each, random_scales, size_of
 from unweave.synthetic.functions import MONOTONE
 
 

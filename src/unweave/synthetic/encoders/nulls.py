@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng
+from unweave.arrays import FloatArray
+from unweave.synthetic.encoders.declaration import Recovery, Rng
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng, one_factor_each, random_scales, size_of
+from unweave.synthetic.encoders.declaration import Recovery, Rng, one_factor_each, random_scales, size_of
 from unweave.synthetic.encoders.matched import Elementwise
 
 

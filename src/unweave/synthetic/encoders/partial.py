@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Encoder, FloatArray, Recovery, Rng, linear_purity
+from unweave.synthetic.encoders.declaration import Encoder, Recovery, Rng, linear_purity
 from unweave.synthetic.encoders.matched import haar_frame
 from unweave.synthetic.functions import MONOTONE
 

@@ -12,15 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from unweave.synthetic.encoders.declaration import (
-    FloatArray,
-    Recovery,
-    Rng,
-    linear_purity,
-    one_factor_each,
-    random_scales,
-    size_of,
-)
+from unweave.arrays import FloatArray
+from unweave.synthetic.encoders.declaration import Recovery, Rng, linear_purity, one_factor_each, random_scales, size_of
 from unweave.synthetic.encoders.overcomplete import copied_sources
 from unweave.synthetic.functions import RELEASED
 

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import FloatArray, Recovery, Rng
+from unweave.synthetic.encoders.declaration import Recovery, Rng
 from unweave.synthetic.encoders.matched import PermutedAndScaled
 
 

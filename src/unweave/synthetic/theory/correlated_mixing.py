@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
-
-FloatArray = NDArray[np.float64]
 
 
 def mcc_of_mixed_pair(rho: float, epsilon: float) -> float:

@@ -6,13 +6,11 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import betainc, betaincinv
 
+from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence import Posterior
-from unweave.synthetic.attacks import FloatArray
 
 Attack = Literal["none", "redundancy", "synergy"]
 

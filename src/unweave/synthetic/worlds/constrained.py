@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
 from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
-from unweave.synthetic.worlds.declaration import Constraint, FloatArray, Marginal, NumberedFactors, Rng
+from unweave.synthetic.worlds.declaration import Constraint, Marginal, NumberedFactors, Rng
 from unweave.synthetic.worlds.free import Independent
 
 

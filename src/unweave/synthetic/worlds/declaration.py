@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
 
-FloatArray = NDArray[np.float64]
 Rng = int | np.random.Generator
 Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
 

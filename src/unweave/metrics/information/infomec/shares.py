@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.mutual_information import NearestNeighbour
+from unweave.arrays import FloatArray
+from unweave.estimators.information.mutual_information import NearestNeighbour
 from unweave.evidence import Evidence
-from unweave.matrices import Information
 from unweave.metrics.information.relative_information import live, relative_information_matrix
+from unweave.metrics.matrices import Information
 
 REFERENCE = "Hsu et al. (2023), 'Disentanglement via latent quantization'"
 NEIGHBOURS = NearestNeighbour(k=10, ranked=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
-from unweave.matrices import Information
-from unweave.metrics.information.minimal_sufficient.together import told_together
-from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
-from unweave.metrics.information.usable import Joint
+from unweave.metrics.information.minimal_sufficient.joint_information import told_together
+from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
+from unweave.metrics.information.usable_information import Joint
+from unweave.metrics.matrices import Information
 from unweave.score import Score
 
 

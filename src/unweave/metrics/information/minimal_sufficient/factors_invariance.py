@@ -14,11 +14,11 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
-from unweave.matrices import Information, varying
-from unweave.metrics.information.minimal_sufficient.beyond import invariance, told_beyond
+from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
-from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE
-from unweave.metrics.information.usable import Joint
+from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
+from unweave.metrics.information.usable_information import Joint
+from unweave.metrics.matrices import Information, varying
 from unweave.score import Score
 
 NO_OTHERS = "One factor varies, so there are no others to be invariant to."

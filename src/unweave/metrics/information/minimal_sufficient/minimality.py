@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
-from unweave.matrices import Information
-from unweave.metrics.information.minimal_sufficient.units import (
+from unweave.metrics.information.minimal_sufficient.unit_information import (
     NO_NUISANCES,
     REFERENCE,
     USABLE,
@@ -21,7 +20,8 @@ from unweave.metrics.information.minimal_sufficient.units import (
     unit_information_matrix,
     unit_names,
 )
-from unweave.metrics.information.usable import Joint, split
+from unweave.metrics.information.usable_information import Joint, split
+from unweave.metrics.matrices import Information
 from unweave.score import Score
 
 CODE_SCALE = Histogram(20, "equal_width")

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.mutual_information import Histogram
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
-from unweave.matrices import Information, factor_entropies, varying
-from unweave.metrics.information.minimal_sufficient.units import REFERENCE, USABLE, unit_information_matrix
-from unweave.metrics.information.usable import Joint, split
+from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE, unit_information_matrix
+from unweave.metrics.information.usable_information import Joint, split
+from unweave.metrics.matrices import Information, factor_entropies, varying
 from unweave.score import Score
 
 

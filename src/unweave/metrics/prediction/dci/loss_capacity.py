@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.capacity_ladder import LinearThenTrees
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.evidence import Evidence
-from unweave.matrices import target_columns, varying
 from unweave.memo import memoised
+from unweave.metrics.matrices import target_columns, varying
 
 Floor = Literal["zero", "best"]
 NOTHING_READ = 0.05

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from scipy.special import entr
 
-from unweave.estimators.binning import FloatArray
-from unweave.estimators.probes import BoostedTrees, Probe
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.probes import BoostedTrees, Probe
 from unweave.evidence import Evidence
-from unweave.matrices import importance, varying
+from unweave.metrics.matrices import importance, varying
 
 Normalise = Literal["factor", "skill", "none"]
 Weights = Literal["importance", "uniform"]

@@ -1,0 +1,1 @@
+"""What the measurements of an audit mean: the four properties, the card, the adversary."""

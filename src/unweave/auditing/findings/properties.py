@@ -1,0 +1,250 @@
+"""The four properties as numbers with intervals, and the verdicts that follow from their thresholds.
+
+    P1  largest change of the mean score over rho, for fixed maps: satisfied to .05, partly to .15
+    P2  a redundant factor dropped costs at most .05 in D_f and D_F (partly: in one of them), and free factors dropped
+        cost at least half of (free factors lost / free factors)
+    P3  largest distance from the matched encoder as codes are added: .05, .15
+    P4  largest mean score of codes that know nothing: .05, .15
+
+Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. A verdict that the
+interval leaves open, or that points not measured could change, is undecided.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import stdtrit
+
+from unweave.arrays import FloatArray
+from unweave.auditing.measurement.grid import Point, Property
+
+PropertyVerdict = Literal["satisfied", "partly", "violated", "undecided"]
+DECIDED: tuple[PropertyVerdict, ...] = ("satisfied", "partly", "violated")
+SATISFIED, PARTLY = 0.05, 0.15
+LOSSY_SHARE = 0.5
+LEVEL = 0.95
+ROUNDING = 1e-9
+APART = "E4"  # printed for P1, because the paper does not test it, and left out of its verdict
+
+Scores = Mapping[Point, Mapping[int, float]]
+
+
+@dataclass(frozen=True)
+class PropertyRow:
+    """One number of a property: where it was measured, its interval over seeds, and the scores it is made of.
+
+    ``kind`` is change, lossless, lossy, distance or level; ``higher`` and ``lower`` are the points whose difference it
+    is (a level has no ``lower``); ``counts`` says whether the verdict looks at it.
+    """
+
+    name: Property
+    series: str
+    n_factors: int
+    kind: str
+    number: float
+    interval: tuple[float, float]
+    n_seeds: int
+    higher: Point
+    lower: Point | None
+    factor: float = 1.0
+    counts: bool = True
+
+    @property
+    def label(self) -> str:
+        """Where it was measured, in words."""
+        match self.kind:
+            case "change":
+                place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"
+            case "lossless":
+                place = f"{self.series}, redundant factor dropped"
+            case "lossy":
+                place = f"{self.series}, {self.lower_x:g} free dropped"
+            case "distance":
+                place = f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}"
+            case _:
+                place = f"nulls, {self.series}, m/n {self.higher.x:g}"
+        return f"{place}, d = {self.n_factors}"
+
+    @property
+    def lower_x(self) -> float:
+        """Where the other point lies."""
+        return math.nan if self.lower is None else self.lower.x
+
+    @property
+    def levels(self) -> set[int]:
+        """What the interval allows: 0 satisfied, 1 partly, 2 violated (for lossy rows 0 or 2)."""
+        low, high = self.interval
+        if self.kind == "lossy":
+            return ({0} if high >= LOSSY_SHARE - ROUNDING else set()) | ({2} if low < LOSSY_SHARE - ROUNDING else set())
+        limits = ((-math.inf, SATISFIED), (SATISFIED, PARTLY), (PARTLY, math.inf))
+        return {k for k, (above, upto) in enumerate(limits) if low <= upto + ROUNDING and high > above + ROUNDING}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found for one property: the verdict, the row that weighs most, and what is missing."""
+
+    name: Property
+    verdict: PropertyVerdict
+    possible: tuple[PropertyVerdict, ...]
+    rows: tuple[PropertyRow, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def worst(self) -> PropertyRow | None:
+        """The row of the largest number; for P2 the lossy row where free factors go unnoticed, if there is one."""
+        counting = [row for row in self.rows if row.counts]
+        lossy = [row for row in counting if row.kind == "lossy"]
+        others = [row for row in counting if row.kind != "lossy"]
+        least = min(lossy, key=lambda row: row.number, default=None)
+        if least is not None and least.number < LOSSY_SHARE:
+            return least
+        return max(others, key=lambda row: row.number, default=least)
+
+
+def finding_of(name: Property, points: Sequence[Point], scores: Scores) -> Finding:
+    """Rows, verdict and what is missing for one property, from scores by point and seed."""
+    curves: dict[tuple[Property, str, int], list[Point]] = {}
+    for point in points:
+        if point.name == name:
+            curves.setdefault(point.curve, []).append(point)
+    rows: list[PropertyRow] = []
+    missing: list[str] = []
+    for curve in curves.values():
+        ordered = sorted(curve, key=lambda point: point.x)
+        measured = [point for point in ordered if len(scores.get(point, {})) > 1]
+        if name != "P1" or ordered[0].series != APART:
+            missing += [_named(point) for point in ordered if point not in measured]
+        rows += ROWS[name](measured, scores)
+    possible = tuple(DECIDED[k] for k in sorted(_possible(name, rows, bool(missing))))
+    verdict = possible[0] if len(possible) == 1 else "undecided"
+    return Finding(name, verdict, possible, tuple(rows), tuple(missing))
+
+
+def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
+    """Mean and 95 % t-interval of numbers that are independent of each other.
+
+    >>> mean_interval(np.array([0.4, 0.5, 0.6]))[0]
+    0.5
+    """
+    mean = float(np.mean(values))
+    if values.size < 2:
+        return mean, (-math.inf, math.inf)
+    quantile = float(stdtrit(values.size - 1, 0.5 + LEVEL / 2))
+    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(values.size)
+    return mean, (mean - half, mean + half)
+
+
+def _change(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P1: from the correlation of the lowest mean score to that of the highest."""
+    if len(curve) < 2:
+        return []
+    by_mean = sorted(curve, key=lambda point: _mean(scores[point]))
+    return [_row("change", by_mean[-1], by_mean[0], scores, counts=curve[0].series != APART)]
+
+
+def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P2: what the redundant factor costs, and what share of the fair price free factors cost after it."""
+    at = {int(point.x): point for point in curve}
+    rows = [_row("lossless", at[-1], at[0], scores)] if -1 in at and 0 in at else []
+    for lost in sorted(set(at) - {-1, 0}) if 0 in at else []:
+        free = at[0].case.world.effective_dimension
+        rows.append(_row("lossy", at[0], at[lost], scores, factor=free / lost))
+    return rows
+
+
+def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P3: how far every larger code is from the matched one."""
+    base = next((point for point in curve if point.x == 1), None)
+    rows = []
+    for point in curve if base is not None else []:
+        if point is not base and base is not None:
+            rises = _mean(scores[point]) >= _mean(scores[base])
+            rows.append(_row("distance", *((point, base) if rises else (base, point)), scores))
+    return rows
+
+
+def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P4: the mean score at every size."""
+    return [_row("level", point, None, scores) for point in curve]
+
+
+ROWS = {"P1": _change, "P2": _dropping, "P3": _adding, "P4": _nulls}
+
+
+def _row(
+    kind: str, higher: Point, lower: Point | None, scores: Scores, factor: float = 1.0, counts: bool = True
+) -> PropertyRow:
+    seeds, differences = seed_numbers(higher, lower, scores, factor)
+    number, (low, high) = mean_interval(differences) if seeds else (math.nan, (-math.inf, math.inf))
+    if kind in ("change", "distance"):
+        low = max(low, 0.0)  # sizes: the sign was chosen so that the mean is not negative
+    return PropertyRow(
+        higher.name,
+        higher.series,
+        higher.n_factors,
+        kind,
+        number,
+        (low, high),
+        len(seeds),
+        higher,
+        lower,
+        factor,
+        counts,
+    )
+
+
+def seed_numbers(
+    higher: Point, lower: Point | None, scores: Scores, factor: float = 1.0
+) -> tuple[list[int], FloatArray]:
+    """The seeds that both points have, and the number of each."""
+    above = scores[higher]
+    below = dict.fromkeys(above, 0.0) if lower is None else scores[lower]
+    seeds = sorted(set(above) & set(below))
+    return seeds, factor * np.array([above[seed] - below[seed] for seed in seeds])
+
+
+def _possible(name: Property, rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
+    """Levels that intervals and missing points leave open: 0 satisfied, 1 partly, 2 violated."""
+    counting = [row for row in rows if row.counts]
+    if name == "P2":
+        return _possible_dropping(counting, incomplete)
+    unknown = [{0, 1, 2}] if incomplete or not counting else []
+    allowed = [row.levels for row in counting] + unknown
+    least = max(min(levels) for levels in allowed)
+    return {level for levels in allowed for level in levels if level >= least} | {least}
+
+
+def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
+    """P2: lossy drops have to be seen; the lossless one may cost too much in one of the two worlds for 'partly'."""
+
+    def holds(chosen: list[PropertyRow]) -> set[bool]:
+        if any(0 not in row.levels for row in chosen):
+            return {False}
+        open_still = incomplete or not chosen or any(row.levels != {0} for row in chosen)
+        return {True, False} if open_still else {True}
+
+    lossy = holds([row for row in rows if row.kind == "lossy"])
+    one, two = (
+        holds([row for row in rows if row.kind == "lossless" and row.series == name]) for name in ("D_f", "D_F")
+    )
+    return {
+        2 if not (seen and (first or second)) else 0 if first and second else 1
+        for seen, first, second in itertools.product(lossy, one, two)
+    }
+
+
+def _mean(by_seed: Mapping[int, float]) -> float:
+    return float(np.mean(list(by_seed.values())))
+
+
+def _named(point: Point) -> str:
+    axis = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n"}[point.name]
+    at = "all kept" if point.name == "P2" and point.x < 0 else f"{axis} {point.x:g}"
+    return f"{point.series}, {at}, d = {point.n_factors}"

@@ -1,0 +1,1 @@
+"""Which cases an audit measures, and measuring them within a budget."""

@@ -1,0 +1,158 @@
+"""The grid of the four properties: which encoders in which worlds, and in which order.
+
+A `Point` is a place on a curve: score against correlation (P1), against factors dropped (P2), against codes per
+factor (P3) and against codes per row (P4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from unweave.auditing.measurement.cases import Case
+from unweave.synthetic.encoders import (
+    Copied,
+    Distributed,
+    Dropped,
+    Elementwise,
+    Encoder,
+    Mixed,
+    Noise,
+    PartlyMixed,
+    PermutedAndScaled,
+    WithCopies,
+    WithMixedExtras,
+    WithNoiseCodes,
+)
+from unweave.synthetic.encoders.declaration import size_of
+from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint, World
+
+Property = Literal["P1", "P2", "P3", "P4"]
+PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
+ASKS: dict[Property, str] = {
+    "P1": "does not move with the correlation of the factors",
+    "P2": "sees which factors are free: redundant ones may go, others not",
+    "P3": "does not move with the number of codes",
+    "P4": "gives nothing to codes that know nothing",
+}
+P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
+P3_TURNS = {"E5": 0, "E8": 1}  # the others later
+LAST = 1000  # after all others: so many rows and codes cost more than the rest together
+
+
+@dataclass(frozen=True)
+class Point:
+    """One case on the curve ``series`` of a property at ``x``; a lower ``turn`` is measured earlier."""
+
+    name: Property
+    series: str
+    n_factors: int
+    x: float
+    case: Case
+    turn: int
+
+    @property
+    def curve(self) -> tuple[Property, str, int]:
+        """Which curve it lies on."""
+        return self.name, self.series, self.n_factors
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Sizes and steps of the audit; the defaults are the ones that its thresholds were set for.
+
+    >>> len(Grid().points()) > len(Grid(n_factors=(5,)).points())
+    True
+    """
+
+    n_factors: tuple[int, ...] = (5, 10)
+    n_rows: int = 1000
+    few_rows: int = 100
+    rhos: tuple[float, ...] = (0.0, 0.3, 0.6, 0.9, 0.97)
+    dropped: tuple[int, ...] = (1, 2, 3)
+    ratios: tuple[float, ...] = (1.5, 2.0, 3.0, 5.0, 10.0)
+    splits: tuple[int, ...] = (2, 3, 5, 10)
+    mixed_shares: tuple[float, ...] = (0.15, 0.25)
+    times: tuple[int, ...] = (2, 5)
+    null_ratios: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5, 1.0)
+
+    def points(self) -> list[Point]:
+        """All points, the most telling first: ends of the curves before their middles, small sizes before large."""
+        found = [point for d in self.n_factors for point in self._points_of(d)]
+        return sorted(found, key=lambda point: (point.turn, point.name))
+
+    def _points_of(self, d: int) -> Iterator[Point]:
+        later = 10 * self.n_factors.index(d)
+        yield from self._correlation(d, later)
+        yield from self._dropping(d, later)
+        yield from self._adding(d, later)
+        yield from self._nulls(d, later)
+
+    def _correlation(self, d: int, later: int) -> Iterator[Point]:
+        encoders: dict[str, Encoder] = {
+            "E3": Mixed(),
+            "E1": PermutedAndScaled(),
+            "E2": Elementwise(),
+            "E4": Dropped((d - 1,)),
+        }
+        for series, encoder in encoders.items():
+            for rho in self.rhos:
+                world: World = Correlated(d, rho) if rho else Independent(d)
+                turn = P1_TURNS[series] + (0 if rho in (self.rhos[0], self.rhos[-1]) else 4)
+                yield Point("P1", series, d, rho, Case(world, encoder, self.n_rows), later + turn)
+
+    def _dropping(self, d: int, later: int) -> Iterator[Point]:
+        """Nothing dropped, then the redundant factor where there is one, then free ones from the end.
+
+        ``x`` counts the free factors lost; -1 is the code with its redundant factor still there.
+        """
+        worlds: dict[str, World] = {
+            "D_f": OneFactorConstraint(d),
+            "D_F": TwoFactorConstraint(d),
+            "independent": Independent(d),
+        }
+        for series, world in worlds.items():
+            redundant = tuple(constraint.determined for constraint in world.constraints)
+            free = tuple(j for j in range(d) if j not in redundant)
+            first = later + bool(redundant)
+            if redundant:
+                yield Point("P2", series, d, -1, Case(world, PermutedAndScaled(), self.n_rows), first)
+            # the redundant factor counts as dropped, so that two codes are left of five factors
+            for lost in (0, *(k for k in self.dropped if k + len(redundant) <= max(self.dropped))):
+                dropped = (*redundant, *free[len(free) - lost :])
+                encoder: Encoder = Dropped(dropped) if dropped else PermutedAndScaled()
+                yield Point("P2", series, d, lost, Case(world, encoder, self.n_rows), first + lost)
+
+    def _adding(self, d: int, later: int) -> Iterator[Point]:
+        plain, within = Independent(d), Independent(d, marginal="truncated")
+        families: dict[str, tuple[World, Encoder, list[tuple[float, Encoder]]]] = {
+            "E5": (plain, PermutedAndScaled(), [(ratio, Copied(ratio)) for ratio in self.ratios]),
+            "E6": (plain, Elementwise(), [(ratio, WithMixedExtras(ratio)) for ratio in self.ratios]),
+            "E7": (plain, Mixed(), [(ratio, Mixed(ratio=ratio)) for ratio in self.ratios]),
+            "E8": (within, PermutedAndScaled(), [(k, Distributed(k)) for k in self.splits]),
+        }
+        for share in self.mixed_shares:
+            partly = PartlyMixed(share)
+            copies: list[tuple[float, Encoder]] = [(k, WithCopies(partly, k)) for k in self.times]
+            noise: list[tuple[float, Encoder]] = [(k, WithNoiseCodes(partly, (k - 1) * d)) for k in self.times]
+            families[f"{share:g} mixed + copies"] = (plain, partly, copies)
+            families[f"{share:g} mixed + noise"] = (plain, partly, noise)
+        for series, (world, matched, larger) in families.items():
+            first = later + P3_TURNS.get(series, 2)
+            yield Point("P3", series, d, 1, Case(world, matched, self.n_rows), first)
+            # twice the codes is cheap and tells most; then the most codes there are, then the rest
+            ordered = sorted(larger, key=lambda entry: (entry[0] != 2, -entry[0]))
+            for place, (ratio, encoder) in enumerate(ordered):
+                yield Point("P3", series, d, ratio, Case(world, encoder, self.n_rows), first + place)
+
+    def _nulls(self, d: int, later: int) -> Iterator[Point]:
+        for n_rows in (self.few_rows, self.n_rows):
+            for place, ratio in enumerate(self.null_ratios):
+                n_codes = size_of(ratio, n_rows)
+                # few rows: the most codes first, as nothing is dear; many rows: the most codes last
+                turn = len(self.null_ratios) - 1 - place if n_rows == self.few_rows else place
+                heavy = LAST * (n_codes > 200)
+                yield Point(
+                    "P4", f"n = {n_rows}", d, ratio, Case(Independent(d), Noise(n_codes), n_rows), later + turn + heavy
+                )

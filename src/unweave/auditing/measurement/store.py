@@ -1,0 +1,64 @@
+"""Finished cells of an audit, one line of JSON each, so that a run that was stopped goes on where it was.
+
+Most cells take milliseconds, which is why they share a file where a sweep has one for each.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+from unweave.auditing.measurement.cases import Case, Outcome
+from unweave.auditing.measurement.subjects import Subject
+from unweave.evaluation.results import LIBRARIES
+
+Key = tuple[str, str, int]
+
+
+class CellStore:
+    """Outcomes by metric, case and seed; in memory alone without a path.
+
+    A line counts only for the same version of the metric and of the libraries. A line cut short by a kill is left out.
+
+    >>> CellStore().get(("mcc 1", "case", 0)) is None
+    True
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self.made_with = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
+        self._cells: dict[Key, Outcome] = {}
+        if self.path is not None and self.path.exists():
+            text = self.path.read_text(encoding="utf-8")
+            for line in text.splitlines():
+                self._read(line)
+            if text and not text.endswith("\n"):  # cut short by a kill: the next line must not be joined to it
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write("\n")
+
+    def get(self, key: Key) -> Outcome | None:
+        """The outcome of this cell, if it is finished."""
+        return self._cells.get(key)
+
+    def add(self, key: Key, outcome: Outcome) -> None:
+        """Keep an outcome, and write it at once."""
+        self._cells[key] = outcome
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                entry = [*key, outcome.value, outcome.problem, round(outcome.seconds, 4), self.made_with]
+                file.write(json.dumps(entry) + "\n")
+
+    def _read(self, line: str) -> None:
+        try:
+            metric, case, seed, value, problem, seconds, made_with = json.loads(line)
+        except ValueError:
+            return
+        if made_with == self.made_with:
+            self._cells[metric, case, seed] = Outcome(value, problem, seconds)
+
+
+def key_of(subject: Subject, case: Case, seed: int) -> Key:
+    """What a cell is known by."""
+    return f"{subject.label} {subject.version} {subject.worst:g} {subject.best:g}", repr(case), seed

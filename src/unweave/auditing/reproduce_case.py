@@ -1,0 +1,45 @@
+"""All that the audit's expressions use: ``from unweave.auditing.reproduce_case import *`` and paste."""
+
+from unweave.auditing.measurement.cases import MAP_SEED, scored
+from unweave.synthetic.encoders import (
+    Copied,
+    Distributed,
+    Dropped,
+    Elementwise,
+    Kept,
+    Mixed,
+    Noise,
+    Noisy,
+    PartlyMixed,
+    PermutedAndScaled,
+    Reshaped,
+    WithCopies,
+    WithMixedExtras,
+    WithNoiseCodes,
+    mixing_share,
+)
+from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+
+__all__ = [
+    "MAP_SEED",
+    "Copied",
+    "Correlated",
+    "Distributed",
+    "Dropped",
+    "Elementwise",
+    "Independent",
+    "Kept",
+    "Mixed",
+    "Noise",
+    "Noisy",
+    "OneFactorConstraint",
+    "PartlyMixed",
+    "PermutedAndScaled",
+    "Reshaped",
+    "TwoFactorConstraint",
+    "WithCopies",
+    "WithMixedExtras",
+    "WithNoiseCodes",
+    "mixing_share",
+    "scored",
+]

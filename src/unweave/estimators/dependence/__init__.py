@@ -1,0 +1,1 @@
+"""Correlation, dependence and conditional independence of columns."""

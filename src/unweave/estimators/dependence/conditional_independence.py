@@ -1,0 +1,158 @@
+"""Is a code independent of a factor given all other factors? Two tests of every pair at once, linear and nonlinear.
+
+Both regress the code and the factor (or functions of it) on the other factors and ask whether the residuals covary
+(`generalised_covariance`); residuals without each factor in turn come from one factorisation (`partial_residuals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.dependence.generalised_covariance import NO_RESIDUAL, PairTests, pair_tests
+from unweave.estimators.dependence.partial_residuals import Regressors, Remaining, standardised
+from unweave.estimators.regression.factor_functions import (
+    FactorColumns,
+    harmonics,
+    normal_scores,
+    places,
+    polynomials,
+    products,
+)
+
+ROWS_PER_COLUMN = 10
+ROWS_PER_TESTED_COLUMN = 20
+MOST_COLUMNS = 300
+
+
+class IndependenceTest(Protocol):
+    """Columns for every kind of factor, and the test of all pairs."""
+
+    def numeric(self, column: FloatArray) -> FactorColumns:
+        """Columns of a number."""
+
+    def circular(self, angle: FloatArray) -> FactorColumns:
+        """Columns of an angle in radians."""
+
+    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+        """Test every code against every factor given the others."""
+
+
+@dataclass(frozen=True)
+class LinearCovariance:
+    """Residuals of least squares, linear in the columns of the factors: sees the linear part of a dependence.
+
+    Valid where every factor depends linearly on the others (or the code does); an even function of a factor is
+    missed, and one huge entry of a code hides all.
+
+    >>> rng = np.random.default_rng(0)
+    >>> test, z = LinearCovariance(), rng.normal(size=(200, 2))
+    >>> found = test.pairs(z[:, :1] + rng.normal(size=(200, 1)), [test.numeric(column) for column in z.T])
+    >>> (found.p_value_matrix < 0.05).tolist()
+    [[True, False]]
+    """
+
+    def numeric(self, column: FloatArray) -> FactorColumns:
+        """The number itself."""
+        return FactorColumns(column[:, None], 1)
+
+    def circular(self, angle: FloatArray) -> FactorColumns:
+        """Cosine and sine."""
+        return harmonics(angle, 1)
+
+    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+        """Test every code against every factor given the others, by one factorisation."""
+        regressors, groups = Regressors.of(np.column_stack([factor.values for factor in factors])), places(factors)
+
+        def tested() -> Iterator[tuple[Remaining, FloatArray]]:
+            for factor, group in zip(factors, groups, strict=True):
+                remaining = regressors.without(group)
+                yield remaining, remaining.residuals(standardised(factor.values))
+
+        return pair_tests(standardised(codes), regressors, tested())
+
+
+@dataclass(frozen=True)
+class NonlinearCovariance:
+    """Residuals on smooth functions: sees even and non-monotone dependence, and products with the other factors.
+
+    Codes and numbers are taken as normal scores, so that monotone maps of either change nothing. The regressors are
+    Legendre polynomials of the other factors' ranks up to ``degree`` and their products, two by two; the functions
+    tested are the same polynomials of the factor's *residual*, and that residual times each other factor. Functions of
+    the factor itself would need products of all orders to be predicted when factors are correlated: with them a mixed
+    code is called dependent on a third factor half of the time. At most one column per ten rows is fitted (and 300 in
+    all, if products are among them) and one per twenty tested: with few rows first the products go, then the high
+    degrees. A code of which only the spread depends on the factor is missed.
+
+    >>> rng = np.random.default_rng(0)
+    >>> test, z = NonlinearCovariance(), rng.normal(size=(300, 2))
+    >>> found = test.pairs(z[:, :1] ** 2 + rng.normal(size=(300, 1)), [test.numeric(column) for column in z.T])
+    >>> (found.p_value_matrix < 0.05).tolist()
+    [[True, False]]
+    """
+
+    degree: int = 4
+
+    def numeric(self, column: FloatArray) -> FactorColumns:
+        """Normal score of the number, and the polynomials of its rank above the first."""
+        score = normal_scores(column)
+        return FactorColumns(np.column_stack([score, polynomials(score, self.degree)[:, 1:]]), 1)
+
+    def circular(self, angle: FloatArray) -> FactorColumns:
+        """Cosines and sines of as many multiples as the degree has pairs."""
+        return harmonics(angle, max(1, self.degree // 2))
+
+    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+        """Test every code against every factor given the others, by one factorisation."""
+        degree = self.degree
+        while degree > 1 and sum(f.up_to(degree).shape[1] for f in factors) * ROWS_PER_COLUMN > len(codes):
+            degree -= 1
+        mains = [FactorColumns(factor.up_to(degree), factor.per_degree) for factor in factors]
+        columns, groups = _with_products(mains, degree)
+        weights = [main.weights(1) for main in mains]
+        regressors = Regressors.of(columns)
+
+        def tested() -> Iterator[tuple[Remaining, FloatArray]]:
+            for j, main in enumerate(mains):
+                remaining = regressors.without(groups[j])
+                functions = _functions_of_residual(remaining, main, degree)
+                others = np.column_stack([np.empty((len(codes), 0)), *weights[:j], *weights[j + 1 :]])
+                interactions = products(functions[:, : main.per_degree], others)
+                if (functions.shape[1] + interactions.shape[1]) * ROWS_PER_TESTED_COLUMN <= len(codes):
+                    functions = np.column_stack([functions, interactions])
+                yield remaining, remaining.residuals(functions)
+
+        scores = np.column_stack([normal_scores(column) for column in codes.T])
+        return pair_tests(standardised(scores), regressors, tested())
+
+
+def _with_products(mains: Sequence[FactorColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:
+    """All columns and the products of two factors' to the degree that rows allow; and which involve each factor."""
+    columns, groups = np.column_stack([main.values for main in mains]), places(mains)
+    pairs = [(k, j) for j in range(len(mains)) for k in range(j)]
+    while degree:
+        weights = [main.weights(degree) for main in mains]
+        widths = [weights[k].shape[1] * weights[j].shape[1] for k, j in pairs]
+        if columns.shape[1] + sum(widths) <= min(len(columns) / ROWS_PER_COLUMN, MOST_COLUMNS):
+            break
+        degree -= 1
+    start = columns.shape[1]
+    for (k, j), width in zip(pairs if degree else (), widths, strict=False):
+        new = list(range(start, start + width))
+        groups[k], groups[j], start = groups[k] + new, groups[j] + new, start + width
+    blocks = [products(weights[k], weights[j]) for k, j in pairs] if degree else []
+    return np.column_stack([columns, *blocks]), groups
+
+
+def _functions_of_residual(remaining: Remaining, main: FactorColumns, degree: int) -> FloatArray:
+    """Polynomials of a number's residual, or the residuals of an angle's or a category's columns; 0 for no residual."""
+    left = remaining.residuals(standardised(main.values))
+    if main.per_degree != 1:
+        return left
+    if np.linalg.norm(left[:, 0]) <= NO_RESIDUAL * np.sqrt(len(left)):
+        return np.zeros((len(left), 1))
+    return polynomials(standardised(left[:, :1])[:, 0], degree)

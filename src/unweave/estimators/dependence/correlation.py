@@ -1,0 +1,164 @@
+"""How strongly a code follows a factor: multiple correlation of columns, or of their ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from unweave.arrays import FloatArray
+
+FAR_FROM_ZERO = 1e4
+SMALLEST_SQUARES = 1e-280
+ROWS_IN_CACHE = 4_096
+
+
+@dataclass(frozen=True)
+class Pearson:
+    """Linear correlation of the columns as they are."""
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """The column to correlate."""
+        return column
+
+
+@dataclass(frozen=True)
+class Spearman:
+    """Linear correlation of ranks; ties share their average rank."""
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """The column's ranks."""
+        return ranks(column)
+
+
+def ranks(column: FloatArray) -> FloatArray:
+    """Average ranks from 1 to n.
+
+    >>> ranks(np.array([10.0, 30.0, 10.0])).tolist()
+    [1.5, 3.0, 1.5]
+    """
+    order = np.argsort(column)
+    ascending = column[order]
+    if (ascending[1:] == ascending[:-1]).any():
+        return np.asarray(rankdata(column), dtype=np.float64)
+    places = ascending  # memory already at hand: fresh pages cost as much as the work on them
+    places[order] = np.arange(1.0, column.size + 1)
+    return places
+
+
+def orthonormal_basis(columns: FloatArray, tolerance: float) -> FloatArray:
+    """Orthonormal basis of the centred columns' span, by singular values above ``tolerance`` times the largest.
+
+    >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]), 1e-6).shape
+    (3, 1)
+    """
+    centred = columns - columns.mean(axis=0)
+    noise = np.finfo(np.float64).eps * max(columns.max(initial=0.0), -columns.min(initial=0.0)) * len(columns)
+    if columns.shape[1] == 1:  # the usual case needs no decomposition
+        norm = _norm(centred[:, 0])
+        return np.divide(centred, norm, out=centred) if norm > noise else centred[:, :0]
+    left, spread, _ = np.linalg.svd(centred, full_matrices=False)
+    largest = spread[0] if spread.size else 0.0
+    return np.asarray(left[:, spread > max(tolerance * largest, noise)])
+
+
+def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean of every column and norm of what is left without it, a column at a time so that nothing is copied."""
+    n_rows, n_codes = codes.shape
+    means, norms, ones = np.empty(n_codes), np.empty(n_codes), np.ones(n_rows)
+    for i in range(n_codes):
+        column = codes[:, i]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            means[i], squares = (ones @ column) / n_rows, column @ column
+            left = squares - n_rows * means[i] ** 2
+        if left > 0.1 * squares > SMALLEST_SQUARES:  # so little cancels that nothing need be centred
+            norms[i] = np.sqrt(left)
+        else:
+            means[i] = column.mean()
+            norms[i] = _norm(column - means[i])
+    return means, norms
+
+
+def _norm(column: FloatArray) -> float:
+    """Euclidean norm; entries whose squares overflow or vanish are scaled first."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(column @ column)
+    if SMALLEST_SQUARES < squares < np.inf:
+        return math.sqrt(squares)
+    largest = float(np.abs(column).max(initial=0.0))
+    return largest * float(np.linalg.norm(column / largest)) if largest > 0 else 0.0
+
+
+def multiple_correlation_matrix(
+    bases: Sequence[FloatArray], codes: FloatArray, means: FloatArray, norms: FloatArray
+) -> FloatArray:
+    """Multiple correlation of every code (rows) with every orthonormal, centred basis (columns).
+
+    With one basis column this is the absolute correlation. Only the block between the two sides is formed.
+    """
+    # bases are centred, so centring the codes would change nothing but rounding, when a code sits far from zero
+    far = np.flatnonzero(np.abs(means) * np.sqrt(codes.shape[0]) > FAR_FROM_ZERO * norms)
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    projections = np.zeros((stops[-1], codes.shape[1]))
+    for rows, block in _row_blocks(bases):
+        of_rows = block @ codes[rows]
+        of_rows[:, far] = block @ (codes[rows, far] - means[far])
+        projections += of_rows
+    projections = np.divide(projections, norms, out=np.zeros_like(projections), where=norms > 0)
+    matrix = np.empty((codes.shape[1], len(bases)))
+    for j in range(len(bases)):
+        on_basis = projections[stops[j] : stops[j + 1]]
+        matrix[:, j] = np.abs(on_basis[0]) if len(on_basis) == 1 else np.sqrt(np.square(on_basis).sum(axis=0))
+    return np.minimum(matrix, 1.0)
+
+
+def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
+    """Largest canonical correlation of every two orthonormal, centred bases; nan where one has no columns."""
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    products = np.zeros((stops[-1], stops[-1]))
+    for _, block in _row_blocks(bases):
+        products += block @ block.T
+    matrix = np.full((len(bases), len(bases)), np.nan)
+    for j, k in np.ndindex(matrix.shape):
+        block = products[stops[j] : stops[j + 1], stops[k] : stops[k + 1]]
+        if block.size:
+            matrix[j, k] = min(float(np.linalg.norm(block, 2 if min(block.shape) > 1 else None)), 1.0)
+    return matrix
+
+
+def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield some rows and all bases' columns there, laid side by side as rows, in blocks that fit the cache."""
+    for start in range(0, len(bases[0]), ROWS_IN_CACHE):
+        rows = slice(start, start + ROWS_IN_CACHE)
+        yield rows, np.concatenate([basis[rows].T for basis in bases])
+
+
+def held_out_correlation(
+    factor: tuple[FloatArray, FloatArray], code: tuple[FloatArray, FloatArray], tolerance: float
+) -> float:
+    """Correlation on test rows of the pair of directions that correlate most on training rows.
+
+    ``factor`` and ``code`` are (training, test) feature columns. The sign is learned too, so noise averages to zero.
+    """
+    (factor_train, factor_test), (code_train, code_test) = factor, code
+    factor_direction, code_direction = _canonical_directions(factor_train, code_train, tolerance)
+    left = (factor_test - factor_test.mean(axis=0)) @ factor_direction
+    right = (code_test - code_test.mean(axis=0)) @ code_direction
+    scale = np.linalg.norm(left) * np.linalg.norm(right)
+    return float(left @ right / scale) if scale > 0 else 0.0
+
+
+def _canonical_directions(left: FloatArray, right: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+    whitened = []
+    for columns in (left, right):
+        basis, spread, axes = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        kept = spread > max(tolerance * spread[0], np.finfo(np.float64).tiny)
+        whitened.append((basis[:, kept], axes[kept].T / spread[kept]))
+    (left_basis, left_map), (right_basis, right_map) = whitened
+    if not (left_basis.size and right_basis.size):
+        return np.zeros(left.shape[1]), np.zeros(right.shape[1])
+    turn_left, _, turn_right = np.linalg.svd(left_basis.T @ right_basis)
+    return left_map @ turn_left[:, 0], right_map @ turn_right[0]

@@ -1,0 +1,158 @@
+"""Volumes and angles of Jacobian columns, from Gram matrices G = J'J (000, A.6 and B.28-B.31).
+
+    log |J_S| = 1/2 log det G_SS = sum_S log |J_i| + 1/2 log det C_SS,    C_ij = cos(J_i, J_j)
+
+Lengths and cosines are kept apart: what columns share is then free of cancellation, exactly 0 for orthogonal columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+
+HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
+PARALLEL = 1e-14  # below this, 1 - cos^2 is rounding: the columns point the same way
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean over samples and its standard error (nan for a single sample)."""
+
+    value: FloatArray
+    standard_error: FloatArray
+
+
+class RunningMean:
+    """Mean and standard error of arrays that come one block of samples after another, from sums and squares.
+
+    >>> running = RunningMean()
+    >>> running.add(np.array([[1.0], [3.0]]))
+    >>> running.add(np.array([[5.0]]))
+    >>> running.mean().value, running.mean().standard_error.round(4)
+    (array([3.]), array([1.1547]))
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._sum: FloatArray | None = None
+        self._squares: FloatArray | None = None
+
+    def add(self, block: FloatArray) -> None:
+        """Add samples, first axis; the block is used up."""
+        self.n += len(block)
+        with np.errstate(invalid="ignore"):
+            total = block[0].copy() if len(block) == 1 else block.sum(axis=0)
+            np.square(block, out=block)
+            squares = block[0] if len(block) == 1 else block.sum(axis=0)
+            if self._sum is None or self._squares is None:
+                self._sum, self._squares = total, squares.copy()
+            else:
+                self._sum += total
+                self._squares += squares
+
+    def mean(self) -> Mean:
+        """What has come in so far."""
+        assert self._sum is not None
+        assert self._squares is not None
+        value = self._sum / self.n
+        if self.n < 2:
+            return Mean(value, np.full_like(value, np.nan))
+        with np.errstate(invalid="ignore"):  # infinite samples have a mean, and no spread
+            variance = np.maximum(self._squares / self.n - np.square(value), 0.0) / (self.n - 1)
+        return Mean(value, np.sqrt(variance))
+
+
+def mean_of(samples: FloatArray) -> Mean:
+    """Mean over the first axis and its standard error."""
+    n = len(samples)
+    with np.errstate(invalid="ignore"):
+        value = samples.mean(axis=0)
+        variance = np.square(samples - value).sum(axis=0) / max(n - 1, 1) / n
+    return Mean(np.asarray(value), np.where(n > 1, np.sqrt(variance), np.nan))
+
+
+def grams(jacobians: FloatArray) -> FloatArray:
+    """Gram matrices (b x d x d) of Jacobians (b x D x d)."""
+    return np.matmul(jacobians.transpose(0, 2, 1), jacobians)
+
+
+def log_lengths(gram_block: FloatArray) -> FloatArray:
+    """log |J_i| of every sample and dimension (b x d); minus infinity for a zero column."""
+    with np.errstate(divide="ignore"):
+        return 0.5 * np.log(np.einsum("bii->bi", gram_block))
+
+
+def cosines(gram_block: FloatArray) -> FloatArray:
+    """Cosines between columns (b x d x d) in place of the Gram matrices; nan where a column is zero."""
+    diagonal = np.einsum("bii->bi", gram_block)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 1 / np.sqrt(diagonal)
+        gram_block *= scale[:, :, None]
+        gram_block *= scale[:, None, :]
+    diagonal[...] = np.where(np.isfinite(scale), 1.0, np.nan)
+    return gram_block
+
+
+def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int] | None = None) -> FloatArray:
+    """1/2 log det C_SS of every sample: 0 for orthogonal columns, negative otherwise, minus infinity if dependent."""
+    if dimensions is not None:
+        cosine_block = cosine_block[:, list(dimensions)][:, :, list(dimensions)]
+    try:
+        triangles = np.linalg.cholesky(cosine_block)
+        return np.minimum(np.log(np.einsum("bii->bi", triangles)).sum(axis=1), 0.0)
+    except np.linalg.LinAlgError:  # dependent or zero columns somewhere
+        pass
+    defined = np.isfinite(cosine_block).all(axis=(1, 2))
+    result = np.full(len(cosine_block), np.nan)
+    sign, log_determinant = np.linalg.slogdet(cosine_block[defined])
+    result[defined] = np.where(sign > 0, 0.5 * np.minimum(log_determinant, 0.0), -np.inf)
+    return result
+
+
+def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatArray:
+    """1/2 log det C of the first 1, 2, ..., d dimensions in this order (b x d)."""
+    sorted_block = cosine_block[:, list(order)][:, :, list(order)]
+    try:
+        triangles = np.linalg.cholesky(sorted_block)
+    except np.linalg.LinAlgError:  # dependent columns somewhere: one set after another
+        first = [log_volume_of_directions(sorted_block, range(k + 1)) for k in range(len(order))]
+        return np.stack(first, axis=1)
+    return np.cumsum(np.log(np.einsum("bii->bi", triangles)), axis=1)
+
+
+def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
+    """-1/2 log(1 - cos^2), in place of the cosines: what two columns share (B.30); infinite for parallel ones."""
+    np.square(cosine_block, out=cosine_block)
+    np.subtract(1.0, cosine_block, out=cosine_block)
+    cosine_block[cosine_block < PARALLEL] = 0.0
+    with np.errstate(divide="ignore"):
+        np.log(cosine_block, out=cosine_block)
+    cosine_block *= -0.5
+    return cosine_block
+
+
+def random_total_correlation(n_outputs: int, n_latents: int) -> float:
+    """Total correlation of columns drawn at random (Gaussian, independent): what a decoder without structure gets.
+
+    Half the gap of digamma functions that the Bartlett decomposition of a Wishart matrix gives.
+
+    >>> round(random_total_correlation(10_000, 2), 5)
+    5e-05
+    """
+    from scipy.special import digamma
+
+    lengths = digamma(n_outputs / 2) * np.ones(n_latents)
+    return float(0.5 * (lengths - digamma((n_outputs - np.arange(n_latents)) / 2)).sum())
+
+
+def index_sets(given: Iterable[int | Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Index sets as tuples; a bare number is the set of that dimension.
+
+    >>> index_sets([0, (2, 1)])
+    ((0,), (2, 1))
+    """
+    return tuple((int(entry),) if isinstance(entry, (int, np.integer)) else tuple(map(int, entry)) for entry in given)

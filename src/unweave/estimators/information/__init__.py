@@ -1,0 +1,1 @@
+"""Entropy and mutual information of columns and posteriors."""

@@ -1,0 +1,95 @@
+"""Columns to integer labels: by equal mass, by equal width, or by the levels they already have."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Labels
+
+Binning = Literal["equal_mass", "equal_width"]
+
+MOST_LABELS = 2**16
+ROWS_IN_CACHE = 16_384
+
+
+def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
+    """Label of every entry, 0 to at most ``bins - 1``; equal values share a label.
+
+    Equal mass takes order statistics as edges, so it depends on ranks alone and a strictly increasing map of the
+    column changes nothing; a value that fills more than a bin gets one of its own, and a column with no more distinct
+    values than bins keeps them. Equal width splits the range from the smallest to the largest value.
+
+    >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
+    [0, 0, 1, 1]
+    >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_width").tolist()
+    [0, 0, 0, 1]
+    """
+    return edges_passed(column, bin_edges(column, bins, binning))
+
+
+def bin_edges(column: FloatArray, bins: int, binning: Binning) -> FloatArray:
+    """Inner edges of the bins of this column, ascending; other rows are labelled by them with `edges_passed`.
+
+    >>> bin_edges(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
+    [3.0]
+    """
+    if binning == "equal_mass":
+        return _equal_mass_edges(np.sort(column), bins)
+    if binning == "equal_width":
+        return np.linspace(column.min(), column.max(), bins + 1)[1:-1]
+    raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
+
+
+def _equal_mass_edges(ascending: FloatArray, bins: int) -> FloatArray:
+    edges = ascending[(np.arange(1, bins) * ascending.size) // bins]
+    if (edges[1:] != edges[:-1]).all():
+        return edges
+    new = np.flatnonzero(ascending[1:] != ascending[:-1]) + 1
+    if new.size < bins:
+        return ascending[new]
+    atoms = edges[1:][edges[1:] == edges[:-1]]
+    after = np.searchsorted(ascending, atoms, side="right")
+    return np.unique(np.r_[edges, ascending[after[after < ascending.size]]])
+
+
+def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
+    """Edges of about equal mass, each moved into the widest gap between values near it.
+
+    Codes of discrete factors come in clusters; an edge at the exact quantile would cut through one.
+
+    >>> edges_in_gaps(np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1]), 3).tolist()
+    [0.05, 2.65]
+    """
+    ascending = np.sort(column)
+    gaps = np.diff(ascending)
+    starts = np.unique((np.arange(bins - 1) * gaps.size) // (bins - 1))
+    windows = np.split(gaps, starts[1:])
+    widest = np.array([start + window.argmax() for start, window in zip(starts, windows, strict=True) if window.size])
+    widest = widest[gaps[widest] > 0] if gaps.size else np.empty(0, dtype=np.intp)
+    return np.asarray((ascending[widest] + ascending[widest + 1]) / 2)
+
+
+def levels(column: FloatArray) -> Labels:
+    """Rank of every entry among the distinct values.
+
+    >>> levels(np.array([5.0, -1.0, 5.0])).tolist()
+    [1, 0, 1]
+    """
+    distinct, labels = np.unique(column, return_inverse=True)
+    if distinct.size > MOST_LABELS:
+        raise ValueError(f"A discrete column has {distinct.size} distinct values: treat it as continuous.")
+    return labels.astype(np.uint16)
+
+
+def edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
+    """How many edges every entry reaches; comparing a block in cache with all edges beats a search per entry."""
+    if edges.size > 64:
+        return np.searchsorted(edges, column, side="right").astype(np.uint16)
+    passed = np.empty(column.size, dtype=np.uint8)
+    for start in range(0, column.size, ROWS_IN_CACHE):
+        rows = slice(start, start + ROWS_IN_CACHE)
+        reached = column[rows] >= edges[:, None]
+        np.add.reduce(reached.view(np.uint8), axis=0, out=passed[rows])
+    return passed.astype(np.uint16)

@@ -1,0 +1,266 @@
+"""Densities of mixtures with one component per sample, for many draws and several groups of codes.
+
+    log q(z_S) = log 1/N sum_n q(z_S | x_n)
+
+q(z | x_n) is an exponential family, log q(z_S | x_n) = t_S(z) . w_n: for Gaussian codes t holds z^2, z and 1 (and
+products where codes are correlated), for categorical ones the indicators of their values. All pairs of draws and
+samples are then one matrix product, a block in cache at a time, followed by one exponential each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import joblib
+import numpy as np
+from scipy.special import logsumexp
+
+from unweave.arrays import FloatArray, Rows
+
+Codes = tuple[int, ...]
+
+DRAWS_IN_CACHE, COMPONENTS_IN_CACHE = 256, 256
+LOWEST_EXPONENT = -700.0  # the exponential of anything lower underflows, at ten times the cost
+LOG_2_PI = math.log(2 * math.pi)
+LARGEST_ROUNDING = 1e-6
+
+
+def groups_of(n_codes: int) -> tuple[Codes, ...]:
+    """Every code alone, all others without it, and all together.
+
+    >>> groups_of(2)
+    ((0,), (1,), (1,), (0,), (0, 1))
+    """
+    everything = tuple(range(n_codes))
+    alone = [(i,) for i in everything]
+    others = [tuple(j for j in everything if j != i) for i in everything]
+    return (*alone, *others, everything)
+
+
+@dataclass(frozen=True)
+class Components:
+    """q(z | x_n) for every sample: means with stds or covariances, then logarithms of categorical tables."""
+
+    mean: FloatArray
+    std: FloatArray
+    covariance: FloatArray | None = None
+    log_tables: tuple[FloatArray, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples, N."""
+        return self.mean.shape[0]
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes, Gaussian and categorical."""
+        return self.mean.shape[1] + len(self.log_tables)
+
+    def rows(self, index: Rows) -> Components:
+        """The components of these samples."""
+        covariance = None if self.covariance is None else self.covariance[index]
+        return Components(
+            self.mean[index], self.std[index], covariance, tuple(table[index] for table in self.log_tables)
+        )
+
+    def draw(self, rows: Rows, streams: Sequence[np.random.Generator]) -> FloatArray:
+        """One draw of z from q(z | x_n) for every n in rows; each code has a stream of its own."""
+        n_gaussian = self.mean.shape[1]
+        noise = np.column_stack(
+            [np.empty((rows.size, 0)), *(rng.normal(size=rows.size) for rng in streams[:n_gaussian])]
+        )
+        if self.covariance is None:
+            draws = self.mean[rows] + self.std[rows] * noise
+        else:
+            roots = np.linalg.cholesky(self.covariance[rows])
+            draws = self.mean[rows] + np.einsum("nij,nj->ni", roots, noise)
+        values = []
+        for table, rng in zip(self.log_tables, streams[n_gaussian:], strict=True):
+            below = np.exp(table[rows]).cumsum(axis=1)
+            values.append((rng.random(rows.size)[:, None] > below / below[:, -1:]).sum(axis=1))
+        return np.column_stack([draws, *values]) if values else draws
+
+    def family(self, draws: FloatArray, group: Codes) -> tuple[FloatArray, FloatArray]:
+        """Parameters w (samples x terms) and statistics t (draws x terms) of the codes of a group together."""
+        if self.covariance is not None:
+            return self._correlated(draws, group)
+        codes = [self._one_code(draws, i) for i in group]
+        gaussian = [code for i, code in zip(group, codes, strict=True) if i < self.mean.shape[1]]
+        tables = [code for i, code in zip(group, codes, strict=True) if i >= self.mean.shape[1]]
+        constant = (
+            np.sum([parameters[:, 2] for parameters, _ in gaussian], axis=0) if gaussian else np.zeros(self.n_rows)
+        )
+        both = [(parameters[:, :2], statistics[:, :2]) for parameters, statistics in gaussian] + tables
+        parameters, statistics = zip(*both, strict=True)
+        return np.column_stack([*parameters, constant]), np.column_stack([*statistics, np.ones(len(draws))])
+
+    def families(self, draws: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """The same for every code alone, independent given the sample."""
+        return [self._one_code(draws, i) for i in range(self.n_codes)]
+
+    def _one_code(self, draws: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
+        if i >= self.mean.shape[1]:
+            table = self.log_tables[i - self.mean.shape[1]]
+            return table, (draws[:, i, None] == np.arange(table.shape[1])).astype(np.float64)
+        centre = self.mean[:, i].mean()
+        mean, std, point = self.mean[:, i] - centre, self.std[:, i], draws[:, i] - centre
+        precision = 1 / np.square(std)
+        constant = -0.5 * np.square(mean) * precision - np.log(std) - LOG_2_PI / 2
+        parameters = np.column_stack([-0.5 * precision, mean * precision, constant])
+        return parameters, np.column_stack([np.square(point), point, np.ones(point.size)])
+
+    def _correlated(self, draws: FloatArray, group: Codes) -> tuple[FloatArray, FloatArray]:
+        """The quadratic form of the group's marginal covariance, term by term."""
+        assert self.covariance is not None
+        inside = np.array([i for i in group if i < self.mean.shape[1]], dtype=np.intp)
+        tables = [self._one_code(draws, i) for i in group if i >= self.mean.shape[1]]
+        precision = np.linalg.inv(self.covariance[:, inside[:, None], inside])
+        mean, points = (self.mean - self._centre)[:, inside], (draws[:, : self.mean.shape[1]] - self._centre)[:, inside]
+        first, second = np.triu_indices(inside.size)
+        linear = np.einsum("nij,nj->ni", precision, mean)
+        constant = 0.5 * (np.linalg.slogdet(precision)[1] - (linear * mean).sum(axis=1) - inside.size * LOG_2_PI)
+        quadratic = precision[:, first, second] * np.where(first == second, -0.5, -1.0)
+        parameters = [quadratic, linear, constant, *(parameters for parameters, _ in tables)]
+        products = points[:, first] * points[:, second]
+        statistics = [products, points, np.ones(len(draws)), *(statistics for _, statistics in tables)]
+        return np.column_stack(parameters), np.column_stack(statistics)
+
+    def rounding(self, draws: FloatArray) -> float:
+        """Bound on the rounding of a log density: z^2 / std^2 is expanded, so narrow posteriors far apart cancel."""
+        if self.covariance is not None or not self.mean.size:
+            return 0.0
+        reach = np.abs(draws[:, : self.mean.shape[1]] - self._centre).max(axis=0) / self.std.min(axis=0)
+        return float(np.finfo(float).eps * np.square(reach).sum())
+
+    def log_density(self, draws: FloatArray, group: Codes) -> FloatArray:
+        """log q(z_S | x_n), draws x samples, without expanding the square; independent codes only."""
+        total = np.zeros((len(draws), self.mean.shape[0]))
+        for i in group:
+            if i < self.mean.shape[1]:
+                distance = (draws[:, i, None] - self.mean[:, i]) / self.std[:, i]
+                total -= 0.5 * np.square(distance) + np.log(self.std[:, i]) + LOG_2_PI / 2
+            else:
+                total += self.log_tables[i - self.mean.shape[1]][:, draws[:, i].astype(np.intp)].T
+        return total
+
+    @property
+    def _centre(self) -> FloatArray:
+        return self.mean.mean(axis=0)
+
+
+def log_ratios(
+    components: Components, draws: FloatArray, rows: Rows, groups: Sequence[Codes], strata: Sequence[tuple[Rows, Rows]]
+) -> FloatArray:
+    """log q(z_S | x) - log q(z_S | stratum), draws x groups, for draws that came from these rows.
+
+    ``strata`` pairs the places of draws with the rows whose mixture they are measured against; the whole data set is
+    one stratum. Threads of ``joblib.parallel_config`` share the draws; the numbers do not depend on how many.
+    """
+    ratios = np.empty((len(draws), len(groups)))
+    blocks = [
+        (members[start : start + DRAWS_IN_CACHE], inside)
+        for members, inside in strata
+        for start in range(0, members.size, DRAWS_IN_CACHE)
+    ]
+    parallel = joblib.Parallel(require="sharedmem")
+    if components.rounding(draws) > LARGEST_ROUNDING:
+        jobs = [joblib.delayed(_direct)(components, draws[at], rows[at], inside, groups) for at, inside in blocks]
+        for (members, _), found in zip(blocks, parallel(jobs), strict=True):
+            ratios[members] = -found
+        return ratios
+    if components.covariance is None and tuple(groups) == groups_of(components.n_codes) and len(groups) > 3:
+        families = [_shifted(*family, rows) for family in components.families(draws)]
+        jobs = [
+            joblib.delayed(_alone_others_all)([(w, t[members]) for w, t in families], inside)
+            for members, inside in blocks
+        ]
+        for (members, _), found in zip(blocks, parallel(jobs), strict=True):
+            ratios[members] = -found
+        return ratios
+    for k, group in enumerate(groups):
+        if not group:  # what is left beside a lone code tells nothing
+            ratios[:, k] = 0.0
+            continue
+        parameters, statistics = _shifted(*components.family(draws, group), rows)
+        jobs = [joblib.delayed(_log_mean_exp)(parameters, statistics[members], inside) for members, inside in blocks]
+        for (members, _), found in zip(blocks, parallel(jobs), strict=True):
+            ratios[members, k] = -found
+    return ratios
+
+
+def _shifted(parameters: FloatArray, statistics: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """The family with a last term that takes log q(z | x) of the sample each draw came from off the exponents."""
+    own = np.einsum("st,st->s", statistics, parameters[rows])
+    return np.column_stack([parameters, np.ones(len(parameters))]), np.column_stack([statistics, -own])
+
+
+def _alone_others_all(families: Sequence[tuple[FloatArray, FloatArray]], inside: Rows) -> FloatArray:
+    """log 1/N sum_n of every code, of all others and of all codes, draws x groups, from one pass over the samples.
+
+    Exponents of all codes are the sum of those of every code, and what a code is left out of is the difference.
+    """
+    n_codes, n_draws = len(families), len(families[0][1])
+    total = np.zeros((2 * n_codes + 1, n_draws))
+    alone, whole, others = np.empty((3, n_draws, COMPONENTS_IN_CACHE))
+    ones = np.ones(COMPONENTS_IN_CACHE)
+    together = np.column_stack([statistics for _, statistics in families])
+    for start in range(0, inside.size, COMPONENTS_IN_CACHE):
+        rows = inside[start : start + COMPONENTS_IN_CACHE]
+        parts = [parameters[rows] for parameters, _ in families]
+        size = slice(rows.size)
+        np.matmul(together, np.column_stack(parts).T, out=whole[:, size])
+        for i, (_, statistics) in enumerate(families):
+            np.matmul(statistics, parts[i].T, out=alone[:, size])
+            np.subtract(whole[:, size], alone[:, size], out=others[:, size])
+            total[i] += _summed_exp(alone[:, size], ones)
+            total[n_codes + i] += _summed_exp(others[:, size], ones)
+        total[-1] += _summed_exp(whole[:, size], ones)
+    found = np.log(total / inside.size)
+    for k in np.flatnonzero(~np.isfinite(found).all(axis=1)):
+        group = groups_of(n_codes)[k]
+        parameters = np.column_stack([families[i][0] for i in group])
+        found[k] = _log_mean_exp(parameters, np.column_stack([families[i][1] for i in group]), inside)
+    return np.asarray(found.T)
+
+
+def _summed_exp(exponents: FloatArray, ones: FloatArray) -> FloatArray:
+    """Sum of exp over the last axis, in place."""
+    np.maximum(exponents, LOWEST_EXPONENT, out=exponents)
+    with np.errstate(over="ignore"):
+        return np.exp(exponents, out=exponents) @ ones[: exponents.shape[1]]
+
+
+def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) -> FloatArray:
+    """log 1/N sum_n exp(t . w_n) over the rows inside, for a block of draws."""
+    whole = inside.size == len(parameters)
+    total = np.zeros(len(statistics))
+    buffer = np.empty((len(statistics), COMPONENTS_IN_CACHE))
+    ones = np.ones(COMPONENTS_IN_CACHE)
+    for start in range(0, inside.size, COMPONENTS_IN_CACHE):
+        rows = slice(start, start + COMPONENTS_IN_CACHE)
+        part = parameters[rows] if whole else parameters[inside[rows]]
+        total += _summed_exp(np.matmul(statistics, part.T, out=buffer[:, : len(part)]), ones)
+    if np.isfinite(total).all():
+        return np.asarray(np.log(total / inside.size))
+    # a much narrower posterior lies near a draw: shift by its density instead
+    highest = np.full(len(statistics), -np.inf)
+    for start in range(0, inside.size, COMPONENTS_IN_CACHE):
+        part = parameters[inside[start : start + COMPONENTS_IN_CACHE]]
+        np.maximum(highest, (statistics @ part.T).max(axis=1), out=highest)
+    statistics = np.column_stack([statistics[:, :-1], statistics[:, -1] - highest])
+    return highest + _log_mean_exp(parameters, statistics, inside)
+
+
+def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows, groups: Sequence[Codes]) -> FloatArray:
+    """The same for posteriors too narrow for the matrix product, draws x groups."""
+    found = np.empty((len(draws), len(groups)))
+    for k, group in enumerate(groups):
+        own = np.array([components.rows(rows[[s]]).log_density(draws[[s]], group)[0, 0] for s in range(len(draws))])
+        sums = []
+        for start in range(0, inside.size, COMPONENTS_IN_CACHE):
+            part = components.rows(inside[start : start + COMPONENTS_IN_CACHE])
+            sums.append(logsumexp(part.log_density(draws, group) - own[:, None], axis=1))
+        found[:, k] = logsumexp(sums, axis=0) - math.log(inside.size)
+    return found

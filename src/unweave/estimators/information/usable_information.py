@@ -1,0 +1,71 @@
+"""Usable information: how many nats a classifier saves on rows it has not seen (Xu et al. 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.estimators.probes.probes import LIBRARY
+from unweave.estimators.probes.tuned_logistic import tuned_probabilities
+
+
+@dataclass(frozen=True)
+class UsableInformation:
+    """Cross-entropy that a classifier of the labels saves over always predicting their training frequencies.
+
+    The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
+    rows, or boosted trees, which see interactions but need more rows. Predictions carry the training frequencies at
+    weight 1 / n, so that one row cannot cost more than log n. Of more than ``most_rows`` rows, the first are used.
+
+    >>> rng = np.random.default_rng(0)
+    >>> columns = rng.normal(size=(1000, 2))
+    >>> labels = (columns.sum(axis=1) > 0).astype(int)
+    >>> UsableInformation().share(columns, labels, np.arange(800), np.arange(800, 1000)) > 0.95
+    True
+    """
+
+    classifier: Literal["logistic", "boosted_trees"] = "logistic"
+    test_share: float = 0.2
+    most_rows: int = 10_000
+    seed: int = 0
+
+    @property
+    def library(self) -> str | None:
+        """The library that fits, where it is not this one."""
+        return LIBRARY if self.classifier == "boosted_trees" else None
+
+    def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
+        """Share of the labels' cross-entropy that the columns save on the test rows: 1 is all, below 0 is harm."""
+        n_labels = int(labels.max()) + 1
+        counts = np.bincount(labels[train], minlength=n_labels)
+        frequencies = (counts + 0.5) / (train.size + 0.5 * n_labels)
+        without = -np.log(frequencies[labels[test]]).mean()
+        seen = columns[train]
+        unseen = np.clip(columns[test], seen.min(axis=0), seen.max(axis=0))
+        predicted = self._probabilities(seen, labels[train], unseen, n_labels)[np.arange(test.size), labels[test]]
+        doubt = 1 / (train.size + 1)
+        return float(1 + np.log((1 - doubt) * predicted + doubt * frequencies[labels[test]]).mean() / without)
+
+    def joint_information(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
+        """The same in nats, as a share of the labels' entropy and never below 0."""
+        return max(self.share(columns, labels, train, test), 0.0) * float(entropy_of_counts(np.bincount(labels)))
+
+    def _probabilities(
+        self, seen: FloatArray, labels: NDArray[np.integer], unseen: FloatArray, n_labels: int
+    ) -> FloatArray:
+        if self.classifier == "logistic":
+            return tuned_probabilities(seen, labels, unseen, n_labels, self.seed)
+        if self.classifier != "boosted_trees":
+            raise ValueError(f"classifier={self.classifier!r} is not known: use 'logistic' or 'boosted_trees'.")
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(max_depth=3, early_stopping=True, random_state=self.seed)
+        model.fit(seen, labels)
+        probabilities = np.zeros((len(unseen), n_labels))
+        probabilities[:, model.classes_] = model.predict_proba(unseen)
+        return probabilities

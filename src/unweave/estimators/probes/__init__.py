@@ -1,0 +1,1 @@
+"""Probes that predict a factor from the codes."""

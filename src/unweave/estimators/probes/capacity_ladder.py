@@ -1,0 +1,65 @@
+"""A ladder of probes of growing capacity, and the loss of each rung on unseen rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.linear_probes import Linear
+from unweave.estimators.probes.probes import LIBRARY
+
+NOTHING_LEFT = 1e-9
+
+
+@dataclass(frozen=True)
+class LinearThenTrees:
+    """A linear probe, then ever more boosted trees on what it leaves over; every rung contains the one before.
+
+    The first rung is linear, so that what a linear map reads is read without capacity; the trees are bounded, so that
+    heavy tails do not carry them away.
+
+    >>> codes = np.random.default_rng(0).normal(size=(400, 2))
+    >>> losses = LinearThenTrees().losses(codes[:300], codes[:300] ** 3, codes[300:], codes[300:] ** 3, 0)
+    >>> bool((losses[-1] < losses[0]).all())
+    True
+    """
+
+    n_trees: tuple[int, ...] = (0, 1, 4, 16, 64)
+    depth: int = 3
+    learning_rate: float = 0.3
+    min_leaf: int = 5
+
+    @property
+    def library(self) -> str:
+        """The library that fits the trees."""
+        return LIBRARY
+
+    def losses(
+        self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
+    ) -> FloatArray:
+        """Squared errors summed over test rows (rungs x targets); test codes are clipped to their training range."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        unseen = np.clip(test, train.min(axis=0), train.max(axis=0))
+        linear = Linear().regress(train, targets, seed)
+        left, wrong = targets - linear.predict(train), test_targets - linear.predict(unseen)
+        losses = np.repeat(np.square(wrong).sum(axis=0)[None], len(self.n_trees), axis=0)
+        something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
+        with threadpool_limits(1, user_api="openmp"):
+            for t in np.flatnonzero(something).tolist():
+                model = HistGradientBoostingRegressor(
+                    max_iter=max(self.n_trees),
+                    max_depth=self.depth,
+                    max_leaf_nodes=None,
+                    learning_rate=self.learning_rate,
+                    min_samples_leaf=self.min_leaf,
+                    early_stopping=False,
+                    random_state=seed,
+                ).fit(train, left[:, t])
+                for n_trees, added in enumerate(model.staged_predict(unseen), start=1):
+                    if n_trees in self.n_trees:
+                        losses[self.n_trees.index(n_trees), t] = np.square(wrong[:, t] - added).sum()
+        return losses

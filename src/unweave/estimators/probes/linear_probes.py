@@ -1,0 +1,168 @@
+"""Linear probes: ridge with a penalty chosen by generalised cross-validation, and the lasso."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.probes import LIBRARY
+
+PENALTIES = np.logspace(-9, 3, 37)
+ROUNDING = 1e-13  # of the largest energy: directions of less are rounding errors of codes that depend on each other
+
+
+@dataclass(frozen=True)
+class FittedLinear:
+    """Centres, scales and coefficients; importance is the norm of a code's standardised coefficients."""
+
+    centre: FloatArray
+    scale: FloatArray
+    coefficients: FloatArray
+    intercept: FloatArray
+    labels: NDArray[np.intp] | None = None
+
+    @property
+    def importance(self) -> FloatArray:
+        """Norm over targets of the coefficient of the standardised code."""
+        return np.asarray(np.sqrt(np.square(self.coefficients).sum(axis=1)))
+
+    def predict(self, codes: FloatArray) -> NDArray[np.float64] | NDArray[np.intp]:
+        """Predicted targets, or the label whose indicator is largest."""
+        fitted = ((codes - self.centre) / self.scale) @ self.coefficients + self.intercept
+        return fitted if self.labels is None else self.labels[fitted.argmax(axis=1)]
+
+
+@dataclass(frozen=True)
+class LinearDesign:
+    """Centres and scales of codes, and the eigenvectors of their smaller Gram matrix: the costly half of a fit.
+
+    Targets that are permuted against the same codes share it. ``burdens`` is what a penalty of 1 per row adds to each
+    energy: 1 for a ridge on the codes.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    energies: FloatArray
+    vectors: FloatArray
+    burdens: FloatArray
+
+    def whitened(self, n_rows: int) -> LinearDesign:
+        """Penalise all directions of the codes alike, so that an invertible linear map of them changes nothing.
+
+        >>> codes = np.random.default_rng(0).normal(size=(50, 2))
+        >>> mixed = codes @ [[1.0, 1.0], [0.0, 0.001]]
+        >>> targets = codes + np.random.default_rng(1).normal(size=(50, 2))
+        >>> one, other = (Linear().design(c).whitened(50).fit(c, targets).predict(c) for c in (codes, mixed))
+        >>> bool(np.allclose(one, other))
+        True
+        """
+        kept = self.energies > ROUNDING * self.energies.max()
+        energies = self.energies[kept]
+        return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
+
+    def fit(self, codes: FloatArray, targets: FloatArray) -> FittedLinear:
+        """Fit all targets to the codes that this is the design of."""
+        intercept = targets.mean(axis=0)
+        standardised = (codes - self.centre) / self.scale
+        coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
+        return FittedLinear(self.centre, self.scale, coefficients, intercept)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Least squares on standardised codes with an intercept, all targets in one factorisation.
+
+    The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
+    cross-validation error, so that it vanishes where codes are few and clean and keeps more codes than rows harmless.
+    """
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
+        """Fit all targets; there is nothing random in it."""
+        return self.design(codes).fit(codes, targets)
+
+    def design(self, codes: FloatArray) -> LinearDesign:
+        """What a fit to these codes needs of them, whatever the targets."""
+        centre, scale = codes.mean(axis=0), _safe_scale(codes)
+        standardised = (codes - centre) / scale
+        tall = codes.shape[1] <= codes.shape[0]
+        gram = standardised.T @ standardised if tall else standardised @ standardised.T
+        energies, vectors = np.linalg.eigh(gram)
+        return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
+        """Fit the indicators of the labels and take the largest."""
+        distinct = np.unique(labels)
+        fitted = self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed)
+        return FittedLinear(fitted.centre, fitted.scale, fitted.coefficients, fitted.intercept, distinct)
+
+
+def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets: FloatArray) -> FloatArray:
+    """Ridge coefficients (codes x targets) of standardised codes and centred targets."""
+    n_rows, n_codes = codes.shape
+    tall = n_codes <= n_rows
+    energies, vectors = design.energies, design.vectors
+    loads = vectors.T @ (codes.T @ targets if tall else targets)
+    # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
+    penalties = n_rows * (PENALTIES if tall else PENALTIES[PENALTIES >= 1e-6])
+    added = penalties[:, None] * design.burdens
+    shrunk = energies + added
+    total = np.square(targets).sum(axis=0)
+    if tall:
+        explained = (np.square(loads)[None] * ((energies + 2 * added) / shrunk**2)[:, :, None]).sum(axis=1)
+        residual = np.maximum(total - explained, 0.0)
+    else:
+        residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
+    freedom = n_rows - 1 - (energies / shrunk).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)
+    # a residual at rounding level is no reason to prefer one penalty to a smaller one
+    errors = np.maximum(errors, 1e-15 * total / n_rows**2)
+    chosen = shrunk[errors.argmin(axis=0)].T
+    return np.asarray(vectors @ (loads / chosen) if tall else codes.T @ (vectors @ (loads / chosen)))
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """The lasso on standardised codes and targets; importance is the absolute coefficient.
+
+    ``penalty`` is scikit-learn's alpha, or None to choose it by five-fold cross-validation. Labels are fitted through
+    their indicators.
+    """
+
+    penalty: float | None = None
+
+    @property
+    def library(self) -> str:
+        """The library that fits."""
+        return LIBRARY
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
+        """Fit one lasso per target."""
+        from sklearn.linear_model import Lasso as FixedLasso
+        from sklearn.linear_model import LassoCV
+
+        centre, scale = codes.mean(axis=0), _safe_scale(codes)
+        middle, spread = targets.mean(axis=0), _safe_scale(targets)
+        standardised = (codes - centre) / scale
+        coefficients = np.zeros((codes.shape[1], targets.shape[1]))
+        for t in range(targets.shape[1]):
+            recipe = LassoCV(random_state=seed, cv=5) if self.penalty is None else FixedLasso(alpha=self.penalty)
+            coefficients[:, t] = recipe.fit(standardised, (targets[:, t] - middle[t]) / spread[t]).coef_
+        return FittedLinear(centre, scale, coefficients * spread, middle)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
+        """Fit the indicators of the labels and take the largest."""
+        distinct = np.unique(labels)
+        fitted = self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed)
+        return FittedLinear(fitted.centre, fitted.scale, fitted.coefficients, fitted.intercept, distinct)
+
+
+def _safe_scale(columns: FloatArray) -> FloatArray:
+    """Standard deviations, with 1 for columns that do not vary beyond rounding."""
+    largest = np.abs(columns).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    spread = (columns / unit).std(axis=0) * unit
+    return np.where(spread > 1e-12 * largest, spread, 1.0)

@@ -1,0 +1,241 @@
+"""Probes: models that read factors from codes, and say which codes they used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.binning import edges_in_gaps
+
+LIBRARY = f"scikit-learn {sklearn.__version__}"
+
+
+class FittedProbe(Protocol):
+    """A probe after fitting."""
+
+    @property
+    def importance(self) -> FloatArray:
+        """How much each code contributed, non-negative, in the probe's own unit."""
+
+    def predict(self, codes: FloatArray) -> NDArray[Any]:
+        """Predicted targets (rows x targets) or, for a classifier, labels (rows)."""
+
+
+class Probe(Protocol):
+    """A frozen recipe for fitting; the same seed gives the same fit."""
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit all target columns."""
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
+        """Fit one column of labels."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Fitted scikit-learn models, one per target column; ``seen`` is what they see of the codes."""
+
+    models: tuple[Any, ...]
+    importance: FloatArray
+    seen: Callable[[FloatArray], FloatArray]
+    classifier: bool = False
+
+    def predict(self, codes: FloatArray) -> NDArray[Any]:
+        """Predicted targets or labels."""
+        seen = self.seen(codes)
+        if self.classifier:
+            return np.asarray(self.models[0].predict(seen))
+        return np.column_stack([model.predict(seen) for model in self.models])
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
+
+    Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
+    share the importance equally, so that neither the order of the codes nor a tie decides who gets it. Codes are cut
+    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole. Classes of fewer than
+    ``min_leaf`` rows are not learned: no leaf can hold one, and trees would chase it through unrelated codes.
+    """
+
+    n_trees: int = 100
+    depth: int = 3
+    learning_rate: float = 0.1
+    min_leaf: int = 5
+
+    @property
+    def library(self) -> str:
+        """The library that fits: part of every score's settings, because boosting libraries differ."""
+        return LIBRARY
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one ensemble per target."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return self._fit(HistGradientBoostingRegressor, codes, list(targets.T), seed)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble, with one tree per class and round."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        counts = np.bincount(labels)
+        if np.count_nonzero(counts >= self.min_leaf) > 1:
+            learnable = counts[labels] >= self.min_leaf
+            codes, labels = codes[learnable], labels[learnable]
+        return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
+
+    def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:
+        group_of_code, firsts = monotone_groups(codes)
+        seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
+        binned, models, gains = seen(codes), [], np.zeros(firsts.size)
+        # one thread: gradient sums over several would be rounded in another order
+        with threadpool_limits(1, user_api="openmp"):
+            for target in targets:
+                model = kind(
+                    max_iter=self.n_trees,
+                    max_depth=self.depth,
+                    max_leaf_nodes=None,
+                    learning_rate=self.learning_rate,
+                    min_samples_leaf=self.min_leaf,
+                    early_stopping=False,
+                    random_state=seed,
+                ).fit(binned, target)
+                gains += split_gains(model, firsts.size)
+                models.append(model)
+        sharers = np.bincount(group_of_code)
+        importance = (gains / sharers)[group_of_code]
+        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__)
+
+
+@dataclass(frozen=True)
+class GapBins:
+    """Chosen codes as the numbers of their bins."""
+
+    chosen: NDArray[np.intp]
+    edges: tuple[FloatArray, ...]
+
+    def __call__(self, codes: FloatArray) -> FloatArray:
+        """Bin numbers (rows x chosen codes)."""
+        columns = [np.searchsorted(edges, codes[:, i]) for i, edges in zip(self.chosen, self.edges, strict=True)]
+        return np.column_stack(columns).astype(np.float64)
+
+
+def split_gains(model: Any, n_codes: int) -> FloatArray:
+    """Total gain of the splits on each code in a fitted histogram gradient boosting model.
+
+    scikit-learn grows these trees by gain and keeps it in every node but has no public name for it; this function is
+    the only place that knows, and a test compares it with LightGBM's public gains.
+    """
+    gains = np.zeros(n_codes)
+    for trees_of_round in model._predictors:
+        for tree in trees_of_round:
+            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+            np.add.at(gains, splits["feature_idx"], splits["gain"])
+    return np.maximum(gains, 0.0)
+
+
+def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Group number of every code, and one code per group; codes of a group are strictly monotone in each other.
+
+    >>> groups, firsts = monotone_groups(np.array([[1.0, 5.0, -1.0], [2.0, 4.0, -8.0], [3.0, 9.0, -27.0]]))
+    >>> groups.tolist(), firsts.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    group_by_order: dict[bytes, int] = {}
+    firsts: list[int] = []
+    group_of_code = np.empty(codes.shape[1], dtype=np.intp)
+    for i in range(codes.shape[1]):
+        places = np.unique(codes[:, i], return_inverse=True)[1]
+        if 2 * places[np.argmax(2 * places != places.max())] > places.max():
+            places = places.max() - places  # the same direction for increasing and decreasing copies
+        key = places.astype(np.int32).tobytes()
+        if key not in group_by_order:
+            group_by_order[key] = len(firsts)
+            firsts.append(i)
+        group_of_code[i] = group_by_order[key]
+    return group_of_code, np.array(firsts, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class GradientBoosting:
+    """scikit-learn's exact gradient boosting with its defaults: what disentanglement_lib and 003's code use. Slow."""
+
+    n_trees: int = 100
+    depth: int = 3
+    learning_rate: float = 0.1
+
+    @property
+    def library(self) -> str:
+        """The library that fits."""
+        return LIBRARY
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one ensemble per target."""
+        from sklearn.ensemble import GradientBoostingRegressor
+
+        return _regressed(GradientBoostingRegressor, self._options(seed), codes, targets)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble, with one tree per class and round."""
+        from sklearn.ensemble import GradientBoostingClassifier
+
+        return _classified(GradientBoostingClassifier, self._options(seed), codes, labels)
+
+    def _options(self, seed: int) -> dict[str, Any]:
+        return {
+            "n_estimators": self.n_trees,
+            "max_depth": self.depth,
+            "learning_rate": self.learning_rate,
+            "random_state": seed,
+        }
+
+
+@dataclass(frozen=True)
+class RandomForest:
+    """A random forest with impurity importances, as in DCI-ES."""
+
+    n_trees: int = 100
+    depth: int | None = None
+
+    @property
+    def library(self) -> str:
+        """The library that fits."""
+        return LIBRARY
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one forest per target."""
+        from sklearn.ensemble import RandomForestRegressor
+
+        return _regressed(RandomForestRegressor, self._options(seed), codes, targets)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one forest."""
+        from sklearn.ensemble import RandomForestClassifier
+
+        return _classified(RandomForestClassifier, self._options(seed), codes, labels)
+
+    def _options(self, seed: int) -> dict[str, Any]:
+        return {"n_estimators": self.n_trees, "max_depth": self.depth, "random_state": seed}
+
+
+def _regressed(kind: Any, options: dict[str, Any], codes: FloatArray, targets: FloatArray) -> Fitted:
+    models = tuple(kind(**options).fit(codes, target) for target in targets.T)
+    # impurity importances are shares of one target's variance: weighted by it they add up over targets
+    shares = np.stack([model.feature_importances_ for model in models])
+    return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
+
+
+def _classified(kind: Any, options: dict[str, Any], codes: FloatArray, labels: NDArray[np.intp]) -> Fitted:
+    model = kind(**options).fit(codes, labels)
+    return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+
+
+def _as_they_are(codes: FloatArray) -> FloatArray:
+    return codes

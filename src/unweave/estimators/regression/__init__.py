@@ -1,0 +1,1 @@
+"""Regression of one set of columns on another."""

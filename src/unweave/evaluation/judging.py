@@ -1,0 +1,91 @@
+"""What stands beside every score: its noise floor, its interval, a verdict; and of the data, a diagnosis."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unweave.evaluation.metric_choice import metric_of
+from unweave.evaluation.progress import Progress
+from unweave.evaluation.results import Row
+from unweave.evidence import Evidence
+from unweave.score import plain_data
+from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.nulls.noise_floor import FEWEST_DRAWS, noise_floors
+from unweave.trust.sampling.comparison import comparison_of_parts
+from unweave.trust.sampling.intervals import check_level, interval_of_parts
+from unweave.trust.sampling.subsampling import FEWEST_PARTS, PartScores, part_scores
+from unweave.trust.verdict import verdicts
+
+SHARE_OF_FLOORS = 0.5  # of the seconds; the rest is for intervals
+
+
+def assured(
+    rows: Sequence[Row],
+    evidences: Mapping[str, Evidence],
+    chosen: Mapping[str, Any],
+    *,
+    budget: float,
+    level: float,
+    n_jobs: int,
+    progress: Progress,
+) -> tuple[list[Row], dict[str, Any]]:
+    """The rows of every metric's first seed with what stands beside them, and what is known of the data."""
+    check_level(level)
+    known: dict[str, Any] = {"diagnosis": {}}
+    beside: dict[tuple[str, str], dict[str, Any]] = {}
+    of_parts: dict[str, dict[str, PartScores | str]] = {}
+    seconds = budget / len(evidences)
+    for name, evidence in evidences.items():
+        first = _first_rows(rows, name)
+        scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
+        metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
+        about = f" of {name}" if len(evidences) > 1 else ""
+        watch = progress.counted_step(f"noise floors{about}", FEWEST_DRAWS)
+        floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"intervals{about}", FEWEST_PARTS)
+        of_parts[name] = part_scores(
+            metrics, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs, watch=watch
+        )
+        progress.step(f"verdicts{about}")
+        diagnosis = diagnose(evidence)
+        known["diagnosis"][name] = diagnosis.to_dict()
+        judged = verdicts(metrics, scores, evidence, diagnosis, floors)
+        for label, found in of_parts[name].items():
+            beside[name, label] = {
+                "noise_floor": floors[label],
+                "interval": interval_of_parts(scores[label].metric, found, level),
+                "verdict": judged[label],
+            }
+    if len(evidences) > 1:
+        progress.step("comparisons")
+        known["comparison"] = _compared(of_parts, chosen, level)
+    firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
+    completed = [
+        dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
+        for row in rows
+    ]
+    return completed, known
+
+
+def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
+    """Rows of a representation by label, the first where there are several seeds."""
+    return {row.label: row for row in reversed(rows) if row.representation == representation}
+
+
+def _seeded(entry: Any, seed: int | None) -> Any:
+    return entry if seed is None else functools.partial(entry, rng=seed)
+
+
+def _compared(
+    of_parts: Mapping[str, Mapping[str, PartScores | str]], chosen: Mapping[str, Any], level: float
+) -> dict[str, Any]:
+    """Which representations each metric tells apart, for metrics that scored all of them: on the intervals' parts."""
+    comparisons = {}
+    for label, entry in chosen.items():
+        card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
+        if len(found) == len(of_parts) and "factors" in card.needs:
+            comparisons[label] = plain_data(dataclasses.asdict(comparison_of_parts(card.name, found, level)))
+    return comparisons

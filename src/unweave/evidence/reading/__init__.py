@@ -1,0 +1,1 @@
+"""From any table to checked columns of numbers."""

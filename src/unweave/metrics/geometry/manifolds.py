@@ -1,0 +1,265 @@
+"""What the metrics of geometry share: one pass over a decoder's Jacobians, computed once per Evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.geometry import gram
+from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
+from unweave.estimators.information.priors import Latents, Prior
+from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
+from unweave.memo import memoised
+
+KEPT_BYTES = 256 * 2**20
+CACHED_NUMBERS = 2**17
+Sets = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Where the decoder is looked at: so many latents of this prior (an array of Jacobians is where it is)."""
+
+    prior: Prior
+    n_samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One pass over the Jacobians of n samples with d latents and D outputs.
+
+    ``log_lengths`` (n x d) is log |J_i|; ``log_directions`` (n) is 1/2 log det of the cosines between columns, so
+    that log |J| is the sum of both; ``information`` holds -1/2 log(1 - cos^2) of every pair (d x d, mean over samples)
+    and ``mean_information`` (n) its mean over pairs; ``tangents`` (D x d) is the mean Jacobian; ``cosines`` (n x d x d)
+    is kept where it is small.
+    """
+
+    log_lengths: FloatArray
+    log_directions: FloatArray
+    information: Mean
+    mean_information: FloatArray
+    tangents: FloatArray
+    cosines: FloatArray | None
+
+    @property
+    def n_latents(self) -> int:
+        """Number of latents, d."""
+        return self.log_lengths.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, D."""
+        return self.tangents.shape[0]
+
+
+def latent_names(evidence: Evidence) -> tuple[str, ...]:
+    """Names of the latents: those of the codes where there are as many, else their numbers."""
+    size = _decoder(evidence).latent_size
+    return evidence.code_names if evidence.n_codes == size else tuple(f"latent {i}" for i in range(size))
+
+
+@memoised(on="codes")
+def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
+    """Lengths, directions, shared information and mean tangents of the decoder's columns, in one pass."""
+    lengths, directions, shared = [], [], []
+    kept: list[FloatArray] = []
+    information, tangent_sum, n_rows, keep = RunningMean(), None, 0, True
+    jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
+    for block in (part for whole in jacobians for part in _cut(whole)):
+        n_rows += len(block)
+        tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
+        gram_block = gram.grams(block)
+        lengths.append(gram.log_lengths(gram_block))
+        cosines = gram.cosines(gram_block)
+        if block.shape[1] >= block.shape[2]:
+            directions.append(gram.log_volume_of_directions(cosines))
+        else:
+            directions.append(np.full(len(block), -np.inf))
+        keep = keep and n_rows * block.shape[2] ** 2 * 8 <= KEPT_BYTES
+        if keep:
+            kept.append(cosines.copy())
+        else:
+            kept.clear()
+        pairs = gram.information_of_cosines(cosines)
+        np.einsum("bii->bi", pairs)[...] = 0.0  # a latent and itself are no pair
+        shared.append(pairs.sum(axis=(1, 2)) / max(pairs.shape[1] * (pairs.shape[1] - 1), 1))
+        information.add(pairs)
+    assert tangent_sum is not None
+    return Geometry(
+        np.concatenate(lengths),
+        np.concatenate(directions),
+        information.mean(),
+        np.concatenate(shared),
+        tangent_sum / n_rows,
+        np.concatenate(kept) if kept else None,
+    )
+
+
+@memoised(on="codes")
+def log_volumes(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
+    """log |J_S| of every sample and index set (n x number of sets)."""
+    shared = shared_directions(evidence, sampling, sets)
+    lengths = geometry(evidence, sampling).log_lengths
+    with np.errstate(invalid="ignore"):  # a zero column has no direction, and no volume
+        volumes = np.stack([lengths[:, list(chosen)].sum(axis=1) for chosen in sets], axis=1) + shared
+    return np.where(np.isnan(volumes), -np.inf, volumes)
+
+
+@memoised(on="codes")
+def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
+    """1/2 log det of the cosines within every index set (n x number of sets): 0 where columns are orthogonal."""
+    found = geometry(evidence, sampling)
+    check_sets(sets, found.n_latents, found.n_outputs)
+    blocks: Iterator[FloatArray]
+    if found.cosines is not None:
+        blocks = iter([found.cosines])
+    else:
+        jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
+        blocks = (gram.cosines(gram.grams(block)) for block in jacobians)
+    rows = [np.stack([gram.log_volume_of_directions(block, s) for s in sets], axis=1) for block in blocks]
+    return np.concatenate(rows)
+
+
+@memoised(on="codes")
+def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mean:
+    """-1/2 log(1 - cos^2) between columns of the decoder and of the reference (d x d'), mean over samples (A.33)."""
+    running = RunningMean()
+    for ours, theirs in _paired_blocks(evidence, sampling, match):
+        if ours.shape[:2] != theirs.shape[:2]:
+            raise EvidenceError(
+                f"The decoder gives {ours.shape[:2]} samples and outputs and the reference {theirs.shape[:2]}: both "
+                "must generate the same data."
+            )
+        products = np.matmul(ours.transpose(0, 2, 1), theirs)
+        lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            running.add(gram.information_of_cosines(products / np.sqrt(lengths)))
+    return running.mean()
+
+
+def _paired_blocks(evidence: Evidence, sampling: Sampling, match: str) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Jacobians of the decoder and the reference, at the same data or at the same latents."""
+    decoder, reference = _decoder(evidence), evidence.reference
+    assert reference is not None
+    names = latent_names(evidence)
+    their_names = tuple(f"latent {i} of the reference" for i in range(reference.latent_size))
+    latents = drawn_latents(reference, sampling) or drawn_latents(decoder, sampling)
+    theirs = values = np.empty((0, 0)) if latents is None else latents.values
+    if match not in ("data", "latents"):
+        raise EvidenceError(f"match={match!r} is not known: use 'data' or 'latents'.")
+    given = isinstance(decoder, Jacobians) or isinstance(reference, Jacobians)
+    if match == "data" and not given:
+        decode, encode = getattr(reference, "decode", None), getattr(decoder, "encode", None)
+        if decode is None or encode is None:
+            raise EvidenceError(
+                "Comparing two decoders at the same data needs a reference that decodes and a decoder that also "
+                "encodes: pass match='latents', or Jacobians of both at the same data."
+            )
+        values = np.asarray(encode(decode(theirs)), dtype=np.float64)
+    scales = None if latents is None else latents.scales
+    ours_blocks = _checked(decoder.jacobian_blocks(values), scales if match == "latents" else None, names)
+    their_blocks = _checked(reference.jacobian_blocks(theirs), scales, their_names)
+    yield from _aligned(ours_blocks, their_blocks)
+
+
+def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Two streams of blocks, cut so that the rows of each pair belong together; a rest without partner is refused."""
+    one, two = next(first, None), next(second, None)
+    while one is not None and two is not None:
+        rows = min(len(one), len(two))
+        yield one[:rows], two[:rows]
+        one = one[rows:] if len(one) > rows else next(first, None)
+        two = two[rows:] if len(two) > rows else next(second, None)
+    if one is not None or two is not None:
+        raise EvidenceError("The two decoders have Jacobians at different numbers of samples: take both at the same.")
+
+
+def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) -> Iterator[FloatArray]:
+    """Jacobians by standard normal noise (b x D x d), one block after another; what is not finite is refused."""
+    latents = drawn_latents(decoder, sampling)
+    values = np.empty((0, decoder.latent_size)) if latents is None else latents.values
+    yield from _checked(decoder.jacobian_blocks(values), None if latents is None else latents.scales, names)
+
+
+def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
+    """Latents of the prior; None where the Jacobians were given as an array."""
+    if isinstance(decoder, Jacobians):
+        return None
+    if sampling.n_samples < 1:
+        raise EvidenceError(f"n_samples is {sampling.n_samples}: draw at least one latent, better a thousand.")
+    if sampling.prior.size not in (None, decoder.latent_size):
+        raise EvidenceError(
+            f"The prior has {sampling.prior.size} latents and the decoder takes {decoder.latent_size}: "
+            "pass the prior that the decoder was trained with."
+        )
+    return sampling.prior.sample(sampling.n_samples, decoder.latent_size, sampling.seed)
+
+
+def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
+    """Refuse index sets that are empty, name what is not there, or cannot have a volume."""
+    for chosen in sets:
+        strange = [i for i in chosen if not 0 <= i < n_latents]
+        if not chosen or strange or len(set(chosen)) < len(chosen):
+            raise EvidenceError(
+                f"The index set {chosen} is not a set of latents: name each of the dimensions 0 to {n_latents - 1} at "
+                "most once."
+            )
+        if len(chosen) > n_outputs:
+            raise EvidenceError(
+                f"The decoder has {n_outputs} outputs, fewer than the {len(chosen)} chosen dimensions, so they span no "
+                f"volume: choose at most {n_outputs}."
+            )
+
+
+def zero_columns(evidence: Evidence, found: Geometry) -> tuple[str, ...]:
+    """One sentence for every latent that somewhere does not move the output."""
+    counts = np.isneginf(found.log_lengths).sum(axis=0)
+    n_rows = len(found.log_lengths)
+    return tuple(
+        f"{name} does not move the output in {count} of {n_rows} samples: its entropy is minus infinity, and what it "
+        "shares with others is undefined."
+        for name, count in zip(latent_names(evidence), counts.tolist(), strict=True)
+        if count
+    )
+
+
+def _cut(block: FloatArray) -> Iterator[FloatArray]:
+    """Parts of a block whose Gram matrices fit the cache, or single samples."""
+    rows = max(1, CACHED_NUMBERS // block.shape[2] ** 2)
+    for start in range(0, len(block), rows):
+        yield block[start : start + rows]
+
+
+def entropies(found: Geometry) -> Mean:
+    """H(q_i) of every latent (000, eq. 8)."""
+    mean = gram.mean_of(found.log_lengths)
+    return Mean(HALF_LOG_2PI_E + mean.value, mean.standard_error)
+
+
+def _decoder(evidence: Evidence) -> Decoder:
+    assert evidence.decoder is not None
+    return evidence.decoder
+
+
+def _checked(blocks: Iterator[FloatArray], scales: FloatArray | None, names: Sequence[str]) -> Iterator[FloatArray]:
+    start = 0
+    for block in blocks:
+        rows = np.asarray(block, dtype=np.float64)
+        if rows.ndim != 3 or rows.shape[2] != len(names):
+            raise EvidenceError(
+                f"The decoder's Jacobians have shape {rows.shape}: with {len(names)} latents they must be samples x "
+                f"outputs x {len(names)}."
+            )
+        bad = np.atleast_2d(~np.isfinite(rows).all(axis=1))
+        if bad.any():
+            i = int(np.flatnonzero(bad.any(axis=0))[0])
+            raise EvidenceError(
+                f"The decoder's derivative by {names[i]} is nan or infinite at sample {start + int(bad[:, i].argmax())}"
+                ": check the decoder there, or leave such latents out."
+            )
+        yield rows if scales is None else rows * scales[start : start + len(rows), None, :]
+        start += len(rows)

@@ -1,0 +1,89 @@
+"""What a unit tells beyond its own factor: I(Z_j; other factors | Y_i) and I(Z_j; nuisances | Y_i)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.evidence import Evidence
+from unweave.memo import memoised
+from unweave.metrics.information.minimal_sufficient.unit_information import (
+    Target,
+    chained_information,
+    factor_targets,
+    held_information,
+    nuisance_targets,
+    unit_information_matrix,
+    units,
+)
+from unweave.metrics.information.usable_information import Joint, split
+from unweave.metrics.matrices import Information, code_labels, target_columns
+from unweave.score import Score
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Per unit: the factor it tells most of, what it tells of other things once that is known, and what it holds."""
+
+    factor: NDArray[np.intp]
+    information: FloatArray
+    held: FloatArray
+    caveats: tuple[str, ...]
+
+
+@memoised(on="both")
+def told_beyond(
+    evidence: Evidence,
+    what: Literal["factors", "nuisances"],
+    estimator: Information,
+    joint: Joint,
+    most_units: int,
+    seed: int,
+) -> Beyond:
+    """For every unit, or for ``most_units`` of them drawn at random, what it tells beyond its factor."""
+    held = held_information(evidence, estimator, joint, seed)
+    own = np.nanargmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
+    train, test, caveats = split(evidence, joint, seed)
+    used = np.flatnonzero(held > 0)
+    if used.size > most_units:
+        used = np.sort(np.random.default_rng(seed).permutation(used)[:most_units])
+        caveats = (*caveats, f"{most_units} of {held.size} codes were scored, drawn at random (most_units).")
+    information = np.full(held.size, np.nan)
+    for i in used.tolist():
+        given = target_columns(evidence, int(own[i]))
+        if what == "factors":
+            targets = factor_targets(evidence, estimator, without=int(own[i]))
+        else:
+            targets = nuisance_targets(evidence, estimator)
+        if evidence.code_groups:
+            columns = evidence.codes[:, units(evidence)[i][1]]
+            information[i] = chained_information(columns, given, targets, joint, train, test)
+        else:  # one column of labels: the other side may be as wide as it likes
+            labels = code_labels(evidence, estimator)[i]  # type: ignore[arg-type]
+            all_columns = _widened(given, targets)
+            whole = joint.joint_information(all_columns, labels, train, test) if targets else 0.0
+            information[i] = max(whole - joint.joint_information(given, labels, train, test), 0.0) if targets else 0.0
+    return Beyond(own, information, held, caveats)
+
+
+def invariance(evidence: Evidence, beyond: Beyond) -> Score:
+    """1 - I(Z_j; others | Y_i) / I(Z_j; X) of every unit, averaged."""
+    per_unit = 1 - np.divide(
+        beyond.information, beyond.held, out=np.full_like(beyond.held, np.nan), where=beyond.held > 0
+    )
+    names = [name for name, _ in units(evidence)]
+    defined = ~np.isnan(per_unit)
+    return Score(
+        raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
+        per_code=dict(zip(names, per_unit.tolist(), strict=True)),
+        parts={"information_beyond": beyond.information, "own_factor": beyond.factor.astype(np.float64)},
+        caveats=beyond.caveats if defined.any() else (*beyond.caveats, "No code holds anything: undefined."),
+    )
+
+
+def _widened(given: FloatArray, targets: list[Target]) -> FloatArray:
+    return np.hstack([given, *(features for _, features in targets)])

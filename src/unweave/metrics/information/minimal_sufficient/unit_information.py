@@ -1,0 +1,116 @@
+"""What every code, or group of codes, tells of every factor, and how much it holds: the matrices behind 004.
+
+A unit Z_j is a code or, where the evidence has code groups, a group (004's sub-representation); codes in no group are
+units of their own. A code is binned, so I(Z_j; X) = H(Z_j) (section 4.4). A group is not: its information comes from a
+multivariate estimator, and X is what the factors and nuisances say of it (section 3: they explain X fully).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Labels, Rows
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.usable_information import UsableInformation
+from unweave.evidence import Evidence
+from unweave.evidence.kinds import FactorKind, inferred_kind
+from unweave.memo import memoised
+from unweave.metrics.information.relative_information import binned_code_entropies
+from unweave.metrics.information.usable_information import Joint, split
+from unweave.metrics.matrices import (
+    Information,
+    factor_labels,
+    mutual_information_matrix,
+    quantised_codes,
+    target_columns,
+    varying,
+)
+
+REFERENCE = "Rethinking disentanglement under dependent factors of variation (004)"
+USABLE = UsableInformation()
+FEW_LEVELS = 10
+Target = tuple[Labels, FloatArray]
+NO_NUISANCES = "No nuisances are given, so what groups of codes hold beyond the factors is not seen."
+
+
+def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
+    """Name and code columns of every unit."""
+    place = {name: i for i, name in enumerate(evidence.code_names)}
+    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
+    grouped = {member for members in evidence.code_groups.values() for member in members}
+    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
+    return (*groups, *alone)
+
+
+def unit_names(evidence: Evidence) -> tuple[str, ...]:
+    """Names of the units."""
+    return tuple(name for name, _ in units(evidence))
+
+
+@memoised(on="both")
+def unit_information_matrix(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
+    """I(Z_j; Y_i) of every unit (rows) with every factor (columns); columns of constant factors are nan."""
+    if evidence.code_groups:
+        train, test, _ = split(evidence, joint, seed)
+        labels = factor_labels(evidence, estimator)
+        matrix = np.zeros((len(units(evidence)), evidence.n_factors))
+        for i, (_, members) in enumerate(units(evidence)):
+            for j in np.flatnonzero(varying(evidence)).tolist():
+                matrix[i, j] = joint.joint_information(evidence.codes[:, members], labels[j], train, test)
+    else:
+        matrix = mutual_information_matrix(evidence, estimator).copy()
+    matrix[:, ~varying(evidence)] = np.nan
+    return matrix
+
+
+@memoised(on="both")
+def held_information(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
+    """I(Z_j; X) of every unit: the entropy of a binned code, or what a group tells of all factors and nuisances."""
+    if not evidence.code_groups and isinstance(estimator, QuantisedPosterior):
+        return quantised_codes(evidence, estimator).sample_information  # the noise of a draw is not held
+    if not evidence.code_groups:
+        return binned_code_entropies(evidence, estimator)
+    told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
+    train, test, _ = split(evidence, joint, seed)
+    targets = [*factor_targets(evidence, estimator), *nuisance_targets(evidence, estimator)]
+    nothing = np.empty((evidence.n_rows, 0))
+    held = [
+        chained_information(evidence.codes[:, members], nothing, targets, joint, train, test)
+        for _, members in units(evidence)
+    ]
+    return np.maximum(held, told)  # the whole is no less than a part of it
+
+
+def chained_information(
+    columns: FloatArray, given: FloatArray, targets: Sequence[Target], joint: Joint, train: Rows, test: Rows
+) -> float:
+    """I(columns; targets | given) by the chain rule: sum_k I(columns, given, t_<k; t_k) - I(given, t_<k; t_k)."""
+    total = 0.0
+    for labels, features in targets:
+        without = joint.joint_information(given, labels, train, test) if given.shape[1] else 0.0
+        total += max(joint.joint_information(np.hstack([columns, given]), labels, train, test) - without, 0.0)
+        given = np.hstack([given, features])
+    return total
+
+
+def factor_targets(evidence: Evidence, estimator: Information, without: int | None = None) -> list[Target]:
+    """Labels and columns of every factor that varies, but for one."""
+    labels = factor_labels(evidence, estimator)
+    used = [j for j in np.flatnonzero(varying(evidence)).tolist() if j != without]
+    return [(labels[j], target_columns(evidence, j)) for j in used]
+
+
+def nuisance_targets(evidence: Evidence, estimator: Information) -> list[Target]:
+    """Labels and columns of every nuisance that varies; one of few levels stands as their indicators."""
+    targets = []
+    for column in evidence.nuisances.T:
+        values = np.unique(column)
+        if values.size < 2:
+            continue
+        discrete = inferred_kind(column, is_text=False) is FactorKind.ORDINAL
+        few = values.size <= FEW_LEVELS
+        features = (column[:, None] == values).astype(np.float64) if few else column[:, None]
+        targets.append((estimator.factor_labels(column, discrete), features))
+    return targets

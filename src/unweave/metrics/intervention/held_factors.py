@@ -1,0 +1,48 @@
+"""Which factors are held in turn, and whether the rows allow it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.evidence import Evidence
+from unweave.metrics.intervention.comparable_codes import intervenes
+from unweave.metrics.intervention.fixed_factors import FEW_ROWS, Plan, half_cells
+from unweave.metrics.matrices import varying
+
+Held = dict[int, tuple[int, ...]]
+
+
+def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[str, ...]]:
+    """The factors for which batches can be made, and caveats about the others and about thin cells."""
+    if intervenes(evidence):
+        return held_of, ()
+    sizes = {
+        j: [
+            [cell.size for cell in half_cells(evidence, held, half, plan.bins, plan.merge, seed)]
+            for seed in seeds
+            for half in (0, 1)
+        ]
+        for j, held in held_of.items()
+    }
+    good = {j: held for j, held in held_of.items() if all(sizes[j])}
+    caveats = []
+    if len(good) < len(held_of):
+        names = ", ".join(evidence.factor_names[j] for j in held_of if j not in good)
+        caveats.append(f"Left out, because too few rows agree in what has to be held: {names}.")
+    typical = [np.median(np.concatenate(sizes[j])) for j in good]
+    if typical and min(typical) < FEW_ROWS:
+        caveats.append(
+            f"Rows that share a value are few ({min(typical):.0f} in the typical cell), so batches are much alike."
+        )
+    return good, tuple(caveats)
+
+
+def one_held(evidence: Evidence) -> Held:
+    """For every varying factor, that factor alone."""
+    return {j: (j,) for j in np.flatnonzero(varying(evidence)).tolist()}
+
+
+def all_others_held(evidence: Evidence) -> Held:
+    """For every varying factor, all the other ones."""
+    used = np.flatnonzero(varying(evidence)).tolist()
+    return {j: tuple(k for k in used if k != j) for j in used}

@@ -1,0 +1,1 @@
+"""T-MEX: conditional independence tests of codes and factors, compared with a hypothesis."""

@@ -1,0 +1,32 @@
+"""The adjacency of codes and factors that T-MEX compares with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from unweave.arrays import FloatArray
+from unweave.estimators.matching import best_matching
+from unweave.evidence import Evidence
+
+
+def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
+    """The one-to-one adjacency with the fewest mismatches; among equals the one with the smaller p-values.
+
+    >>> one_code_each(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    expected = np.zeros_like(found)
+    expected[best_matching(found - p_values / (2 * len(found) * found.shape[1]))] = 1.0
+    return expected
+
+
+def as_given(adjacency: ArrayLike, evidence: Evidence) -> FloatArray:
+    """The adjacency as an array of 0 and 1, one row for every code and one column for every factor."""
+    expected = np.asarray(adjacency, dtype=np.float64)
+    if expected.shape != (evidence.n_codes, evidence.n_factors) or not np.isin(expected, (0.0, 1.0)).all():
+        raise ValueError(
+            f"adjacency has shape {expected.shape}: pass 0 or 1 for each of {evidence.n_codes} codes (rows) "
+            f"and {evidence.n_factors} factors (columns)."
+        )
+    return expected

@@ -1,0 +1,65 @@
+"""Tests of every code against every varying factor given the others, once per Evidence, and what limits them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.estimators.dependence.conditional_independence import IndependenceTest
+from unweave.estimators.dependence.generalised_covariance import PairTests
+from unweave.estimators.regression.factor_functions import FactorColumns, indicators
+from unweave.estimators.regression.functional_dependence import determined
+from unweave.evidence import Evidence, FactorKind
+from unweave.memo import memoised
+from unweave.metrics.matrices import varying
+
+
+@memoised(on="both")
+def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
+    """The tests, for the factors that vary."""
+    return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
+
+
+@memoised(on="factors")
+def determined_factors(evidence: Evidence) -> tuple[str, ...]:
+    """Names of the varying factors that others determine."""
+    free = varying(evidence)
+    return tuple(np.array(evidence.factor_names)[free][determined(evidence.factors[:, free])].tolist())
+
+
+def limits_of(evidence: Evidence, tests: PairTests) -> tuple[str, ...]:
+    """Caveats: what could not be tested, and what the tests assume in vain."""
+    caveats = []
+    free_names = np.array(evidence.factor_names)[varying(evidence)]
+    no_residual = free_names[tests.factor_is_explained].tolist()
+    if no_residual:
+        caveats.append(
+            f"Without a residual given the other factors, so all count as independent: {_listed(no_residual)}."
+        )
+    others = [name for name in determined_factors(evidence) if name not in no_residual]
+    if others:
+        caveats.append(
+            f"Functions of other factors: {_listed(others)}; given those nothing of them is left to depend on, "
+            "and the test sees only what its regressions cannot follow."
+        )
+    n_explained = int(tests.code_is_explained.sum())
+    if n_explained:
+        caveats.append(
+            f"In {n_explained} of {tests.code_is_explained.size} pairs the code is a function of the other factors: "
+            "a zero residual, which counts as independence."
+        )
+    if evidence.row_groups is not None:
+        caveats.append("Rows of one group are tested as if they were independent, so p-values are too small.")
+    return tuple(caveats)
+
+
+def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> FactorColumns:
+    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
+    if declared.kind is FactorKind.CATEGORICAL:
+        return indicators(column)
+    if declared.kind is FactorKind.CIRCULAR:
+        return test.circular(2 * np.pi * column / declared.period)
+    return test.numeric(column)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,149 @@
+"""T-MEX, the test-based measurement exclusivity score: does every code measure the factors it should, and no others?
+
+    T-MEX = sum_ij |A_ij - H_ij|,   A_ij = 1 where c_i is found dependent on z_j given all other factors z_-j
+
+with c the codes, z the factors and H the hypothesised adjacency (Yao, Huang, Cadei, Zhang and Locatello 2025, 'The
+third pillar of causal analysis? A measurement perspective on causal representations', arXiv:2505.17708). By default H
+is one code for every factor under the matching that makes the sum smallest.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unweave.arrays import FloatArray
+from unweave.card import ANY_KIND, Variant, metric
+from unweave.estimators.dependence.conditional_independence import (
+    IndependenceTest,
+    LinearCovariance,
+    NonlinearCovariance,
+)
+from unweave.estimators.dependence.multiple_testing import Correction, corrected
+from unweave.evidence import Evidence
+from unweave.metrics.intervention.t_mex.hypothesis import as_given, one_code_each
+from unweave.metrics.intervention.t_mex.independence_tests import limits_of, pair_tests
+from unweave.metrics.matrices import varying
+from unweave.score import Score
+
+BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
+BLIND = "Alignment is 1 at best, and it does not see entanglement: codes that mix all factors get 1."
+TOO_FEW_ROWS = "There are too few rows for tests given this many factors: pass more samples."
+
+
+def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
+    """What codes that depend on nothing get."""
+    return float(n_factors)
+
+
+@metric(
+    measures="one-to-one recovery",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, np.inf),
+    best=0.0,
+    variants=(Variant("score", "alignment", bounds=(0.0, 1.0), best=1.0, chance="by permutation"),),
+    chance=every_factor_missing,
+    cost="n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one",
+    fails_when=(
+        "codes are noise (d mismatches, fewer than the d (d - 1) of a mixing), rows are so many that a trace of "
+        "another factor counts as much as a mixing, or a factor is a function of others"
+    ),
+    reference=(
+        "Yao et al. (2025), 'The third pillar of causal analysis?', arXiv:2505.17708; Shah and Peters (2020), 'The "
+        "hardness of conditional independence testing and the generalised covariance measure', arXiv:1804.07203"
+    ),
+)
+def t_mex(
+    evidence: Evidence,
+    *,
+    test: Literal["linear", "nonlinear"] | IndependenceTest = "nonlinear",
+    adjacency: ArrayLike | None = None,
+    score: Literal["mismatches", "alignment"] = "mismatches",
+    correction: Correction = "holm",
+    level: float = 0.05,
+) -> Score:
+    """Number of mismatches between the factors that each code depends on and those it should depend on.
+
+    0 is best: every factor has a code that depends on it alone, and all other codes depend on nothing. A code that
+    depends on one factor too many adds 1, and so does a factor without a code; a second code of a factor is one too
+    many, unless ``adjacency`` asks for it. Noise gets d, a dense mixing of d factors d (d - 1). The count depends on
+    the number of rows through the power of the tests.
+
+    Parameters
+    ----------
+    test : {'nonlinear', 'linear'} or estimator
+        Test of conditional independence. The linear one is that of the published numbers; it misses even functions.
+    adjacency : array of 0 and 1 (codes x factors), optional
+        The dependences hypothesised, in the order given, in place of one code for every factor in any order.
+    score : {'mismatches', 'alignment'}
+        The count, or the share of hypothesised dependences that are found (1 is best, and larger is better), as 003's
+        code reports; also for every factor and code.
+    correction : {'holm', 'benjamini-hochberg', 'none'}
+        How p-values are corrected for the number of pairs.
+    level : float
+        Level below which a corrected p-value is a dependence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> factors, noise = rng.normal(size=(2, 500, 2))
+    >>> float(t_mex(factors, factors[:, ::-1] ** 3 + 0.1 * noise))
+    0.0
+    >>> float(t_mex(factors, factors @ [[1.0, 1.0], [1.0, -1.0]] + 0.1 * noise))
+    2.0
+    """
+    if score not in ("mismatches", "alignment"):
+        raise ValueError(f"score={score!r} is not known: use 'mismatches' or 'alignment'.")
+    chosen = BY_NAME.get(test) if isinstance(test, str) else test
+    if chosen is None:
+        raise ValueError(f"test={test!r} is not known: use {', '.join(map(repr, BY_NAME))}.")
+    tests, free = pair_tests(evidence, chosen), varying(evidence)
+    p_values = tests.p_value_matrix
+    if np.isnan(p_values).any():
+        return Score(float("nan"), caveats=(TOO_FEW_ROWS,))
+    found = (corrected(p_values, correction) <= level).astype(np.float64)
+    expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
+    lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
+    if score == "mismatches":
+        wrong = np.abs(found - expected)
+        raw, per_factor, per_code = wrong.sum() + lost.sum(), wrong.sum(axis=0) + lost, wrong.sum(axis=1)
+    else:
+        raw, per_factor, per_code = (_share_found(found, expected, axis) for axis in (None, 0, 1))
+    of_all_factors = _over_all_factors(per_factor[None], free)[0]
+    return Score(
+        raw=float(raw),
+        per_factor=dict(zip(evidence.factor_names, of_all_factors.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
+        parts={
+            "p_value_matrix": _over_all_factors(p_values, free),
+            "adjacency_matrix": _over_all_factors(found, free),
+            "hypothesis_matrix": _over_all_factors(expected, free),
+        },
+        caveats=(*((BLIND,) if score == "alignment" else ()), *_caveats(int(lost.sum())), *limits_of(evidence, tests)),
+    )
+
+
+def _share_found(found: FloatArray, expected: FloatArray, axis: int | None) -> FloatArray:
+    """Share of the hypothesised dependences that are found, nan where there is none."""
+    hypothesised = expected.sum(axis=axis)
+    shares = np.full(hypothesised.shape, np.nan)
+    return np.divide((found * expected).sum(axis=axis), hypothesised, out=shares, where=hypothesised > 0)
+
+
+def _over_all_factors(matrix: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+    """The matrix with nan columns where factors are constant."""
+    whole = np.full((len(matrix), free.size), np.nan)
+    whole[:, free] = matrix
+    return whole
+
+
+def _caveats(n_lost: int) -> tuple[str, ...]:
+    if not n_lost:
+        return ()
+    return (f"{n_lost} factors more than codes: each counts as a factor without a code, one mismatch.",)

@@ -1,0 +1,61 @@
+"""What metrics of posteriors share: which codes count, the sizes of the grid, and what lies outside it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.metrics.matrices import posterior_of, quantised_codes
+
+PosteriorInformation = QuantisedPosterior | MixtureSampling
+
+GRID = QuantisedPosterior()
+SAMPLING = MixtureSampling()
+REFERENCE = "Do and Tran (2020), 'Theory and Evaluation Metrics for Learning Disentangled Representations' (001)"
+MOST_OUTSIDE = 0.01
+SMALLEST_ENTROPY = 1e-9
+NOTHING_TOLD = "No code tells anything of the samples, so nothing can be averaged: undefined."
+
+
+def alive(evidence: Evidence) -> NDArray[np.bool_]:
+    """Codes whose posterior depends on the sample at all; the others are left out of every mean over codes."""
+    return ~np.isin(evidence.code_names, evidence.dead_codes)
+
+
+def log_sizes(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
+    """Largest entropy of every code: log of the bins, or of the values of a categorical code."""
+    posterior = posterior_of(evidence, grid)
+    sizes = [grid.bins] * posterior.n_gaussian + [table.shape[1] for table in posterior.categories.values()]
+    return np.log(sizes)
+
+
+def grid_entropies(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
+    """H(z_i) of every code on the grid, which divides what is normalised; nan for a code that fills one bin."""
+    entropies = quantised_codes(evidence, grid).entropies
+    return np.where(entropies > SMALLEST_ENTROPY, entropies, np.nan)
+
+
+def outside_caveat(evidence: Evidence, estimator: object) -> tuple[str, ...]:
+    """A sentence when the grid misses more than a hundredth of a code's mass."""
+    if not isinstance(estimator, QuantisedPosterior):
+        return ()
+    outside = quantised_codes(evidence, estimator).outside * alive(evidence)
+    missed = np.flatnonzero(outside > MOST_OUTSIDE)
+    if not missed.size:
+        return ()
+    worst = int(outside.argmax())
+    others = f" (and more than {MOST_OUTSIDE:.0%} of {missed.size - 1} other codes)" if missed.size > 1 else ""
+    low, high = estimator.limits or (0.0, 0.0)
+    return (
+        f"{outside[worst]:.0%} of the mass of code {evidence.code_names[worst]!r}{others} lies outside {low:g} to "
+        f"{high:g}, and was put into the end bins: pass QuantisedPosterior(limits=...) that holds the codes.",
+    )
+
+
+def named(names: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
+    """Numbers by name."""
+    return dict(zip(names, np.asarray(numbers, dtype=np.float64).tolist(), strict=True))

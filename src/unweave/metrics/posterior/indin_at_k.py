@@ -1,0 +1,68 @@
+"""INDIN@k: independence and informativeness of the k best codes.
+
+    INDIN@k = 1/k sum of the k largest I(x, z_i) - I(z_i, z_not_i)
+
+(001, Eq 9 and section 3.2). Sampled; normalised by the entropy of each code on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, SAMPLING
+from unweave.metrics.posterior.separated_information import COST, FAILS, best_k
+from unweave.score import Score
+
+
+@metric(
+    measures="independence",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("posterior",),
+    min_rows=100,
+    bounds=(-math.inf, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost=COST,
+    fails_when=FAILS,
+    reference=REFERENCE,
+    identity_tolerance=0.5,
+    order_tolerance=0.01,
+)
+def indin_at_k(
+    evidence: Evidence,
+    *,
+    k: int = 3,
+    estimator: MixtureSampling = SAMPLING,
+    normalise: bool = True,
+    grid: QuantisedPosterior = GRID,
+) -> Score:
+    """Information of the samples less what is shared with other codes, as a share of the entropy, mean of the best k.
+
+    Equal to `sepin_at_k` for encoders whose codes are independent given the sample, and lower for others.
+
+    Parameters
+    ----------
+    k : int
+        How many codes count; all where there are fewer.
+    estimator : MixtureSampling
+        How many draws, and their seed.
+    normalise : bool
+        Divide by the entropy of each code on ``grid``; otherwise nats.
+    grid : QuantisedPosterior
+        The grid of these entropies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import Posterior
+    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 2000)
+    >>> round(float(indin_at_k(None, posterior, k=1, normalise=False)), 1)  # 1/2 log 5 = .80
+    0.8
+    """
+    return best_k(evidence, "independent", k, estimator, normalise, grid)

@@ -1,0 +1,99 @@
+"""JEMMIG: joint entropy minus mutual information gap.
+
+    JEMMIG(y_k) = H(z_i1, y_k) - I(z_i1, y_k) + I(z_i2, y_k)
+
+with i1 and i2 the codes that tell most and second most about y_k (001, section 3.3). Divided by H(y_k) + log #bins,
+which bounds it (001, Eq 15), and averaged over factors.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
+from unweave.metrics.matrices import posterior_of, varying
+from unweave.metrics.posterior.factor_gaps import factor_gaps
+from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, PosteriorInformation, log_sizes, named
+from unweave.score import Score
+
+
+@metric(
+    measures="compactness",
+    equivalence="permutation and scale",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "posterior"),
+    min_rows=40,
+    bounds=(0.0, 1.0),
+    best=0.0,
+    chance="by permutation",
+    cost="n m bins masses, or samples x n densities a code and factor",
+    fails_when="codes tell more than the factors (finer than their values), or scores with different bins are compared",
+    reference=REFERENCE,
+    assumes=(FACTORS_NOT_CORRELATED,),
+    identity_tolerance=0.2,
+    order_tolerance=1e-6,
+    takes_factor_tables=True,
+)
+def jemmig(
+    evidence: Evidence,
+    *,
+    estimator: PosteriorInformation = GRID,
+    normalise: bool = True,
+    grid: QuantisedPosterior = GRID,
+) -> Score:
+    """What the best code of a factor holds beyond it, and what another code knows of it too, averaged over factors.
+
+    0 means that one code and a factor determine each other, and no other code tells anything of it. Unlike `rmig` it
+    also counts what the best code tells besides the factor. Lower is better; noise gets what its own entropy gives, .8
+    and more for codes that fill the grid. Scores with different bins or ranges cannot be compared.
+
+    Parameters
+    ----------
+    estimator : QuantisedPosterior or MixtureSampling
+        100 bins from -4 to 4 by default; ``QuantisedPosterior(rule='centre')`` gives the numbers of the published code.
+    normalise : bool
+        Divide by H(y) + log #bins; otherwise nats, and differential ones (of either sign) for sampling.
+    grid : QuantisedPosterior
+        Its bin width turns sampled, differential entropies into those of a grid (001, appendix A.10) when normalising.
+
+    Examples
+    --------
+    >>> from unweave import Posterior
+    >>> factors = np.random.default_rng(0).integers(0, 4, size=(5000, 2))
+    >>> round(float(jemmig(factors, Posterior(0.8 * factors - 1.24, 0.005 + 0 * factors))), 2)
+    0.0
+    """
+    found = factor_gaps(evidence, estimator)
+    columns, used = np.arange(evidence.n_factors), varying(evidence)
+    numerators = found.joint_entropies[found.best, columns] - found.gaps
+    divisors = np.ones(evidence.n_factors)
+    on_grid = isinstance(estimator, QuantisedPosterior)
+    if normalise:
+        in_force = estimator if isinstance(estimator, QuantisedPosterior) else grid
+        divisors = found.factor_entropies + log_sizes(evidence, in_force)[found.best]
+        if not on_grid:
+            numerators = numerators - _log_widths(evidence, grid)[found.best]  # H_q = H_s - log(bin width)
+    per_factor = np.divide(numerators, divisors, out=np.full(evidence.n_factors, np.nan), where=used)
+    parts = {"mutual_information_matrix": found.information, "joint_entropy_matrix": found.joint_entropies}
+    if not on_grid:
+        errors = np.where(used, found.joint_errors / divisors, np.nan)
+        parts["standard_error"] = np.sqrt(np.nansum(np.square(errors))) / used.sum()
+        parts["standard_error_per_factor"] = errors
+    return Score(
+        raw=float(np.nanmean(per_factor)),
+        per_factor=named(evidence.factor_names, per_factor),
+        parts=parts,
+        caveats=found.caveats,
+    )
+
+
+def _log_widths(evidence: Evidence, grid: QuantisedPosterior) -> np.ndarray:
+    posterior = posterior_of(evidence, grid)
+    low, high = grid.range_of(posterior.mean, posterior.std) if posterior.n_gaussian else (0.0, 1.0)
+    widths = [math.log((high - low) / grid.bins)] * posterior.n_gaussian
+    return np.array(widths + [0.0] * len(posterior.categories))

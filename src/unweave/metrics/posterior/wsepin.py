@@ -1,0 +1,67 @@
+"""WSEPIN: weighted separability and informativeness.
+
+    WSEPIN = sum_i rho_i I(x, z_i | z_not_i),   rho_i = I(x, z_i) / sum_j I(x, z_j)
+
+with I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i) (001, section 3.2). Sampled; normalised by the entropy of each code
+on a grid.
+"""
+
+from __future__ import annotations
+
+from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence
+from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, SAMPLING
+from unweave.metrics.posterior.separated_information import COST, FAILS, weighted
+from unweave.score import Score
+
+
+@metric(
+    measures="independence",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("posterior",),
+    min_rows=100,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost=COST,
+    fails_when=FAILS,
+    reference=REFERENCE,
+    identity_tolerance=0.5,
+    order_tolerance=0.01,
+)
+def wsepin(
+    evidence: Evidence,
+    *,
+    estimator: MixtureSampling = SAMPLING,
+    normalise: bool = True,
+    grid: QuantisedPosterior = GRID,
+) -> Score:
+    """Information of the samples that one code alone carries, as a share of its entropy, weighted by what it carries.
+
+    High means that informative codes do not repeat each other; spare codes that are noise change nothing. For an
+    encoder whose codes are independent given the sample it is the weighted mean of informativeness less separability.
+    It looks at no factor: what is separated need not be what a person would name.
+
+    Parameters
+    ----------
+
+    estimator : MixtureSampling
+        How many draws, and their seed.
+    normalise : bool
+        Divide by the entropy of each code on ``grid``; otherwise nats.
+    grid : QuantisedPosterior
+        The grid of these entropies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import Posterior
+    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 2000)
+    >>> round(float(wsepin(None, posterior, normalise=False)), 1)  # 1/2 log 5 = .80
+    0.8
+    """
+    return weighted(evidence, "separated", estimator, normalise, grid)

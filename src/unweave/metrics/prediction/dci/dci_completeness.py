@@ -1,0 +1,87 @@
+"""DCI completeness: is each factor served by one code?
+
+    C = sum_j w_j C_j,   C_j = 1 - H_m(R_.j / sum_i R_ij),   w_j = sum_i R_ij / sum_ij R_ij
+
+with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m, the number of codes, dead
+ones included (Eastwood and Williams 2018).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.probes.probes import Probe
+from unweave.evidence import Evidence
+from unweave.metrics.matrices import varying
+from unweave.metrics.prediction.dci.relative_importance import (
+    DEFAULT_PROBE,
+    NOTHING_USED,
+    REFERENCE,
+    Normalise,
+    Weights,
+    concentration,
+    relative_importance,
+    weighted_mean,
+)
+from unweave.score import Score
+
+
+@metric(
+    measures="compactness",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance="by permutation",
+    cost="one probe per factor, shared with dci_disentanglement",
+    fails_when=(
+        "codes come in copies (importance is shared among them), representations with different numbers of dead codes "
+        "are compared (all codes count, and dead ones raise it), or rows are few for the probe"
+    ),
+    reference=REFERENCE,
+    identity_tolerance=0.02,
+    order_tolerance=0.02,
+)
+def dci_completeness(
+    evidence: Evidence,
+    *,
+    probe: Probe = DEFAULT_PROBE,
+    normalise: Normalise = "factor",
+    weights: Weights = "importance",
+    test_share: float = 0.2,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """How far each factor is read from one code only, averaged over factors.
+
+    1 means that one code serves each factor. Noise gets a few hundredths, more with few rows. Copies of a code lower
+    it: they share the factor's importance. Dead codes raise it where it is below 1, since all codes count as published;
+    a note then gives the value without them. The options are those of `dci_disentanglement`; with
+    ``normalise='factor'`` all factors weigh alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> float(dci_completeness(factors, factors ** 3)) > 0.95
+    True
+    """
+    matrix = relative_importance(evidence, probe, normalise, test_share, seed_from(rng))
+    if matrix.shape[0] == 1:
+        return Score(float("nan"), caveats=("With one code every factor is read from it: undefined.",))
+    totals = matrix.sum(axis=0)
+    per_factor = np.full(evidence.n_factors, np.nan)
+    per_factor[varying(evidence)] = concentration(matrix.T)
+    caveats = [] if totals.any() else [NOTHING_USED]
+    live = ~np.isin(evidence.code_names, evidence.dead_codes)
+    if totals.any() and 1 < live.sum() < live.size:
+        without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
+        caveats.append(f"All {live.size} codes count, as published: without the dead ones it would be {without:.3f}.")
+    return Score(
+        raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        parts={"importance_matrix": matrix},
+        caveats=tuple(caveats),
+    )

@@ -1,0 +1,85 @@
+"""DCI-ES explicitness: how little capacity does a probe need to read the factors?
+
+    E = 1/d sum_j (1 - A_j),   A_j = area under l_j(k) / (l0_j (k_max - k_min))
+
+with l_j(k) the smallest held-out loss of factor j's probes up to capacity k, and l0_j that of predicting the mean.
+Eastwood et al. (2023) take the area above the curve's own lowest point, l_j(k) - l_j(k_max), and divide it by the
+triangle l0_j (k_max - k_min) / 2. A curve that never falls then has no area and gets 1: noise is perfectly explicit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.probes.capacity_ladder import LinearThenTrees
+from unweave.evidence import Evidence
+from unweave.metrics.matrices import varying
+from unweave.metrics.prediction.dci.loss_capacity import Floor, area_above_curve, losses_by_capacity
+from unweave.score import Score
+
+
+@metric(
+    measures="explicitness",
+    equivalence="affine",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost="one linear probe, and 64 trees per factor (per level of a categorical one), on at most 20,000 rows",
+    fails_when="entanglement is the question (mixed codes are explicit too), or the ladder of probes is not yours",
+    reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
+    identity_tolerance=0.01,
+    order_tolerance=0.02,
+)
+def dci_explicitness(
+    evidence: Evidence,
+    *,
+    ladder: LinearThenTrees = LinearThenTrees(),  # noqa: B008 - a frozen value
+    floor: Floor = "zero",
+    test_share: float = 0.2,
+    max_rows: int = 20_000,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """How much of the factors is read with how little capacity: the area above the loss-capacity curve, averaged.
+
+    1 means that the first probe, a linear one, reads every factor without loss; noise gets 0. Half means that half is
+    read at once, or all of it after half of the ladder.
+
+    Parameters
+    ----------
+    ladder : LinearThenTrees
+        Probes of growing capacity; its rungs are equally far apart on the capacity axis.
+    floor : {'zero', 'best'}
+        What the area is counted from: no loss at all, or the lowest loss reached, as published (which says how fast
+        the probes get to where they get; nan for a factor that no probe reads, where the published value is 1).
+    test_share : float
+        Share of rows kept from the probes.
+    max_rows : int
+        Above so many rows, a random part of that size is used, with a caveat.
+    rng : int or Generator
+        Decides the split, the rows used and the probes' seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> linear = float(dci_explicitness(factors, factors @ [[1.0, 1.0], [1.0, -1.0]]))
+    >>> bent = float(dci_explicitness(factors, factors ** 3))
+    >>> round(linear, 2), bent < 0.95
+    (1.0, True)
+    """
+    losses = losses_by_capacity(evidence, ladder, test_share, max_rows, seed_from(rng))
+    per_factor = np.array([area_above_curve(np.arange(float(len(loss))), loss, floor) for loss in losses.T])
+    caveats = [f"Computed on {max_rows} of {evidence.n_rows} rows, drawn at random."] * (evidence.n_rows > max_rows)
+    unread = [evidence.factor_names[j] for j in np.flatnonzero(varying(evidence) & np.isnan(per_factor))]
+    if unread:
+        caveats.append(f"No probe reads {', '.join(unread)}, so how easily is undefined: left out.")
+    return Score(
+        raw=float(np.nanmean(per_factor)) if np.isfinite(per_factor).any() else float("nan"),
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        parts={"loss_by_capacity": losses},
+        caveats=tuple(caveats),
+    )

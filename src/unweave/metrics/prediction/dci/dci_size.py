@@ -1,0 +1,51 @@
+"""DCI-ES size: how many codes are spent on the factors?
+
+    S = d / m
+
+with d the number of factors that vary and m the number of codes that vary (Eastwood et al. 2023).
+"""
+
+from __future__ import annotations
+
+from unweave.card import ANY_KIND, metric
+from unweave.evidence import Evidence
+from unweave.metrics.matrices import varying
+from unweave.score import Score
+
+
+def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
+    return min(n_factors / n_codes, 1.0)
+
+
+@metric(
+    measures="size",
+    equivalence="any",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=2,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=_as_many,
+    cost="none",
+    fails_when="it stands alone: it counts columns, so noise of the right width gets full marks",
+    reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
+)
+def dci_size(evidence: Evidence) -> Score:
+    """Number of factors per code, counting only those that vary.
+
+    1 means as many codes as factors, or fewer (``raw`` is then above 1, and something must be lost unless the factors
+    depend on each other); one half means twice as many codes. It says nothing about what the codes hold: noise gets
+    d / m as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(100, 2))
+    >>> float(dci_size(factors, np.column_stack([factors, factors])))
+    0.5
+    """
+    n_factors, n_codes = int(varying(evidence).sum()), evidence.n_codes - len(evidence.dead_codes)
+    if not n_codes:
+        return Score(float("nan"), caveats=("No code varies, so there is no size to compare with.",))
+    fewer = (f"There are fewer codes ({n_codes}) than factors ({n_factors}), which costs nothing here.",)
+    return Score(raw=n_factors / n_codes, caveats=fewer if n_codes < n_factors else ())

@@ -1,0 +1,88 @@
+"""Explicitness score: how well every value of a factor can be told from the rest.
+
+    E = 1/d sum_j 1/K_j sum_k (2 AUC_jk - 1)
+
+with AUC_jk the area under the ROC curve, on held-out rows, of a logistic probe's score for value k of factor j against
+all its other values (Ridgeway and Mozer 2018, who fit one linear model per value; a value between two others, as in an
+ordered factor, is then out of reach, so that the probe here is one softmax over all values).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.probes.logistic_probe import Logistic
+from unweave.evidence import Evidence
+from unweave.metrics.matrices import varying
+from unweave.metrics.prediction.class_areas import class_areas
+from unweave.score import Score
+
+MOST_ROWS = 20_000
+
+
+@metric(
+    measures="explicitness",
+    equivalence="affine",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=50,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost="one softmax regression per factor, on at most 20,000 rows",
+    fails_when="entanglement is the question (any invertible linear mixing gets full marks), or values are rare",
+    reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
+    identity_tolerance=0.01,
+    order_tolerance=0.02,
+)
+def explicitness(
+    evidence: Evidence,
+    *,
+    probe: Logistic = Logistic(),  # noqa: B008 - a frozen value
+    bins: int = 10,
+    test_share: float = 0.2,
+    max_rows: int = MOST_ROWS,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """How well a logistic probe tells each value of each factor from its other values, on held-out rows, averaged.
+
+    1 means that the probe ranks every held-out row of a value above all others; noise gets 0, a little above or below
+    before clipping. Values weigh alike, however rare; one that has no row on either side of the split is left out.
+
+    Parameters
+    ----------
+    probe : Logistic
+        Whitened codes and a weak penalty; ``Logistic(strength=1, whiten=False)`` is scikit-learn's default.
+    bins : int
+        Bins of equal mass for continuous and circular factors; discrete ones keep their levels.
+    test_share : float
+        Share of rows kept from the probe; 0 scores the rows it was fitted on, as several libraries do.
+    max_rows : int
+        Above so many rows, a random part of that size is used, with a caveat.
+    rng : int or Generator
+        Decides the split and the rows used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> float(explicitness(factors, factors @ [[1.0, 1.0], [1.0, -1.0]])) > 0.98
+    True
+    """
+    areas = class_areas(evidence, probe, bins, test_share, max_rows, seed_from(rng))
+    per_factor = [2 * np.nanmean(area) - 1 if np.isfinite(area).any() else np.nan for area in areas]
+    caveats = [
+        f"Values of {name} too rare to be both learned and tested, so left out: {int(np.isnan(area).sum())}."
+        for name, area, varies in zip(evidence.factor_names, areas, varying(evidence), strict=True)
+        if varies and np.isnan(area).any()
+    ]
+    if evidence.n_rows > max_rows:
+        caveats.append(f"Computed on {max_rows} of {evidence.n_rows} rows, drawn at random.")
+    if not test_share:
+        caveats.append("Scored on the rows the probe was fitted on, which flatters it.")
+    return Score(
+        raw=float(np.nanmean(per_factor)) if np.isfinite(per_factor).any() else float("nan"),
+        per_factor=dict(zip(evidence.factor_names, map(float, per_factor), strict=True)),
+        caveats=tuple(caveats),
+    )

@@ -1,0 +1,71 @@
+"""Explained variance of the factors, read from all codes by a probe.
+
+    R2 = 1/d sum_j (1 - sum_t (z_tj - zhat_tj)^2 / sum_t (z_tj - mean_j)^2)
+
+with z the factors, zhat their out-of-fold predictions and mean the training mean (003, table 2; its appendix F.3 calls
+the probe nonlinear, its code uses a linear one without intercept).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.probes.linear_probes import Linear
+from unweave.estimators.probes.probes import Probe
+from unweave.evidence import Evidence
+from unweave.metrics.prediction.held_out_prediction import held_out_r2
+from unweave.score import Score
+
+
+@metric(
+    measures="explicitness",
+    equivalence="affine",
+    factor_kinds=ANY_KIND,
+    needs=("factors", "codes"),
+    min_rows=10,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost="n m^2 per fold (n^2 m where codes outnumber rows)",
+    fails_when="entanglement is the question: any invertible linear mixing gets full marks",
+    reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
+    identity_tolerance=0.01,
+    order_tolerance=0.02,
+    version=2,
+)
+def r2(
+    evidence: Evidence,
+    *,
+    probe: Probe = Linear(),  # noqa: B008 - a frozen value
+    n_folds: int = 5,
+    rng: int | np.random.Generator | None = 0,
+) -> Score:
+    """How much of the factors' variance a probe predicts from all codes together, on rows it has not seen.
+
+    1 means that every factor is a linear function of the codes (for the default probe); noise gets 0, a little below
+    before clipping. It does not see entanglement.
+
+    Parameters
+    ----------
+    probe : Probe
+        Linear by default: intercept, and a ridge penalty chosen on the training rows. With at least five training
+        rows per code it weighs on all directions of the codes alike, so that invertible linear maps of the codes
+        change nothing; with fewer it weighs on the standardised codes.
+    n_folds : int
+        Every row is predicted once by a probe fitted on the other folds.
+    rng : int or Generator
+        Decides the folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> round(float(r2(factors + 5, factors @ [[1.0, 1.0], [1.0, -1.0]])), 2)
+    1.0
+    """
+    per_factor = held_out_r2(evidence, probe, n_folds, seed_from(rng))
+    return Score(
+        raw=float(np.nanmean(per_factor)),
+        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+    )

@@ -1,0 +1,179 @@
+"""Torch modules, functions and flows as decoders that geometry can look at; registered when imported."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unweave.arrays import FloatArray
+from unweave.evidence import Decoder, EvidenceError
+from unweave.evidence.jacobians import register_adapter
+from unweave.neural.flows import CouplingFlow
+from unweave.neural.jacobians import MEMORY, Function, Mode, jacobian_blocks
+
+
+@dataclass(frozen=True, eq=False)
+class TorchDecoder:
+    """A decoder written in torch.
+
+    Parameters
+    ----------
+    function : callable
+        Takes latents (n x d) as a tensor and gives data (n x ...).
+    latent_size : int
+    encoder : callable, optional
+        Takes data as the decoder gives them, and gives latents.
+    module : torch.nn.Module, optional
+        What owns the weights: it is put into evaluation mode while it is looked at, and decides the precision.
+    mode, memory
+        As for `jacobian_blocks`.
+
+    Examples
+    --------
+    >>> decoder = TorchDecoder(lambda z: torch.sin(z), latent_size=3)
+    >>> next(decoder.jacobian_blocks(np.zeros((2, 3))))[0].diagonal().tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    function: Function
+    latent_size: int
+    encoder: Function | None = None
+    module: nn.Module | None = None
+    mode: Mode = "auto"
+    memory: int = MEMORY
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Jacobians (b x D x d)."""
+        with _evaluation_mode(self.module):
+            for block in jacobian_blocks(self.function, self._tensor(latents), mode=self.mode, memory=self.memory):
+                yield block.detach().numpy().astype(np.float64)
+
+    def decode(self, latents: FloatArray) -> FloatArray:
+        """Data (n x D), flattened."""
+        with _evaluation_mode(self.module), torch.no_grad():
+            return self.function(self._tensor(latents)).flatten(1).numpy().astype(np.float64)
+
+    def __getattr__(self, name: str) -> Any:
+        # a decoder that cannot encode has no such method, which is how others know
+        if name == "encode" and self.encoder is not None:
+            return self._encode
+        raise AttributeError(name)
+
+    def digest(self) -> bytes:
+        """Fingerprint of the weights, or of the function's name where there are none."""
+        if self.module is None:
+            return repr(getattr(self.function, "__qualname__", type(self.function))).encode()
+        found = hashlib.blake2b(digest_size=16)
+        for weight in self.module.state_dict().values():
+            found.update(np.ascontiguousarray(weight.detach().cpu().numpy()).data)
+        return found.digest()
+
+    def _encode(self, data: FloatArray) -> FloatArray:
+        assert self.encoder is not None
+        with _evaluation_mode(self.module), torch.no_grad():
+            return self.encoder(self._tensor(data)).flatten(1).numpy().astype(np.float64)
+
+    def _tensor(self, rows: FloatArray) -> Tensor:
+        weights = [] if self.module is None else [w for w in self.module.parameters() if w.is_floating_point()]
+        return torch.as_tensor(np.asarray(rows), dtype=weights[0].dtype if weights else torch.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class FlowDecoder:
+    """The decoder of a `CouplingFlow`, with its own rules for Jacobians: no pass of automatic differentiation."""
+
+    flow: CouplingFlow
+    rows_per_block: int = 500
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents."""
+        return self.flow.size
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Jacobians (b x D x d)."""
+        every = torch.arange(self.flow.size)[:, None]
+        for start in range(0, len(latents), self.rows_per_block):
+            with torch.no_grad():
+                data = self.flow.decode(self._tensor(latents[start : start + self.rows_per_block]))
+                columns = self.flow.columns(data, every.expand(-1, len(data)))[2]
+            yield columns.permute(1, 2, 0).numpy().astype(np.float64)
+
+    def decode(self, latents: FloatArray) -> FloatArray:
+        """Data of latents."""
+        with torch.no_grad():
+            return self.flow.decode(self._tensor(latents)).numpy().astype(np.float64)
+
+    def encode(self, data: FloatArray) -> FloatArray:
+        """Latents of data."""
+        with torch.no_grad():
+            return self.flow.encode(self._tensor(data)).numpy().astype(np.float64)
+
+    def digest(self) -> bytes:
+        """Fingerprint of the weights."""
+        return TorchDecoder(self.flow, self.flow.size, module=self.flow).digest()
+
+    def _tensor(self, rows: FloatArray) -> Tensor:
+        return torch.as_tensor(np.asarray(rows), dtype=self.flow.turns.dtype)
+
+
+def torch_decoder(given: object) -> Decoder | None:
+    """A decoder of a torch module, a zuko or nflows flow, or a module with a decoder in it; None for anything else."""
+    if isinstance(given, CouplingFlow):
+        return FlowDecoder(given)
+    if not isinstance(given, nn.Module):
+        if callable(given) and not isinstance(given, type):
+            raise EvidenceError(
+                "The decoder is a plain function, which does not tell its latent size: pass "
+                "unweave.neural.decoder_adapters.TorchDecoder(function, latent_size=...)."
+            )
+        return None
+    transform, base = getattr(given, "transform", None), getattr(given, "base", None)
+    if transform is not None and base is not None:  # zuko: data to latents, and a lazy base distribution
+        size = int(base().event_shape[0])
+        return TorchDecoder(lambda z: transform().inv(z), size, lambda x: transform()(x), given)
+    noise: Any = getattr(given, "_distribution", None)
+    if noise is not None and hasattr(given, "_transform"):  # nflows: transforms give pairs with the log-determinant
+        inner: Any = given._transform
+        size = int(noise._shape[0])
+        return TorchDecoder(lambda z: inner.inverse(z)[0], size, lambda x: inner(x)[0], given)
+    inside = getattr(given, "decode", None) or getattr(given, "decoder", None) or given
+    return TorchDecoder(inside, _latent_size(given, inside), module=given)
+
+
+def _latent_size(module: nn.Module, inside: Any) -> int:
+    """The size a module states, or the inputs of its first linear layer."""
+    for owner in (module, inside):
+        for name in ("latent_size", "latent_dim", "z_dim"):
+            if isinstance(getattr(owner, name, None), int):
+                return int(getattr(owner, name))
+    layers = inside.modules() if isinstance(inside, nn.Module) else ()
+    first = next((layer for layer in layers if isinstance(layer, nn.Linear)), None)
+    if first is None:
+        raise EvidenceError(
+            f"The decoder {type(module).__name__} does not tell its latent size: give it an attribute latent_size, or "
+            "pass unweave.neural.decoder_adapters.TorchDecoder(function, latent_size=...)."
+        )
+    return first.in_features
+
+
+@contextmanager
+def _evaluation_mode(module: nn.Module | None) -> Iterator[None]:
+    was_training = module is not None and module.training
+    if was_training and module is not None:
+        module.eval()
+    try:
+        yield
+    finally:
+        if was_training and module is not None:
+            module.train()
+
+
+register_adapter(torch_decoder)

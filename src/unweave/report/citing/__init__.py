@@ -1,0 +1,1 @@
+"""Text to cite: a methods paragraph, table rows and BibTeX."""

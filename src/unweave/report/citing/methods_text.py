@@ -1,0 +1,158 @@
+"""What goes into a paper: a methods paragraph, rows of a LaTeX table, and BibTeX."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from unweave.evaluation.rendering import LATEX
+from unweave.report.citing.bibliography import bibtex_of, credited
+from unweave.report.summary.numbers_in_words import counted, fixed, listed
+
+MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
+
+
+def methods_paragraph(summary: Mapping[str, Any]) -> str:
+    """How the numbers were made, in sentences that a paper can take over."""
+    data, cells = summary["data"], [cell for metric in summary["metrics"] for cell in metric["cells"]]
+    sentences = [
+        f"We scored {_what(data)} with {_versions(data['versions'])}.",
+        f"Metrics: {_metrics_in_words(summary['metrics'])}.",
+    ]
+    if data["n_dropped"]:
+        sentences.append(f"{counted(data['n_dropped'], 'row')} with missing values were dropped.")
+    seeds = sorted({seed for cell in cells for seed in cell["seeds"]})
+    if len(seeds) > 1:
+        sentences.append(
+            f"Metrics with a random part are means over {len(seeds)} seeds ({', '.join(map(str, seeds))})."
+        )
+    elif seeds:
+        sentences.append(f"Metrics with a random part used seed {seeds[0]}.")
+    sentences += _floor_sentences(cell["floor"] for cell in cells if cell["floor"])
+    sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
+    prints = ", ".join(entry["fingerprint"] for entry in data["representations"])
+    return " ".join([*sentences, f"Fingerprint of the data: {prints}."])
+
+
+def latex_rows(summary: Mapping[str, Any]) -> str:
+    """One row for each representation, with a comment that names the columns and the marks."""
+    metrics = summary["metrics"]
+    lines = ["% columns: representation, " + ", ".join(metric["label"] for metric in metrics)]
+    cells = [cell for metric in metrics for cell in metric["cells"]]
+    levels = {level for cell in cells if cell["interval"] for level in [cell["interval"]["level"]]}
+    if levels:
+        lines.append(
+            f"% in brackets: {' or '.join(_percent(level) for level in sorted(levels))} intervals over samples"
+        )
+    if any(cell["verdict"] and cell["verdict"]["level"] in MARKS for cell in cells):
+        lines.append("% dagger: with caution on these data; double dagger: not to be used on these data")
+    for entry in summary["data"]["representations"]:
+        by_metric = [_latex_cell(metric, entry["name"]) for metric in metrics]
+        lines.append(" & ".join([_escaped(entry["name"]), *by_metric]) + r" \\")
+    return "\n".join(lines)
+
+
+def bibtex(summary: Mapping[str, Any]) -> str:
+    """Entries of what the metrics' cards cite, and of the library."""
+    references = {metric["metric"]: metric["reference"] for metric in summary["metrics"]}
+    return bibtex_of(references, summary["data"]["versions"].get("unweave", ""))
+
+
+def _what(data: Mapping[str, Any]) -> str:
+    if not data["n_rows"]:
+        return "a decoder"
+    kinds = Counter(factor["kind"] for factor in data["factors"])
+    d, n = len(data["factors"]), data["n_rows"]
+    stated = f"{'factor' if d == 1 else 'factors'} ({listed([f'{count} {kind}' for kind, count in kinds.items()])})"
+    codes = listed([_named(entry) for entry in data["representations"]], at_most=8)
+    return f"{codes}{f' against d = {d} {stated}' if d else ''} on n = {n:,} samples"
+
+
+def _versions(versions: Mapping[str, str]) -> str:
+    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "unweave")
+    return f"unweave {versions.get('unweave', '')} ({others})"
+
+
+def _named(entry: Mapping[str, Any]) -> str:
+    name = "a representation" if entry["name"] == "codes" else f"the representation '{entry['name']}'"
+    return f"{name} of m = {counted(entry['n_codes'], 'code')}"
+
+
+def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
+    """Names with settings, version and works, which metrics that share them name once."""
+    by_details: dict[str, dict[str, None]] = {}
+    for metric in metrics:
+        by_details.setdefault(_details(metric), {})[metric["metric"]] = None
+    return "; ".join(
+        f"{listed(list(names), at_most=50)}{f' ({details})' if details else ''}"
+        for details, names in by_details.items()
+    )
+
+
+def _details(metric: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{name} = {_option(value)}" for name, value in metric["settings"].items())
+    version = f"version {metric['version']}" if metric["version"] else ""
+    return "; ".join(filter(None, [settings, version, credited(metric["reference"])]))
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{name} = {_option(item)}" for name, item in value.items() if name != "name")
+        return f"{value.get('name', '')}({inner})" if inner else str(value.get("name", ""))
+    return str(value)
+
+
+def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
+    used = Counter((floor["kind"], floor["n_draws"]) for floor in floors)
+    if not used:
+        return []
+    by_kind: dict[str, list[int]] = {}
+    for kind, n_draws in used:
+        by_kind.setdefault(kind, []).append(n_draws)
+    stated = [f"{_range(draws)} {_draw_noun(kind)}" for kind, draws in by_kind.items()]
+    return [
+        f"Noise floors are mean scores of {listed(stated)}, at the same n, m, d and marginals; calibrated scores are "
+        "(score - floor) / (best - floor), and p-values count the score itself among the draws."
+    ]
+
+
+def _draw_noun(kind: str) -> str:
+    known = {
+        "permutation": "permutations of the codes' rows",
+        "matched": "matched random codes",
+        "constant": "constant codes",
+    }
+    return known.get(kind, f"draws of kind '{kind}'")
+
+
+def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
+    used = dict.fromkeys((interval["level"], interval["kind"]) for interval in intervals)
+    return [
+        f"Intervals are {f'{_percent(level)} ' if level else ''}{kind} intervals over samples." for level, kind in used
+    ]
+
+
+def _range(numbers: list[int]) -> str:
+    return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:g} %"
+
+
+def _latex_cell(metric: Mapping[str, Any], representation: str) -> str:
+    cell = next((cell for cell in metric["cells"] if cell["representation"] == representation), None)
+    if cell is None or cell["value"] is None:
+        return "--"
+    text = fixed(cell["value"]).replace("\N{MINUS SIGN}", "$-$")
+    if cell["spread"] is not None:
+        text += rf" $\pm$ {cell['spread']:.3f}"
+    if cell["interval"]:
+        ends = (f"{cell['interval'][end]:.3f}".replace("-", "$-$") for end in ("low", "high"))
+        text += rf" {{\scriptsize [{', '.join(ends)}]}}"
+    return text + MARKS.get((cell["verdict"] or {}).get("level", ""), "")
+
+
+def _escaped(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))

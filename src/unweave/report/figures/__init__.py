@@ -1,0 +1,1 @@
+"""Matplotlib figures from plain data; nothing is computed here."""

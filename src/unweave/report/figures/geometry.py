@@ -1,0 +1,173 @@
+"""Pictures of what latents do to data: spectra, shared information, contour grids, tangent and traversal images.
+
+Every function takes plain arrays and gives a matplotlib figure; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from unweave.arrays import FloatArray
+
+COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
+ALONG, ACROSS, SHARED, TOTAL = "#d97706", "#3b6ea8", "#8a5a44", "#9aa0a6"
+INK, FAINT = "#333333", "#dddddd"
+
+
+def save(figure: Figure, path: str | Path) -> Path:
+    """Write a figure to a file whose ending says the format."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, bbox_inches="tight")
+    return path
+
+
+def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None = None) -> Figure:
+    """Manifold entropies, in nats: sorted (strong), in the latents' own order (faint), and the truth (crosses)."""
+    figure = _figure(6.4, 3.8)
+    axes = figure.add_subplot()
+    for (name, entropies), colour in zip(spectra.items(), _cycled(len(spectra)), strict=True):
+        positions = np.arange(1, len(entropies) + 1)
+        axes.plot(positions, entropies, color=colour, alpha=0.25, linewidth=1.2)
+        axes.plot(positions, np.sort(entropies)[::-1], color=colour, linewidth=2, label=name)
+    if truth is not None:
+        ranks = np.arange(1, len(truth) + 1)
+        axes.plot(ranks, np.sort(truth)[::-1], "x", color=INK, markersize=6, label="truth", zorder=5)
+    axes.set_xlabel("latent, most important first")
+    axes.set_ylabel("manifold entropy (nats)")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(x=0.02)
+    _quiet(axes)
+    if len(spectra) + (truth is not None) > 1:
+        axes.legend(frameon=False)
+    return figure
+
+
+def information_figure(
+    matrices: Mapping[str, FloatArray], rows: str = "latent", columns: str = "latent", largest: float | None = None
+) -> Figure:
+    """Information of every pair in nats, as a heat map for each matrix on one scale; undefined entries stay white."""
+    figure = _figure(0.8 + 3.6 * len(matrices), 3.6)
+    finite = [matrix[np.isfinite(matrix)] for matrix in matrices.values()]
+    top = max(max((float(entries.max(initial=0.0)) for entries in finite), default=0.0), 1e-12)
+    top = top if largest is None else largest
+    panels = figure.subplots(1, len(matrices), squeeze=False)[0]
+    for axes, (name, matrix) in zip(panels, matrices.items(), strict=True):
+        shown = np.where(np.isposinf(matrix), top, matrix)
+        image = axes.imshow(np.ma.masked_invalid(shown), cmap="viridis", vmin=0, vmax=top, interpolation="nearest")
+        axes.set_title(name, fontsize=10)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel(columns)
+        axes.set_ylabel(rows)
+    bar = figure.colorbar(image, ax=list(panels), shrink=0.85)
+    bar.set_label("information (nats)")
+    return figure
+
+
+def contour_grid_figure(
+    panels: Mapping[str, tuple[FloatArray, FloatArray]],
+    data: FloatArray,
+    entropies: Mapping[str, tuple[float, float, float]] | None = None,
+) -> Figure:
+    """Lines of equal latents in two dimensions, as in Figure 1 of 000.
+
+    Parameters
+    ----------
+    panels : name to two arrays of lines (line x point x 2)
+        Where the first latent varies along a line (orange), and where the second does (blue).
+    data : array, n x 2
+        Drawn behind the lines.
+    entropies : name to (entropy of the first, of the second, what they share), optional
+        Drawn as bars below each panel, with the total (the first two minus the third) in grey.
+    """
+    n_rows = 1 if entropies is None else 2
+    figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
+    ratios = [3] if entropies is None else [3, 1.6]
+    grid = figure.subplots(n_rows, len(panels), squeeze=False, gridspec_kw={"height_ratios": ratios}, sharey="row")
+    low, high = data.min(axis=0) - 0.2, data.max(axis=0) + 0.2
+    for axes, (name, (first, second)) in zip(grid[0], panels.items(), strict=True):
+        axes.plot(data[:, 0], data[:, 1], ".", color=FAINT, markersize=2, zorder=0, rasterized=True)
+        for lines, colour in ((first, ALONG), (second, ACROSS)):
+            for line in lines:
+                axes.plot(line[:, 0], line[:, 1], color=colour, linewidth=0.9)
+        axes.set_title(name, fontsize=10)
+        axes.set_xlim(low[0], high[0])
+        axes.set_ylim(low[1], high[1])
+        axes.set_aspect("equal")
+        axes.set_xticks([])
+        axes.set_yticks([])
+    for axes, name in zip(grid[1] if entropies else (), panels, strict=False):
+        assert entropies is not None
+        along, across, shared = entropies[name]
+        labels = ["$H_1$", "$H_2$", "$I$", "$H$"]
+        values = [along, across, shared, along + across - shared]
+        bars = axes.bar(labels, values, color=[ALONG, ACROSS, SHARED, TOTAL], width=0.65)
+        axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
+        axes.axhline(0, color=INK, linewidth=0.8)
+        axes.margins(y=0.25)
+        _quiet(axes)
+    if entropies is not None:
+        grid[1][0].set_ylabel("nats")
+    return figure
+
+
+def image_grid_figure(
+    images: FloatArray, row_names: Sequence[str], column_names: Sequence[str] = (), signed: bool = True
+) -> Figure:
+    """Rows of images (row x column x height x width): mean tangents (signed, zero is white) or traversals."""
+    n_rows, n_columns = images.shape[:2]
+    figure = _figure(1.0 + 1.05 * n_columns, 0.4 + 1.05 * n_rows)
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    for i, row in enumerate(images):
+        size = float(np.abs(row).max()) or 1.0
+        for j, image in enumerate(row):
+            axes = grid[i][j]
+            limits = (-size, size) if signed else (float(images.min()), float(images.max()))
+            axes.imshow(image, cmap="RdBu_r" if signed else "gray", vmin=limits[0], vmax=limits[1])
+            axes.set_xticks([])
+            axes.set_yticks([])
+            if i == 0 and column_names:
+                axes.set_title(column_names[j], fontsize=8)
+        grid[i][0].set_ylabel(row_names[i], fontsize=8, rotation=0, ha="right", va="center")
+    return figure
+
+
+def tangent_figure(tangents: FloatArray, shape: tuple[int, int], order: Sequence[int], names: Sequence[str]) -> Figure:
+    """Mean tangent images (000, E.1.2) of these latents: what each does to the data on average, red more, blue less."""
+    per_row = min(5, len(order))
+    padded = np.zeros((math.ceil(len(order) / per_row) * per_row, *shape))
+    padded[: len(order)] = tangents.T[list(order)].reshape(len(order), *shape)
+    figure = _figure(1.3 * per_row, 1.45 * math.ceil(len(order) / per_row))
+    panels = figure.subplots(len(padded) // per_row, per_row, squeeze=False).ravel()
+    for k, axes in enumerate(panels):
+        axes.set_axis_off()
+        if k < len(order):
+            size = float(np.abs(padded[k]).max()) or 1.0
+            axes.imshow(padded[k], cmap="RdBu_r", vmin=-size, vmax=size)
+            axes.set_title(names[order[k]], fontsize=8)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _cycled(n: int) -> list[str]:
+    return [COLOURS[k % len(COLOURS)] for k in range(n)]
+
+
+def _quiet(axes: Axes) -> None:
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(labelsize=8)

@@ -1,0 +1,1 @@
+"""The report as an HTML or Markdown page."""

@@ -1,0 +1,131 @@
+"""The summary as one HTML page that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from unweave.evaluation import Evaluation
+from unweave.report.page import colours
+from unweave.report.page.block_pictures import picture
+from unweave.report.summary.numbers_in_words import brief, counted, fixed, listed, p_value
+from unweave.report.summary.page_limits import EVER_LESS
+from unweave.report.summary.summarise import summarise
+from unweave.report.summary.trust_fields import LEVELS
+
+MOST_BYTES = 3_000_000
+MOST_BYTES_OF_DATA = 400_000
+GROUPS_OPEN = 2
+TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def html_page(evaluation: Evaluation) -> str:
+    """One page, under 3 MB: aggregated further where it would be more.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> html_page(unweave.evaluate(factors, factors, metrics=["mcc"]))[:15]
+    '<!doctype html>'
+    """
+    for detail in EVER_LESS:
+        page = rendered(summarise(evaluation, detail))
+        if len(page.encode()) < MOST_BYTES:
+            break
+    return page
+
+
+def rendered(summary: Mapping[str, Any]) -> str:
+    """The page of a summary."""
+    return _page_template().render(
+        summary=summary,
+        has=_what_there_is(summary),
+        matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
+        chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
+        groups_open=GROUPS_OPEN,
+        embedded=_embedded(summary),
+    )
+
+
+@functools.cache
+def _page_template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("unweave.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(brief=brief, fixed=fixed, listed=listed)
+    environment.globals.update(
+        place=_place,
+        span=_span,
+        level=colours.level_of,
+        picture=picture,
+        p_value=p_value,
+        counted=counted,
+        best_rows=_best_rows,
+        tie=lambda groups: "".join(TIE_LETTERS[k] for k in groups if k < len(TIE_LETTERS)),
+        ramps={"light": colours.LIGHT, "dark": colours.DARK},
+        hexadecimal=colours.hexadecimal,
+        text_on=colours.text_on,
+        levels=LEVELS,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Which columns and sections have anything to show."""
+    cells = [cell for metric in summary["metrics"] for cell in metric["cells"]]
+    axes = {tuple(metric["domain"]) for metric in summary["metrics"]}
+    return {
+        "one_axis": next(iter(axes)) if len(axes) == 1 else None,
+        "several": len(summary["data"]["representations"]) > 1,
+        "verdict": any(cell["verdict"] for cell in cells),
+        "floor": any(cell["floor"] for cell in cells),
+        "chance": not any(cell["floor"] for cell in cells) and any(cell["chance"] is not None for cell in cells),
+        "interval": any(cell["interval"] for cell in cells),
+        "calibrated": any(cell["calibrated"] is not None for cell in cells),
+        "p_value": any(cell["floor"] and cell["floor"]["p_value"] is not None for cell in cells),
+        "ties": any(cell["groups"] for cell in cells),
+        "why": any((cell["verdict"] and cell["verdict"]["reasons"]) or cell["problem"] for cell in cells),
+    }
+
+
+def _grouped(items: list[dict[str, Any]], key: Any) -> list[list[dict[str, Any]]]:
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def _place(value: float, domain: list[float]) -> str:
+    """Where a value lies on an axis, in per cent, kept on it."""
+    share = (value - domain[0]) / (domain[1] - domain[0])
+    return f"{100 * min(1.0, max(0.0, share)):.1f}%"
+
+
+def _span(one: float, other: float, domain: list[float]) -> str:
+    """CSS of what reaches from one value to another."""
+    left, right = (float(_place(end, domain)[:-1]) for end in sorted((one, other)))
+    return f"left:{left:.1f}%;width:{right - left:.1f}%"
+
+
+def _best_rows(matrix: Mapping[str, Any]) -> list[int]:
+    """Row of the largest absolute value in every column; -1 where a column has none."""
+    best = []
+    for column in zip(*matrix["values"], strict=True):
+        sizes = [-1.0 if value is None else abs(value) for value in column]
+        best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
+    return best
+
+
+def _embedded(summary: Mapping[str, Any]) -> str:
+    """The summary as JSON that cannot end a script element; nothing where it would make the page heavy."""
+    text = json.dumps(summary, ensure_ascii=False).replace("<", "\\u003c")
+    return text if len(text) <= MOST_BYTES_OF_DATA else ""

@@ -1,0 +1,169 @@
+"""The summary as Markdown: for issues, pull requests and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unweave.evaluation import Evaluation
+from unweave.report.summary.numbers_in_words import NOTHING, brief, fixed, listed, p_value
+from unweave.report.summary.summarise import summarise
+
+MARKS = {"trust": "✓ trust", "caution": "! caution", "do not use": "✗ do not use"}
+
+
+def markdown_page(evaluation: Evaluation) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"])).split("\\n")[0])
+    # What the codes hold
+    """
+    return rendered(summarise(evaluation))
+
+
+def rendered(summary: Mapping[str, Any]) -> str:
+    """The Markdown of a summary."""
+    several = len(summary["data"]["representations"]) > 1
+    judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
+    parts = [
+        f"# {_plain(summary['title'])}",
+        summary["subtitle"],
+        f"**{summary['headline']}**",
+        "## Verdicts" if judged else "## Scores",
+        _side_by_side(summary) if several else _verdicts(summary),
+    ]
+    if summary["reasons"]:
+        parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]
+    if summary["notes"]:
+        parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
+    if summary["matrices"]:
+        parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
+    if summary["charts"]:
+        parts += ["## Factor by factor", _per_factor(summary, several)]
+    parts.append("## What the data are")
+    for diagnosis in summary["diagnosis"]:
+        parts += [f"### {_plain(diagnosis['representation'])}"] if several else []
+        parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
+        parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
+    if summary["next_steps"]:
+        parts += ["## What to do next", _numbered(summary["next_steps"], at_most=10)]
+    parts += ["## For your paper", _plain(summary["writing"]["methods"])]
+    parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(summary: Mapping[str, Any]) -> str:
+    rows = []
+    for metric in summary["metrics"]:
+        cell = metric["cells"][0]
+        floor, interval = cell["floor"] or {}, cell["interval"]
+        rows.append(
+            [
+                metric["label"],
+                _score(cell),
+                fixed(floor.get("mean")),
+                "" if floor else fixed(cell["chance"]),
+                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                fixed(cell["calibrated"]),
+                p_value(floor.get("p_value"), floor.get("resolution")),
+                MARKS[cell["verdict"]["level"]] if cell["verdict"] else "",
+                cell["problem"] or _first_reason(cell),
+            ]
+        )
+    return _table(["metric", "score", "floor", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
+
+
+def _side_by_side(summary: Mapping[str, Any]) -> str:
+    names = [entry["name"] for entry in summary["data"]["representations"]]
+    rows = []
+    for metric in summary["metrics"]:
+        by_name = {cell["representation"]: cell for cell in metric["cells"]}
+        texts = []
+        for name in names:
+            cell = by_name.get(name)
+            verdict = f" {MARKS[cell['verdict']['level']]}" if cell and cell["verdict"] else ""
+            texts.append(f"{_score(cell)}{verdict}" if cell else "")
+        rows.append([metric["label"], *texts])
+    return _table(["metric", *names], rows)
+
+
+def _score(cell: Mapping[str, Any]) -> str:
+    if cell["value"] is None:
+        return "failed" if cell["problem"] else "undefined"
+    return fixed(cell["value"]) + (f" ± {fixed(cell['spread'])}" if cell["spread"] is not None else "")
+
+
+def _first_reason(cell: Mapping[str, Any]) -> str:
+    reasons = cell["verdict"]["reasons"] if cell["verdict"] else []
+    return str(reasons[0]["sentence"]) if reasons else ""
+
+
+def _reason(reason: Mapping[str, Any]) -> list[str]:
+    measured = f" {brief(reason['measured'])}" if reason["measured"] is not None else ""
+    about = "; ".join(
+        filter(None, [f"{reason['quantity']}{measured}" if reason["quantity"] else "", reason["section"]])
+    )
+    return [
+        f"**{_plain(listed(entry['metrics'], 12))}**, {MARKS[entry['level']]}: {_plain(entry['sentence'])}"
+        + (f" ({_plain(about)})" if about else "")
+        for entry in reason["entries"]
+    ]
+
+
+def _matrix(matrix: Mapping[str, Any], several: bool) -> str:
+    """A matrix as a table with its numbers, or where it is too large its strongest pairs."""
+    whose = f" of {matrix['representation']}" if several else ""
+    title = f"**{_plain(matrix['title'].capitalize() + whose)}** ({_plain(listed(matrix['metrics']))})"
+    if not matrix["as_table"]:
+        pairs = [[pair["row"], pair["column"], fixed(pair["value"])] for pair in matrix["strongest"]]
+        return f"{title}\n\n{matrix['sentence']}\n\n{_table(['code', 'factor', 'value'], pairs)}"
+    rows = [
+        [name, *(fixed(value, 2) for value in row)]
+        for name, row in zip(matrix["row_names"], matrix["values"], strict=True)
+    ]
+    return f"{title}\n\n{_table(['code', *matrix['column_names']], rows)}"
+
+
+def _per_factor(summary: Mapping[str, Any], several: bool) -> str:
+    rows = []
+    for chart in summary["charts"]:
+        whose = f"{chart['label']} of {chart['representation']}" if several else chart["label"]
+        bars = ", ".join(
+            f"{bar['factor']} {fixed(bar['value'], 2)}{' (noise)' if bar['within_noise'] else ''}"
+            for bar in chart["bars"]
+        )
+        rows.append([whose, ". ".join(filter(None, [bars, chart["sentence"]]))])
+    return _table(["metric", "factors"], rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table without the columns that are empty everywhere."""
+    kept = [k for k in range(len(heads)) if any(row[k] not in ("", NOTHING) for row in rows)]
+    lines = [[heads[k] for k in kept], ["---"] * len(kept), *([row[k] for k in kept] for row in rows)]
+    return "\n".join(f"| {' | '.join(_plain(text) for text in line)} |" for line in lines)
+
+
+def _list(items: Any) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
+    """Sentences, each with the metrics that it is about."""
+    return "\n".join(
+        f"{k}. {_plain(entry['sentence'])}"
+        + (f" ({_plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
+        for k, entry in enumerate(entries, 1)
+    )
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def _plain(text: str) -> str:
+    """Text on one line that Markdown takes for nothing else."""
+    return " ".join(text.split()).replace("_", "\\_").replace("*", "\\*").replace("<", "&lt;").replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""What `unweave reproduce` prints and draws, one file a paper."""

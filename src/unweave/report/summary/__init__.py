@@ -1,0 +1,1 @@
+"""An evaluation as the plain data that every page is made of."""

@@ -1,0 +1,121 @@
+"""Verdicts in words: the headline, the reasons once each, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unweave.report.summary.numbers_in_words import counted, listed
+from unweave.report.summary.trust_fields import LEVELS
+
+NOTHING_FOUND = 0.05
+NO_EVIDENCE = "Do not read these as evidence of anything: codes that know nothing score as well (p > .05)."
+BARE = "Evaluate without --quick to get noise floors, intervals and verdicts: a bare score says little."
+
+_Whose = tuple[str, str]
+
+
+def headline(metrics: list[dict[str, Any]]) -> str:
+    """One or two sentences that say how far the numbers may be trusted."""
+    cells = [cell for metric in metrics for cell in metric["cells"]]
+    judged = [cell["verdict"]["level"] for cell in cells if cell["verdict"]]
+    failed = sum(cell["value"] is None for cell in cells)
+    missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
+    if not judged:
+        return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
+    counts = {level: judged.count(level) for level in LEVELS}
+    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] == "trust"]
+    n_noise = sum(map(_is_noise, trusted))
+    noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
+    if len(trusted) == len(judged) == 1:
+        return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
+    if len(trusted) == len(judged):
+        but = f"; {n_noise} of them {noise}" if n_noise else ""
+        return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
+    parts = [
+        f"{counts['trust'] or 'none'} can be trusted on these data",
+        *([f"{counts['caution']} with caution"] if counts["caution"] else []),
+        *([f"{counts['do not use']} should not be used"] if counts["do not use"] else []),
+    ]
+    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
+    return f"Of {counted(len(judged), 'score')}, {listed(parts)}.{of_trusted}{missing}"
+
+
+def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
+    """What speaks against trust: every quantity once, the gravest first, with what it means for which metrics.
+
+    ``measured`` is None where it is not the same for all of them.
+    """
+    groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
+    measured: dict[tuple[str, str], set[float | None]] = {}
+    for metric, cell in _judged(metrics):
+        level = cell["verdict"]["level"]
+        for reason in cell["verdict"]["reasons"] if level != "trust" else ():
+            key = reason["quantity"], reason["section"]
+            measured.setdefault(key, set()).add(reason["measured"])
+            entry = groups.setdefault(key, {}).setdefault((level, reason["sentence"]), [])
+            entry.append((metric["label"], cell["representation"]))
+    reasons = []
+    for (quantity, section), entries in groups.items():
+        described = [
+            {"level": level, "sentence": sentence, "metrics": _named(pairs, n_representations)}
+            for (level, sentence), pairs in entries.items()
+        ]
+        described.sort(key=_gravest_first)
+        found = measured[quantity, section]
+        reasons.append(
+            {
+                "quantity": quantity,
+                "measured": found.pop() if len(found) == 1 else None,
+                "section": section,
+                "level": described[0]["level"],
+                "entries": described,
+            }
+        )
+    return sorted(reasons, key=_gravest_first)
+
+
+def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
+    """What to do, the most pressing first: what the verdicts advise, then what scores and failures suggest."""
+    steps: dict[str, list[_Whose]] = {}
+    for metric, cell in sorted(_judged(metrics), key=lambda pair: -LEVELS.index(pair[1]["verdict"]["level"])):
+        for reason in cell["verdict"]["reasons"]:
+            if reason["instead"] and cell["verdict"]["level"] != "trust":
+                steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
+    for metric in metrics:
+        for cell in metric["cells"]:
+            if _is_noise(cell):
+                steps.setdefault(NO_EVIDENCE, []).append((metric["label"], cell["representation"]))
+            if cell["problem"]:
+                steps.setdefault(cell["problem"], []).append((metric["label"], cell["representation"]))
+    if not any(cell["floor"] or cell["verdict"] for metric in metrics for cell in metric["cells"]):
+        steps[BARE] = []
+    return [{"sentence": sentence, "metrics": _named(pairs, n_representations)} for sentence, pairs in steps.items()]
+
+
+def _is_noise(cell: dict[str, Any]) -> bool:
+    """Whether codes that know nothing score as well."""
+    p_value = (cell["floor"] or {}).get("p_value")
+    return p_value is not None and p_value > NOTHING_FOUND
+
+
+def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return [(metric, cell) for metric in metrics for cell in metric["cells"] if cell["verdict"]]
+
+
+def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
+    """Metrics once each, with the representations where it is not all of them."""
+    by_metric: dict[str, dict[str, None]] = {}
+    for label, representation in pairs:
+        by_metric.setdefault(label, {})[representation] = None
+    return [
+        label if len(names) == n_representations else f"{label} of {listed(list(names))}"
+        for label, names in by_metric.items()
+    ]
+
+
+def _gravest_first(entry: dict[str, Any]) -> int:
+    return -LEVELS.index(entry["level"])
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."

@@ -1,0 +1,153 @@
+"""Code-by-factor matrices for a page: each once, with names, and in blocks where there are too many cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.evaluation import Evaluation
+from unweave.report.summary.numbers_in_words import counted
+from unweave.report.summary.page_limits import Detail
+from unweave.report.summary.trust_fields import code_names_of
+
+CODES_BY_CODES = ("misjed_matrix",)
+# the largest value of a column means nothing here
+NOT_FRAMED = ("p_value_matrix", "joint_entropy_matrix", "adjacency_matrix", "hypothesis_matrix")
+MEANINGS = {
+    "correlation_matrix": "Absolute correlation of every code with every factor",
+    "importance_matrix": "Importance of every code for the probe of every factor",
+    "mutual_information_matrix": "Mutual information of every code with every factor, in nats",
+    "normalised_information_matrix": "Mutual information as a share of the factor's entropy, less what noise gets",
+    "relative_information_matrix": "Mutual information as a share of the factor's entropy",
+    "predictability_matrix": "How well every code alone predicts every factor",
+    "robustness_matrix": "How little every code moves while a factor is held",
+    "vote_matrix": "How often a code was named while a factor was held",
+    "minimality_matrix": "Share of what a code holds that is about one factor",
+    "sufficiency_matrix": "Share of a factor's entropy that one code tells",
+    "joint_entropy_matrix": "Joint entropy of every code and factor, in nats",
+    "bound_matrix": "The bound for every code and factor",
+    "p_value_matrix": "p-value of the test that a code does not depend on a factor given the others",
+    "adjacency_matrix": "Which codes depend on which factors, by the test",
+    "hypothesis_matrix": "Which codes should depend on which factors",
+    "purity_matrix": "How purely a code holds one factor and nothing else",
+    "misjed_matrix": "Entropies of two codes less their joint entropy",
+}
+
+
+def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
+    """Matrices that the scores of one representation carry, in the order met, and how many were left out."""
+    factors = [factor["name"] for factor in evaluation.data["factors"]]
+    codes = code_names_of(evaluation, representation)
+    varying = _varying_factors(evaluation, representation, factors)
+    met: list[tuple[str, FloatArray, list[str]]] = []
+    for row in evaluation.rows:
+        # of several seeds the first is shown
+        if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
+            continue
+        for name, values in row.score.parts.items():
+            n_columns = len(codes) if name in CODES_BY_CODES else len(factors)
+            matrix = _widened(np.asarray(values, dtype=np.float64), len(codes), n_columns, varying)
+            if matrix is None or not name.endswith("_matrix"):
+                continue
+            same = [entry for entry in met if entry[0] == name and np.array_equal(entry[1], matrix, equal_nan=True)]
+            if same:
+                same[0][2].append(row.label)
+            else:
+                met.append((name, matrix, [row.label]))
+    summaries = [
+        {
+            "representation": representation,
+            "metrics": labels,
+            **summarised_matrix(name, matrix, codes, codes if name in CODES_BY_CODES else factors, detail),
+        }
+        for name, matrix, labels in met[: detail.matrices]
+    ]
+    return summaries, len(met) - len(summaries)
+
+
+def summarised_matrix(
+    name: str, matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], detail: Detail
+) -> dict[str, Any]:
+    """One matrix: whole where it fits, else the largest value of every block, and the strongest pairs by name."""
+    is_table = matrix.size <= detail.table_cells and len(columns) <= detail.table_columns
+    size, finite = np.abs(matrix), matrix[np.isfinite(matrix)]
+    signed = bool(finite.size and finite.min() < 0)
+    largest = float(np.abs(finite).max()) if finite.size else 1.0
+    summary: dict[str, Any] = {
+        "name": name,
+        "title": name.removesuffix("_matrix").replace("_", " "),
+        "meaning": MEANINGS.get(name, ""),
+        "n_rows": len(rows),
+        "n_columns": len(columns),
+        "signed": signed,
+        "scale": [0.0, max(1.0, largest)],
+        "as_table": is_table,
+        "framed": name not in (*NOT_FRAMED, *CODES_BY_CODES),
+        "sentence": "",
+        "strongest": [],
+    }
+    if is_table:
+        return summary | {"row_names": list(rows), "column_names": list(columns), "values": matrix.tolist()}
+    own = np.where(np.isfinite(size), size, -np.inf)
+    order = np.lexsort((-own.max(axis=1), own.argmax(axis=1)))
+    high, wide = -(-len(rows) // detail.picture_rows), -(-len(columns) // detail.picture_columns)
+    kind = "codes" if rows is columns or list(rows) == list(columns) else "factors"
+    return summary | {
+        "values": _largest_of_blocks(size[order], high, wide).tolist(),
+        "rows_per_block": high,
+        "columns_per_block": wide,
+        "sentence": _how_aggregated(len(rows), len(columns), high, wide, kind, signed),
+        "strongest": [
+            {"row": rows[i], "column": columns[j], "value": float(matrix[i, j])}
+            for i, j in _strongest(own, detail.links)
+        ],
+    }
+
+
+def _how_aggregated(n_rows: int, n_columns: int, high: int, wide: int, kind: str, signed: bool) -> str:
+    ordered = f"{n_rows:,} codes by {n_columns:,} {kind}, codes in the order of the {kind[:-1]} they go with most."
+    if high * wide == 1:
+        return ordered
+    block = f"{counted(high, 'code')} by {counted(wide, kind[:-1])}"
+    return f"{ordered} Aggregated: a cell is the largest {'absolute ' * signed}value of a block of {block}."
+
+
+def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
+    """Largest finite value of every block of so many rows and columns; nan where a block has none."""
+    lowest = np.where(np.isfinite(matrix), matrix, -np.inf)
+    starts = np.arange(0, matrix.shape[0], high), np.arange(0, matrix.shape[1], wide)
+    blocks = np.maximum.reduceat(np.maximum.reduceat(lowest, starts[0], axis=0), starts[1], axis=1)
+    return np.where(np.isfinite(blocks), blocks, np.nan)
+
+
+def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
+    flat = np.argsort(-size, axis=None, kind="stable")[:n_pairs]
+    return [(int(k) // size.shape[1], int(k) % size.shape[1]) for k in flat if np.isfinite(size.flat[k])]
+
+
+def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
+    """Factors that some score has a number for; all of them where no score has numbers per factor."""
+    scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
+    per_factor = [score.per_factor for score in scores if score.per_factor]
+    known = [j for j, name in enumerate(factors) if any(np.isfinite(part.get(name, np.nan)) for part in per_factor)]
+    return known or list(range(len(factors)))
+
+
+def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
+    """A matrix with a column for every factor, nan for those that a metric left out; None for another kind of part."""
+    if not matrix.size or matrix.ndim != 2 or len(matrix) != n_codes:
+        return None
+    if matrix.shape[1] == n_columns:
+        return matrix
+    if matrix.shape[1] != len(varying):
+        return None
+    whole = np.full((n_codes, n_columns), np.nan)
+    whole[:, varying] = matrix
+    return whole
+
+
+def _first_seed(evaluation: Evaluation, label: str) -> int | None:
+    return next(row.seed for row in evaluation.rows if row.label == label)

@@ -1,0 +1,175 @@
+"""An Evaluation as the plain data of a report: every page, and every test of one, starts here."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from statistics import fmean, stdev
+from typing import Any
+
+from unweave.card import Card
+from unweave.evaluation import Evaluation, Row
+from unweave.metrics import CATALOGUE
+from unweave.report.citing.methods_text import bibtex, latex_rows, methods_paragraph
+from unweave.report.summary.advice import grouped_reasons, headline, next_steps
+from unweave.report.summary.diagnosis_summary import diagnosis_summary
+from unweave.report.summary.factor_bars import factor_charts
+from unweave.report.summary.matrix_summary import matrix_summaries
+from unweave.report.summary.numbers_in_words import counted, listed
+from unweave.report.summary.page_limits import FULL, Detail
+from unweave.report.summary.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
+from unweave.score import Score, plain_data
+
+SCHEMA = "unweave.report/1"
+
+
+def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
+    """Plain data of a report, as strict JSON can hold it: None stands for what is undefined or was not asked for.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"]))
+    >>> summary["schema"], summary["metrics"][0]["cells"][0]["value"]
+    ('unweave.report/1', 1.0)
+    """
+    data, names = evaluation.data, evaluation.representations
+    metrics = [_metric(evaluation, label) for label in evaluation.labels]
+    matrices = [matrix_summaries(evaluation, name, detail) for name in names]
+    factors = [factor["name"] for factor in data["factors"]]
+    charts = [chart for metric in metrics for chart in factor_charts(metric, factors, detail)]
+    n_charts = detail.charts * len(names)
+    summary: dict[str, Any] = {
+        "schema": SCHEMA,
+        "title": _title(evaluation),
+        "subtitle": _subtitle(evaluation),
+        "headline": headline(metrics),
+        "data": {
+            "n_rows": data["n_rows"],
+            "n_dropped": data["n_dropped"],
+            "factors": data["factors"],
+            "representations": [
+                {"name": name, "n_codes": entry["n_codes"], "fingerprint": entry["fingerprint"]}
+                for name, entry in data["representations"].items()
+            ],
+            "versions": data["versions"],
+        },
+        "counts": _level_counts(metrics),
+        "metrics": metrics,
+        "reasons": grouped_reasons(metrics, len(names)),
+        "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
+        "matrices": [matrix for shown, _ in matrices for matrix in shown],
+        "matrices_left_out": sum(n_left_out for _, n_left_out in matrices),
+        "charts": charts[:n_charts],
+        "charts_left_out": len(charts[n_charts:]),
+        "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names],
+        "next_steps": next_steps(metrics, len(names)),
+    }
+    summary["writing"] = {
+        "methods": methods_paragraph(summary),
+        "latex": latex_rows(summary),
+        "bibtex": bibtex(summary),
+    }
+    return plain_data(summary)
+
+
+def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
+    rows = [row for row in evaluation.rows if row.label == label]
+    entry = CATALOGUE.get(rows[0].metric)
+    card: Card | None = entry.card if entry else None
+    score = next((row.score for row in rows if row.score), None)
+    # without a score the card knows what is best, but for options, which a row does not keep
+    holding: Score | Card | None = score or (card if label == rows[0].metric else None)
+    bounds = holding.bounds if holding else (-math.inf, math.inf)
+    cells = [
+        _cell(name, [row for row in rows if row.representation == name])
+        for name in evaluation.representations
+        if any(row.representation == name for row in rows)
+    ]
+    groups = comparison_fields(evaluation).get(label, {"groups": [], "sentence": ""})
+    for cell in cells:
+        cell["groups"] = [k for k, group in enumerate(groups["groups"]) if cell["representation"] in group]
+    return {
+        "label": label,
+        "metric": rows[0].metric,
+        "version": score.version if score else None,
+        "summary": card.summary if card else "",
+        "measures": rows[0].measures,
+        "reference": card.reference if card else "",
+        "bounds": [end if math.isfinite(end) else None for end in bounds],
+        "best": holding.best if holding and math.isfinite(holding.best) else None,
+        "lower_is_better": bool(holding and holding.lower_is_better),
+        "settings": {name: option for name, option in (score.settings if score else {}).items() if name != "rng"},
+        "cells": cells,
+        "domain": _domain(cells, bounds),
+        "comparison": groups["sentence"],
+    }
+
+
+def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
+    """One metric on one representation: mean over seeds, and the trust of the first seed that has it."""
+    scores = [row.score for row in rows if row.score]
+    values = [score.value for score in scores]
+    defined = bool(values) and not any(map(math.isnan, values))
+    floor = next(filter(None, map(floor_fields, rows)), None)
+    verdicts = [verdict for verdict in map(verdict_fields, rows) if verdict]
+    return {
+        "representation": representation,
+        "value": fmean(values) if defined else None,
+        "raw": fmean(score.raw for score in scores) if defined else None,
+        "spread": stdev(values) if defined and len(values) > 1 else None,
+        "seeds": [row.seed for row in rows if row.seed is not None],
+        "problem": next((row.problem for row in rows if row.problem), None),
+        "caveats": list(dict.fromkeys(sentence for score in scores for sentence in score.caveats)),
+        "chance": next((row.chance for row in rows if row.chance is not None), None),
+        "floor": floor,
+        "interval": next(filter(None, map(interval_fields, rows)), None),
+        "calibrated": floor["calibrated"] if floor else None,
+        # the worst of several seeds
+        "verdict": max(verdicts, key=lambda verdict: LEVELS.index(verdict["level"])) if verdicts else None,
+        "per_factor": _means_per_factor([score.per_factor for score in scores]),
+        "seconds": sum(row.seconds for row in rows),
+    }
+
+
+def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
+    return {name: fmean(part.get(name, math.nan) for part in parts) for name in (parts[0] if parts else {})}
+
+
+def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
+    """Ends of the axis that all cells of a metric are drawn on: its bounds, or where these are open what there is."""
+    seen: list[float | None] = [0.0]
+    for cell in cells:
+        bands = [cell["floor"] or {}, cell["interval"] or {}]
+        seen += [cell["value"], *(band.get(end) for band in bands for end in ("low", "high"))]
+        seen += [value for value in cell["per_factor"].values() if math.isfinite(value)]
+    finite = [value for value in seen if value is not None and math.isfinite(value)]
+    low = bounds[0] if math.isfinite(bounds[0]) else min(finite)
+    high = bounds[1] if math.isfinite(bounds[1]) else max(finite)
+    return [low, high if high > low else low + 1.0]
+
+
+def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
+    levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
+    return {level: levels[level] for level in LEVELS}
+
+
+def _title(evaluation: Evaluation) -> str:
+    names = evaluation.representations
+    if len(names) > 1:
+        return f"{listed(list(names), at_most=4)} compared"
+    if not evaluation.data["n_rows"]:
+        return "What the decoder does"
+    return "What the codes hold" if names == ("codes",) else f"What {names[0]} holds"
+
+
+def _subtitle(evaluation: Evaluation) -> str:
+    data = evaluation.data
+    if not data["n_rows"]:
+        return "A decoder alone, without factors and codes."
+    sizes = [entry["n_codes"] for entry in data["representations"].values()]
+    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    dropped = f"; {counted(data['n_dropped'], 'row')} with missing values dropped" if data["n_dropped"] else ""
+    factors = f"{counted(len(data['factors']), 'factor')} and " if data["factors"] else ""
+    return f"{factors}{codes} on {counted(data['n_rows'], 'row')}{dropped}."

@@ -1,0 +1,188 @@
+"""Decoders whose entropies and total correlation are known: linear maps, the torus of 000, two moons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+
+HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
+ROWS_PER_BLOCK = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class LinearDecoder:
+    """x = A z + b: what each latent does is the same everywhere.
+
+    >>> LinearDecoder.principal_components(np.diag([1.0, 9.0])).true_entropies.round(3)
+    array([2.518, 1.419])
+    """
+
+    matrix: FloatArray
+    shift: FloatArray | float = 0.0
+
+    @classmethod
+    def principal_components(cls, covariance: FloatArray) -> LinearDecoder:
+        """The decoder U Lambda^(1/2) of PCA: orthogonal columns, most important first (000, B.10)."""
+        eigenvalues, vectors = np.linalg.eigh(covariance)
+        return cls(vectors[:, ::-1] * np.sqrt(eigenvalues[::-1]))
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents."""
+        return self.matrix.shape[1]
+
+    @property
+    def true_entropies(self) -> FloatArray:
+        """H(q_i) = (1 + log 2 pi)/2 + log |A_i|; with eigenvalues in place of lengths, B.24."""
+        return HALF_LOG_2PI_E + np.log(np.linalg.norm(self.matrix, axis=0))
+
+    def decode(self, latents: FloatArray) -> FloatArray:
+        """Data of latents."""
+        return latents @ self.matrix.T + self.shift
+
+    def encode(self, data: FloatArray) -> FloatArray:
+        """Latents of data (least squares where there are more outputs than latents)."""
+        return (data - self.shift) @ np.linalg.pinv(self.matrix).T
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """The matrix, once for every latent."""
+        for start in range(0, len(latents), ROWS_PER_BLOCK):
+            rows = len(latents[start : start + ROWS_PER_BLOCK])
+            yield np.broadcast_to(self.matrix, (rows, *self.matrix.shape)).copy()
+
+
+@dataclass(frozen=True)
+class Torus:
+    """The 10-dimensional torus in 20 dimensions of 000 (eq. 12-16): ten angles, then ten radii, rotated at random.
+
+    Angles have deviations .44 to .098, radii (around 1) .05 to .011, each falling by exp(-1.5): every latent has an
+    importance of its own, and all of them move the data in orthogonal directions.
+
+    >>> torus = Torus()
+    >>> latents = np.random.default_rng(0).normal(size=(5, 20))
+    >>> bool(np.allclose(torus.encode(torus.decode(latents)), latents))
+    True
+    """
+
+    n_circles: int = 10
+    rotation_seed: int = 0
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, two a circle."""
+        return 2 * self.n_circles
+
+    @property
+    def deviations(self) -> FloatArray:
+        """sigma of the angles, then of the radii (eq. 15, 16)."""
+        decay = np.exp(-np.linspace(0.0, 1.5, self.n_circles))
+        return np.concatenate([0.07 * 2 * np.pi * decay, 0.05 * decay])
+
+    @property
+    def rotation(self) -> FloatArray:
+        """The fixed orthogonal matrix that hides the circles."""
+        rng = np.random.default_rng(self.rotation_seed)
+        return np.linalg.qr(rng.normal(size=(self.latent_size, self.latent_size)))[0]
+
+    @property
+    def true_entropies(self) -> FloatArray:
+        """H(q_i) = (1 + log 2 pi)/2 + log sigma_i, for angles + E log r.
+
+        D.26 has another log 10: the sum over i in D.19 runs over one circle, not ten, as its deltas say.
+        """
+        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+        radii = np.log(np.abs(1 + self.deviations[self.n_circles :, None] * nodes)) @ weights / weights.sum()
+        return HALF_LOG_2PI_E + np.log(self.deviations) + np.concatenate([radii, np.zeros(self.n_circles)])
+
+    def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
+        """Data without added noise."""
+        return self.decode(np.random.default_rng(rng).standard_normal((n_rows, self.latent_size)))
+
+    def decode(self, latents: FloatArray) -> FloatArray:
+        """Data of latents."""
+        angles, radii = self._polar(latents)
+        flat = np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=2).reshape(len(latents), -1)
+        return flat @ self.rotation.T
+
+    def encode(self, data: FloatArray) -> FloatArray:
+        """Latents of data."""
+        circles = (data @ self.rotation).reshape(len(data), self.n_circles, 2)
+        angles = np.arctan2(circles[..., 1], circles[..., 0])
+        return np.concatenate([angles, np.linalg.norm(circles, axis=2) - 1], axis=1) / self.deviations
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Jacobians (D.16, D.17), rotated."""
+        circle = np.arange(self.n_circles)
+        for start in range(0, len(latents), ROWS_PER_BLOCK):
+            angles, radii = self._polar(latents[start : start + ROWS_PER_BLOCK])
+            block = np.zeros((len(angles), self.latent_size, self.latent_size))
+            block[:, 2 * circle, circle] = -radii * np.sin(angles)
+            block[:, 2 * circle + 1, circle] = radii * np.cos(angles)
+            block[:, 2 * circle, self.n_circles + circle] = np.cos(angles)
+            block[:, 2 * circle + 1, self.n_circles + circle] = np.sin(angles)
+            yield self.rotation @ (block * self.deviations)
+
+    def _polar(self, latents: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scaled = latents * self.deviations
+        return scaled[:, : self.n_circles], 1 + scaled[:, self.n_circles :]
+
+
+@dataclass(frozen=True)
+class TwoMoons:
+    """Two half circles of radius 1: one latent runs along both moons, the other across them, orthogonal everywhere.
+
+    ``sample`` gives the data that flows are trained on, with noise in both directions; the decoder's own noise is
+    across the moons only, so that its entropies are known.
+
+    >>> moons = TwoMoons()
+    >>> moons.true_entropies.round(3)
+    array([ 1.833, -0.884])
+    """
+
+    noise: float = 0.1
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, along and across."""
+        return 2
+
+    @property
+    def true_entropies(self) -> FloatArray:
+        """log of the moons' length 2 pi, + E log r; and the entropy of the noise."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+        radius = np.log(np.abs(1 + self.noise * nodes)) @ weights / weights.sum()
+        return np.array([np.log(2 * np.pi) + radius, HALF_LOG_2PI_E + np.log(self.noise)])
+
+    def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
+        """Data as scikit-learn's ``make_moons`` draws them: points on the moons plus noise in both directions."""
+        generator = np.random.default_rng(rng)
+        angle, lower = generator.uniform(0, np.pi, n_rows), generator.random(n_rows) < 0.5
+        upper = np.column_stack([np.cos(angle), np.sin(angle)])
+        points = np.where(lower[:, None], [1.0, 0.5] - upper, upper)
+        return points + self.noise * generator.standard_normal((n_rows, 2))
+
+    def decode(self, latents: FloatArray) -> FloatArray:
+        """Data of latents: the first half of the first latent's quantiles is the upper moon."""
+        lower, along, radius, _ = self._parts(latents)
+        return np.where(lower[:, None], [1.0, 0.5] - along * radius, along * radius)
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Jacobians; undefined only where one moon ends and the other begins."""
+        lower, along, radius, speed = self._parts(latents)
+        turned = np.column_stack([-along[:, 1], along[:, 0]])
+        columns = np.stack([turned * radius * speed, self.noise * along], axis=2)
+        yield np.where(lower[:, None, None], -columns, columns)
+
+    def _parts(self, latents: FloatArray) -> tuple[NDArray[np.bool_], FloatArray, FloatArray, FloatArray]:
+        from scipy.stats import norm
+
+        position = 2 * norm.cdf(latents[:, 0])
+        angle = np.pi * (position % 1)
+        along = np.column_stack([np.cos(angle), np.sin(angle)])
+        radius = 1 + self.noise * latents[:, 1:]
+        return position >= 1, along, radius, 2 * np.pi * norm.pdf(latents[:, :1])

@@ -1,0 +1,247 @@
+"""How every code responds to the factors: to one of them alone, to several, or to none.
+
+Models of rising flexibility are fitted to all codes at once and compared on rows they have not seen: one factor alone
+(smooth and in steps); polynomials of all factors, with and without products of two; and the same smoothly, on the scale
+of ranks. A code *belongs* to a factor if that factor alone explains it as well as any model does, or if next to nothing
+of it would come from the others were the factors independent (of factors that correlate by .97, any one explains most
+of a mixture). A code is *silent* if no model explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.matching import best_matching
+from unweave.estimators.regression.factor_functions import normal_scores
+from unweave.evidence import Evidence
+from unweave.trust.counterpart.factor_designs import JOINT_MODELS, TINY, FactorDesign, Places, factor_design
+
+N_FOLDS = 5
+RIDGE = 1e-4
+NO_RIDGE = 1e-9
+ROWS_PER_COLUMN = 3
+SAME = 0.01  # of a code's variance: a smaller share of others does not make a code depend on them
+MOST_OF_IT = 0.5  # of what the best model explains
+ROWS_FOR_SHARES = 1000
+SILENT = 0.02
+STANDARD_ERRORS = 2.0
+NO_FACTOR = -1
+
+
+@dataclass(frozen=True, eq=False)
+class CodeResponses:
+    """What the codes respond to.
+
+    Attributes
+    ----------
+    owner : array of m
+        The factor that a code belongs to; -1 for none.
+    silent : array of m
+        Whether nothing explains the code.
+    model : array of m
+        Number of the joint model that codes of several factors are drawn from.
+    fitted, left : array, n x m
+        Normal scores by the factor that a code belongs to, and what that leaves on rows it has not seen.
+    of_codes : array of m
+        Whether that model predicts the code itself, or its normal scores.
+    residuals : array, n x m
+        What that model leaves, on rows it has not seen.
+    factor_scores, code_scores : array, n x d and n x m
+        Normal scores (the numbers of the classes' order for categories).
+    """
+
+    factors: FloatArray
+    codes: FloatArray
+    designs: tuple[FactorDesign, ...]
+    factor_scores: FloatArray
+    code_scores: FloatArray
+    owner: NDArray[np.intp]
+    silent: NDArray[np.bool_]
+    model: NDArray[np.intp]
+    fitted: FloatArray
+    left: FloatArray
+    of_codes: NDArray[np.bool_]
+    residuals: FloatArray
+    weights: dict[int, FloatArray]
+
+    def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
+        """Predictions of every model where each factor takes its values from places of its own."""
+        return _predicted(self.designs, self.weights, places)
+
+
+def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
+    """Fit and compare the models.
+
+    >>> z = np.random.default_rng(0).normal(size=(500, 2))
+    >>> noise = np.random.default_rng(1).normal(size=500)
+    >>> found = code_responses(Evidence(z, np.column_stack([z[:, 1] ** 3, z[:, 0] + z[:, 1], noise])))
+    >>> found.owner.tolist(), found.silent.tolist()
+    ([1, -1, -1], [False, False, True])
+    """
+    n, spread = evidence.n_rows, evidence.codes.std(axis=0)
+    scales = np.where(spread > 0, spread, 1.0)
+    codes = evidence.codes / scales
+    scores = np.column_stack([normal_scores(column) for column in codes.T])
+    folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
+    designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
+    alone, fits = zip(*(_held_out(design.flexible, scores, folds) for design in designs), strict=True)
+    joint, weights = {}, {}
+    for k, form in enumerate(JOINT_MODELS):
+        if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
+            # polynomials need no help, and any shrinkage would show as residuals of codes that are polynomials
+            targets, ridge = (codes, NO_RIDGE) if form.of_code else (scores, RIDGE)
+            joint[k], weights[k] = _held_out(form.columns(designs), targets, folds, ridge)
+    in_scores = [_in_scores(joint[k], codes, scores) if JOINT_MODELS[k].of_code else joint[k] for k in joint]
+    errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
+    silent, model = errors.silent(), np.array(list(joint))[errors.simplest_joint()]
+    shares = _independent_shares(designs, weights, model, np.random.default_rng(seed))
+    belongs = (errors.one_is_enough() | (shares >= 1 - SAME)) & ~silent[:, None]
+    of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
+    owner = _owners(evidence, belongs, errors.explained()[: len(alone)].T)
+    fitted = [_with_ones(designs[max(j, 0)].flexible) @ fits[max(j, 0)][:, i] for i, j in enumerate(owner)]
+    residuals = np.where(of_codes, codes, scores) - np.column_stack([joint[k][:, i] for i, k in enumerate(model)])
+    return CodeResponses(
+        factors=evidence.factors,
+        codes=evidence.codes,
+        designs=designs,
+        factor_scores=np.column_stack([normal_scores(column) for column in evidence.factors.T]),
+        code_scores=scores,
+        owner=owner,
+        silent=silent,
+        model=model,
+        fitted=np.column_stack(fitted),
+        left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
+        of_codes=of_codes,
+        residuals=residuals * np.where(of_codes, scales, 1.0),
+        weights={k: fitted * scales if JOINT_MODELS[k].of_code else fitted for k, fitted in weights.items()},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Squared errors of every model (k x n x m) on rows it has not seen; those of one factor alone come first."""
+
+    scores: FloatArray
+    squares: FloatArray
+    n_alone: int
+
+    def explained(self) -> FloatArray:
+        """Share of each code's variance (k x m); a dead code has none."""
+        return np.asarray(1 - self.squares.mean(axis=1) / np.maximum(np.square(self.scores).mean(axis=0), TINY))
+
+    @cached_property
+    def best(self) -> FloatArray:
+        """Errors of each code's best model (n x m)."""
+        chosen = self.squares.mean(axis=1).argmin(axis=0)
+        return np.asarray(self.squares[chosen, :, np.arange(chosen.size)].T)
+
+    def silent(self) -> NDArray[np.bool_]:
+        """Codes that no model explains: held out, models of noise lose more than chance gives them."""
+        gain = np.square(self.scores) - self.best
+        certain = gain.mean(axis=0) / (gain.std(axis=0) / np.sqrt(len(gain)) + TINY)
+        return np.asarray((self.explained().max(axis=0) < SILENT) | (certain < STANDARD_ERRORS))
+
+    def simplest_joint(self) -> NDArray[np.intp]:
+        """The first joint model that is as good as the best of all; the best one where none is."""
+        good = self._as_good(1.0)[self.n_alone :]
+        best_joint = self.squares[self.n_alone :].mean(axis=1).argmin(axis=0)
+        return np.where(good.any(axis=0), good.argmax(axis=0), best_joint)
+
+    def one_is_enough(self) -> NDArray[np.bool_]:
+        """Whether one factor alone (m x d) explains a code as well as any model does."""
+        explained = self.explained()
+        # however uncertain the difference: a model that fails on a few rows differs from the best by no certain amount
+        most_of_it = explained[: self.n_alone] >= MOST_OF_IT * explained.max(axis=0)
+        return np.asarray((self._as_good(STANDARD_ERRORS)[: self.n_alone] & most_of_it).T)
+
+    def _as_good(self, standard_errors: float) -> NDArray[np.bool_]:
+        """Whether each model errs no more than the best, but for so many standard errors of the mean difference."""
+        more = self.squares - self.best
+        return np.asarray(more.mean(axis=1) <= standard_errors * more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
+
+
+def _independent_shares(
+    designs: Sequence[FactorDesign],
+    weights: dict[int, FloatArray],
+    model: NDArray[np.intp],
+    generator: np.random.Generator,
+) -> FloatArray:
+    """Share of each code's model (m x d) that every factor alone would account for, were the factors independent.
+
+    Twice the factors are drawn from rows of their own, all but one anew: what the draws share comes from that one.
+    """
+    n, m = len(designs[0].plain), model.size
+    n_drawn = min(n, ROWS_FOR_SHARES)
+    once, again = ([Places.at_rows(generator.permutation(n)[:n_drawn]) for _ in designs] for _ in range(2))
+
+    def of_codes(places: list[Places]) -> FloatArray:
+        found = _predicted(designs, weights, places)
+        chosen = np.column_stack([found[model[i]][:, i] for i in range(m)])
+        return np.asarray(chosen - chosen.mean(axis=0))
+
+    first = of_codes(once)
+    shares = np.empty((m, len(designs)))
+    for j in range(len(designs)):
+        second = of_codes([once[k] if k == j else again[k] for k in range(len(designs))])
+        norms = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+        shares[:, j] = (first * second).sum(axis=0) / np.maximum(norms, TINY)
+    return shares
+
+
+def _predicted(
+    designs: Sequence[FactorDesign], weights: dict[int, FloatArray], places: Sequence[Places]
+) -> dict[int, FloatArray]:
+    drawn = [design.at(where) for design, where in zip(designs, places, strict=True)]
+    return {k: _with_ones(JOINT_MODELS[k].columns(drawn)) @ fitted for k, fitted in weights.items()}
+
+
+def _in_scores(predictions: FloatArray, codes: FloatArray, scores: FloatArray) -> FloatArray:
+    """Predictions of codes as normal scores."""
+    return np.column_stack(
+        [np.interp(predictions[:, i], np.sort(codes[:, i]), np.sort(scores[:, i])) for i in range(codes.shape[1])]
+    )
+
+
+def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArray) -> NDArray[np.intp]:
+    """One factor for each code that belongs to any, different ones for different codes as far as that goes.
+
+    Where factors determine each other, a code belongs to all of them alike; the one it follows in a line comes first.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lines = np.corrcoef(evidence.codes, evidence.factors, rowvar=False)[: belongs.shape[0], belongs.shape[0] :]
+    preference = np.where(belongs, explained + 0.1 * np.nan_to_num(np.abs(lines)), -1.0)
+    owner = np.where(belongs.any(axis=1), preference.argmax(axis=1), NO_FACTOR)
+    rows, columns = best_matching(preference)
+    matched = belongs[rows, columns]
+    owner[rows[matched]] = columns[matched]
+    return owner
+
+
+def _held_out(
+    columns: FloatArray, targets: FloatArray, folds: Sequence[Rows], ridge: float = RIDGE
+) -> tuple[FloatArray, FloatArray]:
+    """Predictions for every fold from the others, and the weights of a fit to all rows (the constant first)."""
+    centre, scale = columns.mean(axis=0), columns.std(axis=0)
+    scale = np.where(scale > 1e-12 * (np.abs(centre) + 1), scale, 1.0)
+    standard = (columns - centre) / scale
+    middle = targets.mean(axis=0)
+    aside = targets - middle
+    gram, cross = standard.T @ standard, standard.T @ aside
+    penalty = ridge * len(columns) * np.eye(len(gram))
+    predictions = np.empty_like(targets)
+    for test in folds:
+        part = standard[test]
+        weights = np.linalg.solve(gram - part.T @ part + penalty, cross - part.T @ aside[test])
+        predictions[test] = part @ weights + middle
+    weights = np.linalg.solve(gram + penalty, cross) / scale[:, None]
+    return predictions, np.vstack([middle - centre @ weights, weights])
+
+
+def _with_ones(columns: FloatArray) -> FloatArray:
+    return np.column_stack([np.ones(len(columns)), columns])

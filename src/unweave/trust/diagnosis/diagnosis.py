@@ -1,0 +1,212 @@
+"""What the data are: sizes, dependence among factors, effective dimension, and the state of the codes.
+
+Nothing here judges a metric; these are the measured quantities that a verdict needs (003, appendix A). Factors are
+looked at by ranks, so strictly monotone maps of them change nothing, but that few rows tell sums and products only of
+the numbers themselves; codes are looked at by ranks, too, except for their tails and, where factors have classes, for
+what these explain of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from unweave.arrays import Rows
+from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.evidence import Evidence, FactorKind
+from unweave.trust.diagnosis import code_health
+from unweave.trust.diagnosis.effective_dimension import ROWS_TO_SCREEN, FunctionalConstraint, constraints_among
+from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind, pairwise_dependence
+from unweave.trust.diagnosis.factor_views import FactorView, factor_view
+from unweave.trust.diagnosis.record import ClassBalance, DependenceClass, Diagnosis
+
+__all__ = [
+    "ClassBalance",
+    "DependenceClass",
+    "Diagnosis",
+    "FunctionalConstraint",
+    "PairDependence",
+    "PairKind",
+    "diagnose",
+]
+
+MOST_ROWS = 4000
+FEWEST_ROWS = 50
+MOST_FACTORS = 64
+REPEATED = 0.5
+
+
+def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
+    """Measure what the data are, before any metric is believed.
+
+    At most 4,000 random rows are looked at, one of each row group, and each factor row once; constraints are searched
+    for on 1,000 of them. What few rows do not allow is nan, with a note.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Factors, codes, or both.
+    seed : int
+        Which rows are looked at.
+
+    Examples
+    --------
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
+    >>> found = diagnose(Evidence({"x": x, "y": y, "area": x * y}, np.column_stack([x, y, -x])))
+    >>> found.dependence_class.value, found.effective_dimension, found.redundant_factors
+    ('multi-factor constraint', 2.0, ('area',))
+    >>> found.duplicated_codes
+    (('code 0', 'code 2'),)
+    """
+    rows, notes = _rows_to_look_at(evidence, seed)
+    some = evidence.rows(rows)
+    constant = _constant_factors(evidence, some)
+    views = _views(some, constant, notes) if rows.size >= FEWEST_ROWS else []
+    if rows.size < FEWEST_ROWS and evidence.n_factors:
+        notes.append(
+            f"{_rows_are(rows.size, 'separate ')} too few to measure dependence, effective dimension or what the "
+            f"factors explain of the codes: {FEWEST_ROWS} are needed."
+        )
+    searched = views[:MOST_FACTORS]
+    pairs = pairwise_dependence(searched)
+    constraints = tuple(constraints_among(searched)) if views else ()
+    redundant = {constraint.determined for constraint in constraints}
+    if views and rows.size < ROWS_TO_SCREEN:
+        notes.append(
+            f"With {rows.size} rows, constraints of several factors other than sums and products may go unseen."
+        )
+    dead = code_health.dead_codes(evidence, some.codes)
+    living = np.flatnonzero(~np.isin(evidence.code_names, dead)) if evidence.n_codes else np.empty(0, dtype=np.intp)
+    return Diagnosis(
+        n_rows=evidence.n_rows,
+        n_factors=evidence.n_factors,
+        n_codes=evidence.n_codes,
+        rows_looked_at=rows.size,
+        constant_factors=constant,
+        class_balance=_class_balance(some, constant),
+        dependence_class=_dependence_class(views, pairs, constraints),
+        dependent_pairs=tuple(
+            sorted((pair for pair in pairs if pair.kind is not PairKind.INDEPENDENT), key=lambda pair: -pair.strength)
+        ),
+        max_correlation=_largest([abs(pair.correlation) for pair in pairs]),
+        max_free_correlation=_largest([abs(pair.correlation) for pair in pairs if not redundant & set(pair.factors)]),
+        max_dependence=_largest([pair.strength for pair in pairs]),
+        max_nonlinearity=_largest([pair.added for pair in pairs]),
+        constraints=constraints,
+        effective_dimension=float(len(views) - len(constraints)) if 0 < len(views) <= MOST_FACTORS else math.nan,
+        dead_codes=dead,
+        **_of_living_codes(some, living, views, notes),
+        notes=tuple(notes),
+    )
+
+
+def _rows_to_look_at(evidence: Evidence, seed: int) -> tuple[Rows, list[str]]:
+    """Random rows in random order, and what was left out."""
+    order, notes = np.random.default_rng(seed).permutation(evidence.n_rows), []
+    if evidence.row_groups is not None:
+        order = order[np.sort(np.unique(evidence.row_groups[order], return_index=True)[1])]
+        each = "the only row group" if order.size == 1 else f"each of the {order.size:,} row groups"
+        notes.append(f"One row of {each} is looked at: rows of a group are not separate.")
+    if order.size > MOST_ROWS:
+        notes.append(f"{MOST_ROWS:,} random rows of {order.size:,} are looked at.")
+        order = order[:MOST_ROWS]
+    if FactorKind.CONTINUOUS in evidence.kinds:
+        firsts = np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])
+        if firsts.size < order.size:
+            notes.append(f"{_rows_are(order.size - firsts.size)} not looked at: the factors of another one come back.")
+            order = order[firsts]
+    return order, notes
+
+
+def _rows_are(count: int, which: str = "") -> str:
+    return f"{count:,} {which}{'row is' if count == 1 else 'rows are'}"
+
+
+def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
+    """Factors that do not vary; only those constant on the rows looked at are looked at on all."""
+    if some.n_rows == 0:
+        return ()
+    constant = np.isin(evidence.factor_names, some.constant_factors)
+    return tuple(
+        name for j, name in enumerate(evidence.factor_names) if constant[j] and np.ptp(evidence.factors[:, j]) == 0
+    )
+
+
+def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[FactorView]:
+    """Views of the factors that vary."""
+    varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
+    rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
+    if rare:
+        notes.append(f"{', '.join(rare)}: constant on the rows looked at, so left out of dependence and dimension.")
+    repeated = [
+        some.factor_names[j]
+        for j in varying
+        if some.kinds[j] is FactorKind.CONTINUOUS and np.unique(some.factors[:, j]).size < REPEATED * some.n_rows
+    ]
+    if repeated:
+        notes.append(
+            f"{', '.join(repeated)}: values come back often; if rows of one subject or video share them, pass "
+            "row_groups, else factors may look as if they determined each other."
+        )
+    if len(varying) > MOST_FACTORS:
+        notes.append(f"{len(varying)} factors vary, and dependence and dimension are of the first {MOST_FACTORS} only.")
+    return [factor_view(some, j) for j in varying]
+
+
+def _class_balance(some: Evidence, constant: tuple[str, ...]) -> dict[str, ClassBalance]:
+    balances = {}
+    for j, name in enumerate(some.factor_names):
+        if some.kinds[j] not in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) or name in constant:
+            continue
+        counts = np.unique(some.factors[:, j], return_counts=True)[1]
+        evenness = float(entropy_of_counts(counts) / np.log(counts.size)) if counts.size > 1 else math.nan
+        shares = counts / counts.sum()
+        balances[name] = ClassBalance(counts.size, float(shares.min()), float(shares.max()), evenness)
+    return balances
+
+
+def _dependence_class(
+    views: Sequence[FactorView], pairs: Sequence[PairDependence], constraints: Sequence[FunctionalConstraint]
+) -> DependenceClass:
+    if not views:
+        return DependenceClass.UNKNOWN
+    if constraints:
+        single = all(constraint.is_single for constraint in constraints)
+        return DependenceClass.SINGLE_FACTOR if single else DependenceClass.MULTI_FACTOR
+    kinds = {pair.kind for pair in pairs}
+    if PairKind.NONLINEAR in kinds:
+        return DependenceClass.NONLINEAR
+    return DependenceClass.CORRELATED if kinds - {PairKind.INDEPENDENT} else DependenceClass.INDEPENDENT
+
+
+def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], notes: list[str]) -> dict[str, Any]:
+    """Copies, tails and nuisance shares, by the names that the diagnosis has for them."""
+    living = living[np.ptp(some.codes[:, living], axis=0) > 0] if some.n_rows > 2 else living[:0]
+    if not living.size:
+        return {}
+    codes = some.codes[:, living]
+    names = [some.code_names[i] for i in living]
+    tails = code_health.kurtosis(codes)
+    groups = code_health.copies(codes)
+    nuisance: dict[str, float] = {}
+    if views:
+        explained = np.arange(living.size)
+        if living.size > code_health.MOST_CODES_EXPLAINED:
+            explained = np.linspace(0, living.size - 1, code_health.MOST_CODES_EXPLAINED).astype(np.intp)
+            notes.append(f"The nuisance share is of {explained.size} codes of {living.size}, spread evenly.")
+        explained = explained[np.ptp(codes[: code_health.ROWS_FOR_SINGLE_FACTORS, explained], axis=0) > 0]
+        shares = code_health.unexplained_shares(views, codes[:, explained])
+        nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}
+    return {
+        "duplicated_codes": tuple(tuple(names[i] for i in group) for group in groups),
+        "heavy_tailed_codes": {names[i]: float(tails[i]) for i in np.flatnonzero(tails > code_health.HEAVY)},
+        "nuisance_per_code": nuisance,
+    }
+
+
+def _largest(numbers: Sequence[float]) -> float:
+    known = [number for number in numbers if not math.isnan(number)]
+    return max(known, default=math.nan)

@@ -1,0 +1,166 @@
+"""What a diagnosis holds: plain numbers and names, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from unweave.score import plain_data
+from unweave.trust.diagnosis.effective_dimension import FunctionalConstraint
+from unweave.trust.diagnosis.factor_dependence import PairDependence
+from unweave.trust.diagnosis.in_words import diagnosis_in_words
+
+
+class DependenceClass(StrEnum):
+    """How the factors of a world depend on each other: the strongest that was found, in this order."""
+
+    UNKNOWN = "unknown"
+    INDEPENDENT = "independent"
+    CORRELATED = "correlated"
+    NONLINEAR = "nonlinear dependence"
+    SINGLE_FACTOR = "single-factor constraint"
+    MULTI_FACTOR = "multi-factor constraint"
+
+
+@dataclass(frozen=True)
+class ClassBalance:
+    """How evenly a discrete factor takes its values; ``evenness`` is its entropy over that of equal shares."""
+
+    n_classes: int
+    smallest_share: float
+    largest_share: float
+    evenness: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the data are, as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
+
+    Attributes
+    ----------
+    n_rows, n_factors, n_codes : int
+        Sizes n, d and m.
+    rows_looked_at : int
+        Rows that dependence, tails and the rest were measured on, at most 4,000; one row of each row group.
+    constant_factors : tuple of str
+        Factors that never vary. They count in d, and not in the effective dimension.
+    class_balance : dict of name to ClassBalance
+        Of every ordinal or categorical factor that varies.
+    dependence_class : DependenceClass
+        Independent, correlated (a line of normal scores says it all, or the factors have no line), nonlinear
+        dependence, or a constraint: a factor is a function of one other, or of several.
+    dependent_pairs : tuple of PairDependence
+        Pairs that are not independent, the strongest first.
+    max_correlation : float
+        Largest absolute correlation of normal scores of two factors, significant or not.
+    max_free_correlation : float
+        The same among the factors that vary freely.
+    max_dependence : float
+        Largest correlation of any smooth functions of two factors, less what chance gives.
+    max_nonlinearity : float
+        Largest share of a factor's variance that a curve of another one explains and a line does not.
+    constraints : tuple of FunctionalConstraint
+        Factors that others determine, in the order found.
+    effective_dimension : float
+        Factors that vary freely: those that vary, less the constraints.
+    dead_codes : tuple of str
+        Codes that never vary.
+    duplicated_codes : tuple of tuples of str
+        Groups of living codes that are monotone functions of each other.
+    heavy_tailed_codes : dict of name to float
+        Kurtosis of the codes in which it is above 10 (3 for a normal code).
+    nuisance_per_code : dict of name to float
+        Share of the variance of a living code's ranks that no factor explains, held out; of 256 codes at most.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    n_rows: int
+    n_factors: int
+    n_codes: int
+    rows_looked_at: int
+    constant_factors: tuple[str, ...] = ()
+    class_balance: dict[str, ClassBalance] = field(default_factory=dict)
+    dependence_class: DependenceClass = DependenceClass.UNKNOWN
+    dependent_pairs: tuple[PairDependence, ...] = ()
+    max_correlation: float = math.nan
+    max_free_correlation: float = math.nan
+    max_dependence: float = math.nan
+    max_nonlinearity: float = math.nan
+    constraints: tuple[FunctionalConstraint, ...] = ()
+    effective_dimension: float = math.nan
+    dead_codes: tuple[str, ...] = ()
+    duplicated_codes: tuple[tuple[str, ...], ...] = ()
+    heavy_tailed_codes: dict[str, float] = field(default_factory=dict)
+    nuisance_per_code: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def codes_per_row(self) -> float:
+        """m / n."""
+        return self.n_codes / self.n_rows if self.n_codes and self.n_rows else math.nan
+
+    @property
+    def codes_per_factor(self) -> float:
+        """m / d."""
+        return self.n_codes / self.n_factors if self.n_codes and self.n_factors else math.nan
+
+    @property
+    def rows_per_code(self) -> float:
+        """n / m."""
+        return self.n_rows / self.n_codes if self.n_codes and self.n_rows else math.nan
+
+    @property
+    def chance_correlation(self) -> float:
+        """sqrt(2 log m / n), about the correlation that the best of m unrelated codes has (003, F.3), at most 1."""
+        if not (self.n_codes and self.n_rows):
+            return math.nan
+        return min(math.sqrt(2 * math.log(self.n_codes) / self.n_rows), 1.0)
+
+    @property
+    def redundant_factors(self) -> tuple[str, ...]:
+        """Factors that others determine."""
+        return tuple(constraint.determined for constraint in self.constraints)
+
+    @property
+    def n_distinct_codes(self) -> int:
+        """Living codes with copies counted once."""
+        return self.n_codes - len(self.dead_codes) - sum(len(group) - 1 for group in self.duplicated_codes)
+
+    @property
+    def duplicated_share(self) -> float:
+        """Share of the living codes that repeat another one."""
+        living = self.n_codes - len(self.dead_codes)
+        return 1 - self.n_distinct_codes / living if living else math.nan
+
+    @property
+    def nuisance_share(self) -> float:
+        """Share of the living codes' variance that no factor explains, their mean."""
+        return float(np.mean(list(self.nuisance_per_code.values()))) if self.nuisance_per_code else math.nan
+
+    def sentences(self) -> list[str]:
+        """The diagnosis in plain words, each finding with the section of 003 that it matters for."""
+        return diagnosis_in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, with the derived numbers and the sentences; nan becomes null."""
+        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        derived = (
+            "codes_per_row", "codes_per_factor", "rows_per_code", "chance_correlation", "redundant_factors",
+            "n_distinct_codes", "duplicated_share", "nuisance_share",
+        )  # fmt: skip
+        data |= {name: getattr(self, name) for name in derived}
+        return {**{name: plain_data(_as_mapping(item)) for name, item in data.items()}, "sentences": self.sentences()}
+
+
+def _as_mapping(item: Any) -> Any:
+    """Records as mappings of their fields."""
+    if hasattr(item, "__dataclass_fields__"):
+        return {entry.name: getattr(item, entry.name) for entry in fields(item)}
+    if isinstance(item, tuple):
+        return [_as_mapping(entry) for entry in item]
+    return {name: _as_mapping(entry) for name, entry in item.items()} if isinstance(item, dict) else item

@@ -1,0 +1,1 @@
+"""Noise floors: what uninformative encoders score on the same data."""

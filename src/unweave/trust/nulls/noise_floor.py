@@ -1,0 +1,294 @@
+"""The noise floor: what encoders that know nothing score on these very data.
+
+    p = (1 + #{nulls as good or better}) / (1 + B),    calibrated = (raw - floor) / (best - floor)
+
+with B the number of nulls and floor their mean. Permutation makes p valid for any metric at any size: under the
+hypothesis that codes and factors are unrelated, the score at hand is one more draw.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+import numpy as np
+
+from unweave.card import MetricUndefined
+from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.score import Score
+from unweave.trust.nulls.null_encoders import Kind, unknowing, why_no_floor
+from unweave.trust.repeated_scoring import (
+    Choice,
+    Watch,
+    card_of,
+    raw_values,
+    scores_of_variants,
+    stated_options,
+    unwatched,
+)
+
+FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
+TOO_CLOSE = 0.01
+UPPER = 0.95
+ROUNDING = 1e-12
+NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """What encoders that know nothing score, and where the score at hand stands among them.
+
+    Attributes
+    ----------
+    metric, kind : str
+        Which metric, and which encoders: permutation, matched or constant.
+    raw : float
+        The score at hand, before clipping.
+    draws : tuple of float
+        Raw scores of the nulls, nan where one had none.
+    floor, spread : float
+        Their mean and standard deviation.
+    upper : float
+        What one null in twenty reaches: their 95 % quantile (5 % where lower is better).
+    p_value, resolution : float
+        Share of nulls as good as the score or better, the score counted among them, and the smallest value it could
+        have had. nan for constant codes, which do not vary.
+    calibrated : float
+        0 for knowing nothing, 1 for the best: (score - floor) / (best - floor), both within the metric's bounds. nan
+        where the floor is within .01 of the best, or no value is best.
+    by_formula : float
+        The floor that theory gives for independent columns, where the metric's card knows it; else nan.
+    per_factor_floor, per_factor_upper : dict of name to float
+        The same for every factor, where the metric has a number for each.
+    notes : tuple of str
+        What to keep in mind, one sentence each.
+    reason : str
+        Why there is no floor; empty where there is one.
+    """
+
+    metric: str
+    kind: Kind
+    raw: float = math.nan
+    draws: tuple[float, ...] = ()
+    floor: float = math.nan
+    spread: float = math.nan
+    upper: float = math.nan
+    p_value: float = math.nan
+    resolution: float = math.nan
+    calibrated: float = math.nan
+    by_formula: float = math.nan
+    per_factor_floor: dict[str, float] = field(default_factory=dict)
+    per_factor_upper: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a floor."""
+        return not math.isnan(self.floor)
+
+
+def noise_floor(
+    metric: Choice,
+    evidence: Evidence,
+    *,
+    kind: Kind = "permutation",
+    n_draws: int = 199,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> NoiseFloor:
+    """Score of encoders that know nothing, by one metric; see `noise_floors` for the options.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
+    >>> rng = np.random.default_rng(0)
+    >>> found = noise_floor(mcc, Evidence(rng.normal(size=(100, 2)), rng.normal(size=(100, 20))), n_draws=99)
+    >>> 0.2 < found.floor < 0.3, found.p_value > 0.05, found.resolution
+    (True, True, 0.01)
+    """
+    label = card_of(metric).name
+    floors = noise_floors(
+        {label: metric}, evidence, kind=kind, n_draws=n_draws, budget=budget, seed=seed, n_jobs=n_jobs
+    )
+    return floors[label]
+
+
+def noise_floors(
+    metrics: Mapping[str, Choice],
+    evidence: Evidence,
+    *,
+    kind: Kind = "permutation",
+    n_draws: int = 199,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    watch: Watch = unwatched,
+) -> dict[str, NoiseFloor]:
+    """Score of encoders that know nothing, by every metric; metrics share what they share on ordinary evidence.
+
+    Parameters
+    ----------
+    metrics : mapping of label to metric or ``functools.partial`` of one
+        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``.
+    kind : {'permutation', 'matched', 'constant'}
+        Codes given to other samples; codes of the same marginals that are independent of each other too; or the same
+        code for every sample. Row groups stay whole.
+    n_draws : int
+        How many such encoders.
+    budget : float, optional
+        Seconds for all metrics together. Those that do not fit get fewer draws, but 19 at least, and a note.
+    seed : int
+        Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
+    n_jobs : int
+        Threads.
+    watch : callable
+        Told the number of every draw before it is scored, and how many there may be: for progress bars.
+    """
+    _check_options(kind, n_draws, budget, seed)
+    floors = {label: NoiseFloor(card_of(metric).name, kind) for label, metric in metrics.items()}
+    observed: dict[str, Score] = {}
+    for label, metric in metrics.items():
+        found = why_no_floor(card_of(metric)) or _score_or_reason(metric, evidence)
+        if isinstance(found, Score):
+            observed[label] = found
+        else:
+            floors[label] = NoiseFloor(card_of(metric).name, kind, reason=found)
+    able = {label: metric for label, metric in metrics.items() if label in observed}
+    n_variants = 1 if kind == "constant" else n_draws
+    null = functools.partial(unknowing, evidence, kind, seed)
+    drawn = scores_of_variants(able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, n_jobs=n_jobs, watch=watch)
+    for label, metric in able.items():
+        floors[label] = _summarised(metric, evidence, kind, observed[label], drawn[label], n_draws, budget)
+    return floors
+
+
+def _check_options(kind: object, n_draws: object, budget: float | None, seed: object) -> None:
+    if kind not in get_args(Kind):
+        raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
+    if not _is_whole(n_draws, at_least=1):
+        raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
+    if not _is_whole(seed, at_least=0):
+        raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
+    if budget is not None and math.isnan(budget):
+        raise EvidenceError(f"budget={budget!r} is not a time: use a number of seconds from 0, or None for no limit.")
+
+
+def _is_whole(number: object, at_least: int) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
+
+
+def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | str:
+    try:
+        return metric(evidence)
+    except (MetricUndefined, EvidenceError) as error:
+        return str(error)
+
+
+def _summarised(
+    metric: Choice,
+    evidence: Evidence,
+    kind: Kind,
+    score: Score,
+    drawn: list[Score | None],
+    n_draws: int,
+    budget: float | None,
+) -> NoiseFloor:
+    card = card_of(metric)
+    values = np.array(raw_values(drawn))
+    defined = values[~np.isnan(values)]
+    notes = [*_notes_on_draws(evidence, kind, values, n_draws, budget)]
+    if not defined.size:
+        reason = f"{card.name} has no score for any encoder of this kind ({kind}): it is undefined there."
+        return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
+    floor = float(defined.mean())
+    shown_floor = float(np.clip(defined, *score.bounds).mean())
+    best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
+    if abs(best - shown_floor) < TOO_CLOSE:
+        notes.append("Knowing nothing scores within .01 of the best, so a high score says nothing.")
+    p_value, resolution = math.nan, math.nan
+    if kind != "constant":
+        p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
+        if np.ptp(defined) <= ROUNDING and abs(score.raw - floor) <= ROUNDING:
+            notes.append("All nulls score the same as the codes at hand.")
+    upper = 1 - UPPER if score.lower_is_better else UPPER
+    of_factors = {
+        name: [found.per_factor[name] for found in drawn if found is not None and name in found.per_factor]
+        for name, here in score.per_factor.items()
+        if not math.isnan(here)
+    }
+    of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
+    return NoiseFloor(
+        metric=card.name,
+        kind=kind,
+        raw=score.raw,
+        draws=tuple(values.tolist()),
+        floor=floor,
+        spread=float(defined.std(ddof=1)) if defined.size > 1 else math.nan,
+        upper=float(np.quantile(defined, upper)),
+        p_value=p_value,
+        resolution=resolution,
+        # of what is shown: a score of 0 beside a floor of 0 is 0, however far below 0 the nulls are
+        calibrated=(score.value - shown_floor) / (best - shown_floor)
+        if abs(best - shown_floor) >= TOO_CLOSE
+        else math.nan,
+        by_formula=_by_formula(metric, evidence),
+        per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
+        per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
+        notes=tuple(notes),
+    )
+
+
+def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -> tuple[float, float]:
+    """p-value and the smallest it could be; a null without a score counts as better."""
+    resolution = max(1 / (1 + values.size), 1 / n_orders)
+    if math.isnan(raw):
+        return math.nan, resolution
+    margin = ROUNDING * max(1.0, abs(raw))
+    worse = values > raw + margin if downwards else values < raw - margin
+    return max((1 + int((~worse).sum())) / (1 + values.size), resolution), resolution
+
+
+def _n_orders(evidence: Evidence) -> float:
+    """How many ways there are to order what is permuted."""
+    n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
+    return float(math.factorial(min(n_units, 20)))
+
+
+def _by_formula(metric: Choice, evidence: Evidence) -> float:
+    """The card's formula for the sizes at hand, where nothing contradicts its independent columns and rows."""
+    chance = card_of(metric).chance
+    numeric = all(kind in NUMERIC for kind in evidence.kinds)
+    if not callable(chance) or stated_options(metric) or evidence.row_groups is not None or not numeric:
+        return math.nan
+    n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
+    if not (n_live and n_varying):
+        return math.nan  # nothing that could be paired
+    return float(chance(evidence.n_rows, n_live, n_varying))
+
+
+def _notes_on_draws(
+    evidence: Evidence, kind: Kind, values: np.ndarray, n_draws: int, budget: float | None
+) -> list[str]:
+    notes = []
+    if kind != "constant" and values.size < n_draws:
+        notes.append(f"{values.size} of {n_draws} nulls were drawn: more did not fit into {budget:g} seconds.")
+    if np.isnan(values).any():
+        notes.append(f"{np.isnan(values).sum()} of {values.size} nulls have no score and count as better than any.")
+    if evidence.row_groups is None or kind == "constant":
+        return notes
+    sizes = np.bincount(evidence.row_groups)
+    if 1 / _n_orders(evidence) > 1 / (1 + values.size):
+        notes.append(
+            f"{sizes.size} row groups have {_n_orders(evidence):.0f} orders: no p-value can be below "
+            f"{1 / _n_orders(evidence):.2g}."
+        )
+    if np.ptp(sizes):
+        notes.append(
+            "Row groups differ in size, so that some nulls lay one group across two: p-values are approximate."
+        )
+    return notes

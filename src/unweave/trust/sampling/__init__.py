@@ -1,0 +1,1 @@
+"""Uncertainty from parts of the samples: intervals, comparisons of representations, planning of sample sizes."""

@@ -1,0 +1,226 @@
+"""Which of several representations of the same samples can be told apart.
+
+Representations are scored on the same parts of the samples, so that what the samples do to all of them alike cancels in
+the differences: a difference is often far better known than either score.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import t as student
+
+from unweave.arrays import Rows
+from unweave.estimators.dependence.multiple_testing import corrected
+from unweave.evidence import Evidence, EvidenceError
+from unweave.trust.repeated_scoring import Choice, card_of
+from unweave.trust.sampling.intervals import check_level
+from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference of two representations, first minus second, before clipping.
+
+    ``lower`` and ``upper`` are its interval at the level of the comparison, for this pair alone; ``p_value`` is
+    corrected by Holm for the number of pairs.
+    """
+
+    first: str
+    second: str
+    difference: float
+    standard_error: float
+    lower: float
+    upper: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Representations from best to worst, and which of them can be told apart.
+
+    Attributes
+    ----------
+    metric : str
+        Which metric.
+    level : float
+        The chance of telling no two apart that are alike.
+    n_units : int
+        Number of rows, or of row groups.
+    scores : dict of name to float
+        Scores before clipping, best first.
+    differences : tuple of `Difference`
+        Every pair, the better one first.
+    ties : tuple of tuples of str
+        Largest sets in which no two are told apart, best first; a representation may be in several.
+    letters : dict of name to str
+        The same as letters: representations that share one are not told apart.
+    notes, reason
+        What to keep in mind, and why there is no comparison where there is none.
+    """
+
+    metric: str
+    level: float
+    n_units: int = 0
+    scores: dict[str, float] = field(default_factory=dict)
+    differences: tuple[Difference, ...] = ()
+    ties: tuple[tuple[str, ...], ...] = ()
+    letters: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+    def between(self, first: str, second: str) -> Difference:
+        """The difference of these two, whichever is better."""
+        for found in self.differences:
+            if {found.first, found.second} == {first, second}:
+                return found
+        raise EvidenceError(f"{first!r} and {second!r} were not compared: there are {', '.join(self.scores)}.")
+
+
+def compared(
+    metric: Choice,
+    evidences: Mapping[str, Evidence],
+    *,
+    level: float = 0.95,
+    n_parts: int = N_PARTS,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Comparison:
+    """Compare representations of the same samples by one metric.
+
+    Parameters
+    ----------
+    metric : metric or ``functools.partial`` of one
+        What to compare by.
+    evidences : mapping of name to Evidence
+        The same samples in the same order, with the same row groups.
+    level, n_parts, budget, seed, n_jobs
+        As for `intervals`; the budget is for all representations together.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
+    >>> rng = np.random.default_rng(1)
+    >>> factors, noise, other = rng.normal(size=(3, 300, 2))
+    >>> codes = {"noisy": factors + noise, "clean": factors + 0.2 * noise, "alike": factors + 0.2 * other}
+    >>> compared(mcc, {name: Evidence(factors, code) for name, code in codes.items()}).letters
+    {'alike': 'a', 'clean': 'a', 'noisy': 'b'}
+    """
+    check_level(level)
+    if len(evidences) < 2:
+        raise EvidenceError("A comparison needs at least two representations: pass a mapping from names to evidence.")
+    _refuse_other_samples(evidences)
+    label, share = card_of(metric).name, None if budget is None else budget / len(evidences)
+    found = {
+        name: part_scores({label: metric}, evidence, n_parts=n_parts, budget=share, seed=seed, n_jobs=n_jobs)[label]
+        for name, evidence in evidences.items()
+    }
+    return comparison_of_parts(label, found, level)
+
+
+def comparison_of_parts(metric: str, found: Mapping[str, PartScores | str], level: float) -> Comparison:
+    """Comparison by the metric of this name, from its scores of the same parts of every representation.
+
+    Parameters
+    ----------
+    metric : str
+        Which metric.
+    found : mapping of name to PartScores, or to the reason why there are none
+        What `part_scores` gave for each representation, with the same seed of the same samples.
+    level : float
+        As for `compared`.
+    """
+    scored = {name: parts for name, parts in found.items() if isinstance(parts, PartScores)}
+    reason = next((parts for parts in found.values() if isinstance(parts, str)), "")
+    if reason:
+        return Comparison(metric, level, reason=reason)
+    undefined = [name for name, parts in scored.items() if np.isnan([parts.score.raw, *parts.raw]).any()]
+    if undefined:
+        reason = f"{metric} is undefined for {undefined[0]!r} or for parts of its samples."
+        return Comparison(metric, level, reason=reason)
+    fewest = min(scored.values(), key=lambda parts: len(parts.raw))
+    order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)
+    differences = _differences(order, scored, fewest, level)
+    told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
+    ties = _sets_of_ties(order, told_apart)
+    return Comparison(
+        metric=metric,
+        level=level,
+        n_units=fewest.plan.n_units,
+        scores={name: scored[name].score.raw for name in order},
+        differences=differences,
+        ties=ties,
+        letters={name: "".join(_letter(k) for k, tied in enumerate(ties) if name in tied) for name in order},
+        notes=fewest.notes,
+    )
+
+
+def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
+    first = next(iter(evidences.values()))
+    for name, evidence in evidences.items():
+        pairs = [
+            (evidence.factors, first.factors),
+            (evidence.kept_rows, first.kept_rows),
+            (_unit_of_row(evidence), _unit_of_row(first)),
+        ]
+        if not all(np.array_equal(here, there) for here, there in pairs):
+            raise EvidenceError(
+                f"{name!r} is not of the same samples as {next(iter(evidences))!r}: pass the same factors and row "
+                "groups in the same order."
+            )
+
+
+def _unit_of_row(evidence: Evidence) -> Rows:
+    return np.arange(evidence.n_rows) if evidence.row_groups is None else evidence.row_groups
+
+
+def _differences(
+    order: list[str], scored: Mapping[str, PartScores], fewest: PartScores, level: float
+) -> tuple[Difference, ...]:
+    """Every pair, on as many parts as every representation was scored on."""
+    plan, n_done = fewest.plan, len(fewest.raw)
+    pairs = list(itertools.combinations(order, 2))
+    gaps = [scored[a].score.raw - scored[b].score.raw for a, b in pairs]
+    errors = [
+        plan.standard_error([x - y for x, y in zip(scored[a].raw[:n_done], scored[b].raw[:n_done], strict=True)])
+        for a, b in pairs
+    ]
+    freedom = min(n_done, plan.n_units) - 1
+    p_values = [_two_sided(gap, error, freedom) for gap, error in zip(gaps, errors, strict=True)]
+    reach = plan.quantile(level, n_done)
+    return tuple(
+        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p_value))
+        for (a, b), gap, error, p_value in zip(pairs, gaps, errors, corrected(np.array(p_values), "holm"), strict=True)
+    )
+
+
+def _two_sided(gap: float, error: float, freedom: int) -> float:
+    if abs(gap) <= 1e-12 * max(1.0, error):
+        return 1.0
+    return float(2 * student.sf(abs(gap) / error, freedom)) if error > 0 else 0.0
+
+
+def _sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+    """Largest sets in which no two are told apart (maximal cliques), each in the order given."""
+    alike = {a: {b for b in order if b != a and frozenset((a, b)) not in told_apart} for a in order}
+    found: list[tuple[str, ...]] = []
+
+    def extend(chosen: set[str], candidates: set[str], seen: set[str]) -> None:
+        if not candidates and not seen:
+            found.append(tuple(name for name in order if name in chosen))
+        for name in [name for name in order if name in candidates]:
+            extend(chosen | {name}, candidates & alike[name], seen & alike[name])
+            candidates = candidates - {name}
+            seen = seen | {name}
+
+    extend(set(), set(order), set())
+    return tuple(sorted(found, key=lambda tied: [order.index(name) for name in tied]))
+
+
+def _letter(k: int) -> str:
+    """a to z, then a1, b1 and so on."""
+    return chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else "")

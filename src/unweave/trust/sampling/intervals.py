@@ -1,0 +1,164 @@
+"""Intervals over samples: how far the score would move with fresh samples of the same number.
+
+The interval is the score plus and minus Student quantiles of its standard error by subsampling (`subsampling`). It is
+about the mean score of fresh data sets of the same size, not about the score of infinitely many samples, from which
+metrics with bins or probes differ at any n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from unweave.evidence import Evidence, EvidenceError
+from unweave.trust.repeated_scoring import Choice, card_of
+from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the mean score of fresh samples of the same number lies.
+
+    Attributes
+    ----------
+    metric : str
+        Which metric.
+    level : float
+        Share of intervals that hold the mean score.
+    raw, lower, upper : float
+        The score before clipping and the ends of its interval; nan where there is none.
+    bounds : tuple of two floats
+        The range of the metric, to which `clipped` is cut.
+    standard_error : float
+        Of the score, over fresh samples.
+    n_parts : int
+        How many parts of the samples it was read from.
+    per_factor : dict of name to (lower, upper)
+        The same for every factor, where the metric has a number for each.
+    notes : tuple of str
+        What to keep in mind, one sentence each.
+    reason : str
+        Why there is no interval; empty where there is one.
+    """
+
+    metric: str
+    level: float
+    raw: float = math.nan
+    lower: float = math.nan
+    upper: float = math.nan
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    standard_error: float = math.nan
+    n_parts: int = 0
+    per_factor: dict[str, tuple[float, float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is an interval."""
+        return not math.isnan(self.lower)
+
+    @property
+    def clipped(self) -> tuple[float, float]:
+        """Both ends within the bounds of the metric."""
+        return (float(np.clip(self.lower, *self.bounds)), float(np.clip(self.upper, *self.bounds)))
+
+
+def interval(
+    metric: Choice,
+    evidence: Evidence,
+    *,
+    level: float = 0.95,
+    n_parts: int = N_PARTS,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> Interval:
+    """Interval of one metric; see `intervals` for the options.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
+    >>> rng = np.random.default_rng(0)
+    >>> factors = rng.normal(size=(400, 2))
+    >>> found = interval(mcc, Evidence(factors, factors + rng.normal(size=(400, 2))))
+    >>> found.lower < 0.5**0.5 < found.upper < found.lower + 0.1
+    True
+    """
+    label = card_of(metric).name
+    found = intervals({label: metric}, evidence, level=level, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
+    return found[label]
+
+
+def intervals(
+    metrics: Mapping[str, Choice],
+    evidence: Evidence,
+    *,
+    level: float = 0.95,
+    n_parts: int = N_PARTS,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> dict[str, Interval]:
+    """Intervals of many metrics, which share what they share on ordinary evidence.
+
+    Parameters
+    ----------
+    metrics : mapping of label to metric or ``functools.partial`` of one
+        A partial also fixes the seed of metrics that have one.
+    level : float
+        Share of intervals that hold the mean score of fresh samples of the same number.
+    n_parts : int
+        How often each metric is computed, on parts of the samples. Row groups stay whole.
+    budget : float, optional
+        Seconds for all metrics together. Those that do not fit get fewer parts, but 8 at least, and a note.
+    seed : int
+        Part k is the same for the same seed, whatever the budget, the metrics or the number of workers.
+    n_jobs : int
+        Threads.
+    """
+    check_level(level)
+    found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
+    return {label: interval_of_parts(card_of(metric).name, found[label], level) for label, metric in metrics.items()}
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no level."""
+    if not 0 < level < 1:
+        raise EvidenceError(f"level={level} is not a level: use a number between 0 and 1, such as 0.95.")
+
+
+def interval_of_parts(name: str, found: PartScores | str, level: float) -> Interval:
+    """Interval of the metric of this name from its scores of parts, or the reason why it has none."""
+    if isinstance(found, str):
+        return Interval(name, level, reason=found)
+    score, values, plan = found.score, found.raw, found.plan
+    if math.isnan(score.raw) or np.isnan(values).any():
+        reason = (
+            f"{name} is undefined on these samples."
+            if math.isnan(score.raw)
+            else f"{name} is undefined on {int(np.isnan(values).sum())} of {len(values)} parts of the samples."
+        )
+        return Interval(name, level, score.raw, bounds=score.bounds, notes=found.notes, reason=reason)
+    reach = plan.quantile(level, len(values))
+    error = plan.standard_error(values)
+    per_factor = {}
+    for factor, here in score.per_factor.items():
+        half = reach * plan.standard_error([part.get(factor, math.nan) for part in found.per_factor])
+        if not math.isnan(here + half):
+            per_factor[factor] = (here - half, here + half)
+    return Interval(
+        metric=name,
+        level=level,
+        raw=score.raw,
+        lower=score.raw - reach * error,
+        upper=score.raw + reach * error,
+        bounds=score.bounds,
+        standard_error=error,
+        n_parts=len(values),
+        per_factor=per_factor,
+        notes=found.notes,
+    )

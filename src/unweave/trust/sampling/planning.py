@@ -1,0 +1,136 @@
+"""How many samples it takes to tell two representations apart.
+
+    n needed = n  ((t + z) SE / |difference|)^2
+
+with SE the standard error of the difference at n, which falls as 1 / sqrt(n), t the quantile of the level and z that of
+the power. The difference itself is taken to stay as it is, which is the weak point: scores with bins or probes drift
+with n, and a difference that is hardly known now says little of how many samples it needs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.stats import norm
+
+from unweave.evidence import EvidenceError
+from unweave.trust.sampling.comparison import Comparison
+from unweave.trust.sampling.intervals import check_level
+
+FAR = 4.0  # times the samples at hand
+
+
+@dataclass(frozen=True)
+class SamplesNeeded:
+    """Number of samples (row groups where there are any) at which two representations are told apart.
+
+    Attributes
+    ----------
+    first, second : str
+        Which two.
+    difference : float
+        What is to be told from 0.
+    n_now, n_needed : int, float
+        Samples at hand, and needed; infinite where there is no difference.
+    fewest, most : float
+        The same for the largest and smallest difference that the data at hand allow; equal to ``n_needed`` where the
+        difference was stated.
+    power, level : float
+        Chance to tell them apart, and not to where they are alike.
+    notes : tuple of str
+        What to keep in mind, one sentence each.
+    """
+
+    first: str
+    second: str
+    difference: float
+    n_now: int
+    n_needed: float
+    fewest: float
+    most: float
+    power: float
+    level: float
+    notes: tuple[str, ...] = ()
+
+
+def samples_needed(
+    comparison: Comparison,
+    first: str | None = None,
+    second: str | None = None,
+    *,
+    difference: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> SamplesNeeded:
+    """How many samples to tell two of the compared representations apart, at this power.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `compared` found.
+    first, second : str, optional
+        Which two; the best two by default.
+    difference : float, optional
+        The smallest difference of interest, in place of the one found.
+    power, level : float
+        Chance to tell them apart, and not to where they are alike; for one pair, without correction for several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unweave import Evidence
+    >>> from unweave.metrics import mcc
+    >>> from unweave.trust.sampling.comparison import compared
+    >>> rng = np.random.default_rng(0)
+    >>> factors, noise = rng.normal(size=(2, 200, 2))
+    >>> codes = {"better": factors + 0.50 * noise, "worse": factors + 0.52 * rng.normal(size=(200, 2))}
+    >>> both = compared(mcc, {name: Evidence(factors, code) for name, code in codes.items()})
+    >>> samples_needed(both, difference=0.01).n_needed > 200
+    True
+    """
+    check_level(level)
+    check_level(power)
+    if not comparison.scores:
+        raise EvidenceError(f"There is no comparison to plan from: {comparison.reason}")
+    best_two = list(comparison.scores)[:2]
+    pair = comparison.between(first or best_two[0], second or best_two[1])
+    reach = float(norm.ppf((1 + level) / 2) + norm.ppf(power))
+
+    def needed(gap: float) -> float:
+        if pair.standard_error == 0 or gap == 0:
+            return 2.0 if gap else math.inf
+        return max(2.0, math.ceil(comparison.n_units * (reach * pair.standard_error / abs(gap)) ** 2))
+
+    if difference is not None:
+        n_needed = fewest = most = needed(difference)
+    else:
+        ends = sorted((abs(pair.lower), abs(pair.upper)))
+        n_needed, fewest = needed(pair.difference), needed(ends[1])
+        most = math.inf if pair.lower <= 0 <= pair.upper else needed(ends[0])
+    return SamplesNeeded(
+        first=pair.first,
+        second=pair.second,
+        difference=pair.difference if difference is None else difference,
+        n_now=comparison.n_units,
+        n_needed=n_needed,
+        fewest=fewest,
+        most=most,
+        power=power,
+        level=level,
+        notes=tuple(_notes(n_needed, most, comparison.n_units, difference is None)),
+    )
+
+
+def _notes(n_needed: float, most: float, n_now: int, difference_found: bool) -> list[str]:
+    notes = []
+    if difference_found and math.isinf(most):
+        notes.append(
+            "The difference may be nothing at all, so no number of samples is enough for sure: "
+            "state the smallest difference that would matter."
+        )
+    if n_needed > FAR * n_now or n_needed < n_now / FAR:
+        notes.append(
+            "This is far from the samples at hand: scores drift with their number, and the difference may with them."
+        )
+    return notes

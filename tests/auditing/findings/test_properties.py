@@ -1,0 +1,111 @@
+"""Thresholds, intervals and verdicts, on scores that are made up."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from unweave.auditing.findings.properties import finding_of, mean_interval
+from unweave.auditing.measurement.grid import PROPERTIES, Grid
+
+GRID = Grid(
+    n_factors=(5,), rhos=(0.0, 0.9), dropped=(1, 2), ratios=(2.0,), splits=(2,), mixed_shares=(), null_ratios=(0.1,)
+)
+POINTS = GRID.points()
+
+
+def scores(value, spread=0.0):
+    """Scores of every point at three seeds, from a function of the point."""
+    return {point: {seed: value(point) + spread * (seed - 1) for seed in range(3)} for point in POINTS}
+
+
+def verdict(name, value, **options):
+    return finding_of(name, POINTS, scores(value, **options)).verdict
+
+
+def test_interval_is_the_t_interval():
+    values = np.array([0.2, 0.5, 0.4, 0.9])
+    mean, interval = mean_interval(values)
+    assert mean == pytest.approx(0.5)
+    assert interval == pytest.approx(stats.t.interval(0.95, 3, values.mean(), stats.sem(values)))
+
+
+@pytest.mark.parametrize(("change", "expected"), [(0.04, "satisfied"), (-0.1, "partly"), (0.2, "violated")])
+@pytest.mark.parametrize("series", ["E1", "E2", "E3"])
+def test_p1_is_the_largest_change_of_any_encoder(series, change, expected):
+    assert verdict("P1", lambda p: 0.5 + change * p.x / 0.9 * (p.series == series)) == expected
+
+
+def test_p1_leaves_e4_apart():
+    found = finding_of("P1", POINTS, scores(lambda p: 0.5 + 0.4 * p.x * (p.series == "E4")))
+    assert found.verdict == "satisfied"
+    assert [row.number for row in found.rows if not row.counts] == pytest.approx([0.36])
+
+
+@pytest.mark.parametrize(
+    ("price", "cost_of_one", "cost_of_two", "expected"),
+    [
+        (1.0, 0.0, 0.0, "satisfied"),
+        (0.55, 0.04, 0.0, "satisfied"),
+        (1.0, 0.1, 0.0, "partly"),
+        (1.0, 0.0, 0.3, "partly"),
+        (1.0, 0.1, 0.1, "violated"),
+        (0.45, 0.0, 0.0, "violated"),
+        (0.45, 0.1, 0.1, "violated"),
+    ],
+)
+def test_p2_needs_free_factors_to_cost_and_redundant_ones_not_to(price, cost_of_one, cost_of_two, expected):
+    def value(point):
+        free = point.case.world.effective_dimension if point.name == "P2" else 1
+        cost = {"D_f": cost_of_one, "D_F": cost_of_two}.get(point.series, 0.0) * (point.x >= 0)
+        return 1 - cost - price * max(point.x, 0) / free
+
+    assert verdict("P2", value) == expected
+
+
+def test_p2_does_not_let_the_redundant_factor_pay_for_free_ones():
+    def value(point):
+        return 1 - 0.3 * (point.x >= 0)  # the redundant factor costs a lot, and free ones nothing
+
+    found = finding_of("P2", POINTS, scores(value))
+    assert found.verdict == "violated"
+    assert found.worst.kind == "lossy"
+    assert found.worst.number == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(-0.05, "satisfied"), (0.15, "partly"), (-0.2, "violated")])
+def test_p3_is_the_distance_from_the_matched_code(distance, expected):
+    assert verdict("P3", lambda p: 0.6 + distance * (p.x > 1) * (p.series == "E6")) == expected
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.05, "satisfied"), (0.1, "partly"), (0.5, "violated")])
+def test_p4_is_the_mean_score_of_nulls(level, expected):
+    assert verdict("P4", lambda p: level * (p.series == "n = 100")) == expected
+
+
+def test_an_interval_that_straddles_is_undecided():
+    found = finding_of("P4", POINTS, scores(lambda p: 0.05, spread=0.01))
+    assert found.verdict == "undecided"
+    assert found.possible == ("satisfied", "partly")
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_what_is_missing_leaves_the_verdict_open(name):
+    perfect = scores(lambda p: 1 - max(p.x, 0) / 4 if p.name == "P2" else 0.0)
+    complete = finding_of(name, POINTS, perfect)
+    assert (complete.verdict, complete.missing) == ("satisfied", ())
+    dropped = next(point for point in POINTS if point.name == name and point.series != "E4")
+    fewer = finding_of(name, POINTS, {point: row for point, row in perfect.items() if point != dropped})
+    assert fewer.verdict == "undecided"
+    assert len(fewer.missing) == 1
+    assert finding_of(name, POINTS, {}).possible == ("satisfied", "partly", "violated")
+
+
+def test_what_is_missing_does_not_excuse_a_violation():
+    kept = {point: row for point, row in scores(lambda p: 0.5).items() if point.series == "n = 100"}
+    assert finding_of("P4", POINTS, kept).verdict == "violated"
+
+
+def test_differences_are_taken_within_a_seed():
+    """Scores that vary by seed and not within it give an interval of no width."""
+    found = finding_of("P1", POINTS, scores(lambda p: 0.5 + 0.1 * (p.x > 0), spread=0.2))
+    assert all(row.interval == pytest.approx((0.1, 0.1)) for row in found.rows)

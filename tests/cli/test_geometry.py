@@ -1,0 +1,79 @@
+"""`unweave geometry`, and geometry inside `evaluate`."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unweave
+from unweave.cli import main
+
+TORUS = "unweave.synthetic.known_decoders:Torus"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["geometry", *arguments])
+
+
+def test_a_decoder_by_its_path():
+    result = run(TORUS, "--samples", "50", "--keep", "1", "--reference", TORUS)
+    assert result.exit_code == 0, result.output
+    assert "20 outputs, 20 latents" in result.output
+    assert "1 nats are kept by the first 2 latents." in result.output
+    assert "manifold cross mutual information   inf" in result.output
+
+
+@pytest.mark.parametrize("name", ["j.npy", "j.npz"])
+def test_saved_jacobians(tmp_path, name):
+    path = tmp_path / name
+    jacobians = np.random.default_rng(0).normal(size=(30, 5, 3))
+    np.save(path, jacobians) if name.endswith("npy") else np.savez(path, jacobians=jacobians)
+    result = run(str(path), "--json")
+    assert result.exit_code == 0, result.output
+    rows = {row["metric"]: row["score"]["raw"] for row in json.loads(result.output)["rows"]}
+    assert rows["total_entropy"] == pytest.approx(unweave.metrics.total_entropy(jacobians).raw)
+
+
+def test_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert run(TORUS, "--samples", "20", "--picture", str(tmp_path / "s.png")).exit_code == 0
+    assert (tmp_path / "s.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("nothing.npy", "no file"),
+        ("decoder", "module:name"),
+        ("no_such_module:net", "cannot be imported"),
+        ("unweave.synthetic.known_decoders:Nothing", "has no 'Nothing'"),
+        ("unweave.synthetic.known_decoders:ROWS_PER_BLOCK", "cannot be differentiated here"),
+    ],
+)
+def test_bad_sources_end_with_one_sentence(source, sentence):
+    result = run(source)
+    assert result.exit_code == 2
+    assert sentence in result.output
+    assert "Traceback" not in result.output
+
+
+def test_evaluate_adds_geometry_when_a_decoder_is_passed():
+    factors = np.random.default_rng(0).normal(size=(200, 2))
+    plain = unweave.evaluate(factors, factors, missing="refuse", quick=True)
+    assert "total_entropy" not in plain.labels  # not a failed row either
+    both = unweave.evaluate(factors, factors, decoder=np.eye(2), quick=True)
+    assert both["manifold_total_correlation"].raw == 0.0
+    assert "manifold_cross_mutual_information" not in both.labels
+    assert both.labels[: len(plain.labels)] == plain.labels
+    asked = unweave.evaluate(factors, factors, metrics=["total_entropy"])
+    assert "pass decoder=" in asked.rows[0].problem
+    alone = unweave.evaluate(decoder=np.eye(2))
+    assert str(alone).startswith("A decoder alone")
+
+
+def test_unknown_reproductions_are_refused():
+    for arguments in (["000", "fig9"], ["999", "fig1"]):
+        result = CliRunner().invoke(main, ["reproduce", *arguments])
+        assert result.exit_code == 2
+        assert "Error" in result.output

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from unweave.estimators.information.binning import binned, levels
+
+columns = arrays(np.float64, st.integers(1, 300), elements=st.integers(-20, 20).map(float))
+
+
+@given(columns, st.integers(2, 30))
+def test_equal_mass_labels_follow_the_order_of_values(column, bins):
+    labels = binned(column, bins, "equal_mass")
+    order = np.argsort(column, kind="stable")
+    assert (np.diff(labels[order].astype(int)) >= 0).all()
+    assert all(len(set(labels[column == value])) == 1 for value in np.unique(column))
+
+
+@given(columns)
+def test_few_distinct_values_are_kept_apart(column):
+    assert len(set(binned(column, 41, "equal_mass"))) == len(set(column))
+
+
+@pytest.mark.parametrize(("n_rows", "bins"), [(1000, 20), (999, 7), (100_000, 100)])
+def test_equal_mass_is_equal_without_ties(n_rows, bins):
+    counts = np.bincount(binned(np.random.default_rng(0).normal(size=n_rows), bins, "equal_mass"))
+    assert counts.size == bins
+    assert counts.max() - counts.min() <= 1
+
+
+def test_a_value_that_fills_several_bins_gets_one_of_its_own():
+    column = np.r_[np.zeros(900), np.linspace(1, 2, 50), np.linspace(-2, -1, 50)]
+    labels = binned(column, 10, "equal_mass")
+    assert len(set(labels[column == 0])) == 1
+    assert not set(labels[column == 0]) & set(labels[column != 0])
+
+
+def test_equal_width_is_numpys_histogram():
+    column = np.random.default_rng(1).normal(size=5000)
+    counts = np.bincount(binned(column, 20, "equal_width"), minlength=20)
+    assert (counts == np.histogram(column, 20)[0]).all()
+
+
+def test_levels_are_ranks_of_distinct_values():
+    assert levels(np.array([3.5, -1.0, 3.5, 7.0])).tolist() == [1, 0, 1, 2]
+
+
+def test_unknown_binning_is_refused():
+    with pytest.raises(ValueError, match="equal_mass"):
+        binned(np.arange(5.0), 2, "quantile")

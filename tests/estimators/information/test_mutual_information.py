@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from scipy.special import digamma
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.metrics import mutual_info_score
+
+from unweave.estimators.information import joint_counts as module
+from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+
+
+def labels_of(*shape, high, seed=0):
+    return np.random.default_rng(seed).integers(0, high, shape).astype(np.uint16)
+
+
+@pytest.mark.parametrize("n_rows", [50, 5000, 200_000], ids=["side by side", "blocks", "pairs"])
+def test_counting_agrees_with_scikit_learn_at_every_size(n_rows):
+    """The three ways of counting (many codes at once, one code in blocks of rows, two codes jointly) give the same."""
+    codes = [labels_of(n_rows, high=k, seed=k) for k in (2, 7, 20, 3, 11)]
+    factors = [labels_of(n_rows, high=4, seed=99), (codes[1] // 2).astype(np.uint16)]
+    found = Histogram().label_information(codes, factors)
+    expected = [[mutual_info_score(code, factor) for factor in factors] for code in codes]
+    assert found == pytest.approx(np.array(expected), abs=1e-9)
+
+
+def test_wide_label_alphabets_do_not_overflow():
+    code, factor = labels_of(3000, high=2000), labels_of(3000, high=1500, seed=1)
+    found = Histogram().label_information([code], [factor])[0, 0]
+    assert found == pytest.approx(mutual_info_score(code, factor), abs=1e-9)
+
+
+def test_paired_counting_is_used_only_where_rows_are_many(monkeypatch):
+    seen = []
+    counted = module._counted
+    monkeypatch.setattr(module, "_counted", lambda *given: seen.append(given[-1]) or counted(*given))
+    for n_rows in (1000, 100_000):
+        Histogram().label_information([labels_of(n_rows, high=10)] * 2, [labels_of(n_rows, high=10, seed=1)])
+    assert seen == [1000]  # one count of 10 x 10 x 10 cells; the few rows went side by side
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
+def test_fine_histogram_tends_to_the_gaussian_closed_form(rho):
+    """I = -1/2 log(1 - rho^2); bins lose a little, the plug-in's bias adds a little."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400_000)
+    y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=x.size)
+    estimator = Histogram(bins=40, bias_correction="miller_madow")
+    found = estimator.code_information(y[:, None], [estimator.factor_labels(x, discrete=False)])[0, 0]
+    assert found == pytest.approx(-0.5 * np.log(1 - rho**2), abs=0.02)
+
+
+def test_miller_madow_centres_the_null():
+    rng = np.random.default_rng(1)
+    draws = []
+    for _ in range(100):
+        code, factor = rng.normal(size=(2, 500))
+        estimator = Histogram(bins=8, bias_correction="miller_madow")
+        draws.append(estimator.code_information(code[:, None], [estimator.factor_labels(factor, discrete=False)])[0, 0])
+    assert abs(np.mean(draws)) < 3 * np.std(draws) / 10
+    assert np.mean(draws) < 0.2 * 49 / 1000  # the bias it removes
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+@pytest.mark.parametrize("n_labels", [2, 5, 20])
+def test_nearest_neighbours_agree_with_scikit_learn(k, n_labels):
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, n_labels, 1500)
+    codes = np.column_stack([labels + rng.normal(size=1500), rng.normal(size=1500)])
+    found = NearestNeighbour(k=k).code_information(codes, [labels.astype(np.uint16)])[:, 0]
+    expected = mutual_info_classif(codes, labels, n_neighbors=k, random_state=0)  # clipped at 0, and jittered
+    assert np.maximum(found, 0) == pytest.approx(expected, abs=2e-3)
+
+
+def test_nearest_neighbours_of_a_mixture_closed_form():
+    """Two equally likely Gaussians at +-mu: I by numerical integration."""
+    mu, n = 1.5, 40_000
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, n)
+    x = np.linspace(-12, 12, 200_001)
+    density = 0.5 * (np.exp(-((x - mu) ** 2) / 2) + np.exp(-((x + mu) ** 2) / 2)) / np.sqrt(2 * np.pi)
+    entropy = -np.trapezoid(density * np.log(np.maximum(density, 1e-300)), x)
+    expected = entropy - 0.5 * np.log(2 * np.pi * np.e)
+    code = mu * (2 * labels - 1) + rng.normal(size=n)
+    found = NearestNeighbour().code_information(code[:, None], [labels.astype(np.uint16)])[0, 0]
+    assert found == pytest.approx(expected, abs=0.01)
+
+
+def test_never_above_the_entropy():
+    """Also with rare classes (20 of 20,000), discrete codes and constants."""
+    rng = np.random.default_rng(4)
+    labels = np.r_[np.ones(20, dtype=np.uint16), np.zeros(19_980, dtype=np.uint16)]
+    codes = np.column_stack([labels, labels + 0.01 * rng.normal(size=20_000), np.full(20_000, 5.0)])
+    entropy = float(entropy_of_counts(np.bincount(labels)))
+    for estimator in (Histogram(), NearestNeighbour()):
+        found = estimator.code_information(codes, [labels])[:, 0]
+        assert (found <= entropy + 1e-12).all()
+        assert found[2] == 0.0
+    assert NearestNeighbour().code_information(codes, [labels])[0, 0] == pytest.approx(entropy, rel=0.1)
+
+
+def test_discrete_codes_get_the_plug_in_value_from_nearest_neighbours():
+    labels = labels_of(20_000, high=4)
+    code = np.where(np.random.default_rng(5).random(20_000) < 0.7, labels, labels_of(20_000, high=4, seed=6))
+    found = NearestNeighbour().code_information(code[:, None].astype(float), [labels])[0, 0]
+    assert found == pytest.approx(mutual_info_score(code, labels), abs=0.01)
+
+
+def test_a_class_of_one_has_no_neighbour_and_is_left_out():
+    labels = np.zeros(100, dtype=np.uint16)
+    labels[0] = 1
+    found = NearestNeighbour().code_information(np.random.default_rng(6).normal(size=(100, 1)), [labels])[0, 0]
+    assert np.isfinite(found)
+    assert digamma(1) < 0  # what counting it would have added
+
+
+def test_unknown_bias_correction_is_refused():
+    with pytest.raises(ValueError, match="miller_madow"):
+        Histogram(bias_correction="jackknife").label_information([labels_of(10, high=2)], [labels_of(10, high=2)])

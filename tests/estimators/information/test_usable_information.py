@@ -1,0 +1,102 @@
+"""Usable and joint information against closed forms, scikit-learn, and each other."""
+
+import numpy as np
+import pytest
+from sklearn.feature_selection import mutual_info_classif
+
+from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.estimators.information.mutual_information import NearestNeighbour
+from unweave.estimators.information.neighbours import label_information
+from unweave.estimators.information.usable_information import UsableInformation
+from unweave.estimators.probes import tuned_logistic
+
+TRAIN, TEST = np.arange(1600), np.arange(1600, 2000)
+
+
+def noisy_classes(n_rows=2000, n_labels=4, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, n_labels, n_rows)
+    return labels[:, None] * [1.0, 0.0, -0.5] + rng.normal(size=(n_rows, 3)), labels
+
+
+def test_share_approaches_the_closed_form_of_two_gaussians():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 20_000)
+    column = (2 * labels - 1 + rng.normal(size=20_000))[:, None]
+    # the posterior is logistic in the column, so usable information is mutual information; by quadrature:
+    x = np.linspace(-8, 8, 20_001)
+    density = np.exp(-((x - 1) ** 2) / 2) / np.sqrt(2 * np.pi)
+    exact = np.log(2) - (density * np.log1p(np.exp(-2 * x))).sum() * (x[1] - x[0])
+    found = UsableInformation().joint_information(column, labels, np.arange(16_000), np.arange(16_000, 20_000))
+    assert found == pytest.approx(exact, abs=0.02)
+    assert label_information(column, labels, k=5) == pytest.approx(exact, abs=0.02)
+
+
+@pytest.mark.parametrize("classifier", ["logistic", "boosted_trees"])
+def test_noise_is_of_no_use_and_labels_themselves_of_all(classifier):
+    rng = np.random.default_rng(0)
+    columns, labels = rng.normal(size=(2000, 3)), rng.integers(0, 3, 2000)
+    estimator = UsableInformation(classifier)
+    assert -0.1 < estimator.share(columns, labels, TRAIN, TEST) < 0.01
+    assert estimator.joint_information(columns, labels, TRAIN, TEST) <= 0.01
+    assert estimator.share(labels[:, None].astype(float), labels, TRAIN, TEST) > 0.97
+
+
+def test_only_trees_see_what_codes_tell_together():
+    columns = np.random.default_rng(0).normal(size=(2000, 2))
+    labels = (columns.prod(axis=1) > 0).astype(int)
+    assert UsableInformation().share(columns, labels, TRAIN, TEST) < 0.05
+    assert UsableInformation("boosted_trees").share(columns, labels, TRAIN, TEST) > 0.7
+    assert label_information(columns, labels, k=3) > 0.8 * np.log(2)
+    with pytest.raises(ValueError, match="not known"):
+        UsableInformation("forest").share(columns, labels, TRAIN, TEST)  # type: ignore[arg-type]
+
+
+def test_wide_columns_go_through_ten_directions(monkeypatch):
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(2000, 200))
+    labels = np.digitize(columns @ rng.normal(size=200), np.linspace(-20, 20, 8))
+    shapes = []
+    solver = tuned_logistic.by_newton
+    monkeypatch.setattr(tuned_logistic, "by_newton", lambda loss, at: (shapes.append(at.shape), solver(loss, at))[1])
+    assert UsableInformation().share(columns, labels, TRAIN, TEST) > 0.7
+    assert set(shapes) == {(9, 11)}
+
+
+def test_more_labels_than_newton_steps_can_bear():
+    """200 labels times 11 weights are fitted by gradients."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 200, 4000)
+    columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(4000, 10))
+    assert UsableInformation().share(columns, labels, np.arange(3200), np.arange(3200, 4000)) > 0.99
+
+
+def test_neighbours_in_one_dimension_are_those_of_the_sorted_search_and_of_scikit_learn():
+    columns, labels = noisy_classes(800)
+    one = NearestNeighbour(k=4).code_information(columns[:, :1], [labels.astype(np.uint16)])[0, 0]
+    assert label_information(columns[:, :1], labels, k=4) == pytest.approx(one, abs=1e-12)
+    theirs = mutual_info_classif(columns[:, :1], labels, discrete_features=False, n_neighbors=4, random_state=0)[0]
+    assert one == pytest.approx(theirs, abs=1e-3)
+
+
+def test_more_columns_tell_no_less_and_never_more_than_the_entropy():
+    columns, labels = noisy_classes()
+    told = [label_information(columns[:, :width], labels, k=3) for width in (1, 3)]
+    assert told[0] < told[1] < entropy_of_counts(np.bincount(labels))
+    rare = np.r_[np.zeros(1980, dtype=int), np.ones(20, dtype=int)]
+    perfect = np.column_stack([rare, rare]) + 1e-3 * columns[:, :2]
+    assert label_information(perfect, rare, k=3) <= entropy_of_counts(np.bincount(rare)) + 1e-12
+    assert label_information(np.full((2000, 2), 7.0), rare, k=3) == 0
+    assert label_information(columns, np.arange(2000), k=3) == 0
+
+
+def test_ranks_do_not_care_for_monotone_maps():
+    columns, labels = noisy_classes(500)
+    labels = labels.astype(np.uint16)
+    estimator = NearestNeighbour(k=5, ranked=True)
+    assert (
+        estimator.code_information(columns, [labels]) == estimator.code_information(np.exp(columns), [labels])
+    ).all()
+    rows = np.arange(500), np.arange(0)
+    joint = [estimator.joint_information(item, labels, *rows) for item in (columns, np.exp(columns))]
+    assert joint[0] == joint[1]

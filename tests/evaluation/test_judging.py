@@ -1,0 +1,76 @@
+"""Intervals and ties of an evaluation come from the same parts of the samples, each scored once."""
+
+import dataclasses
+import functools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave import Evidence, EvidenceError, Score, compare, evaluate
+from unweave.metrics import mcc, r2
+from unweave.score import plain_data
+from unweave.trust.sampling.comparison import compared
+from unweave.trust.sampling.intervals import interval
+from unweave.trust.sampling.subsampling import N_PARTS
+
+RNG = np.random.default_rng(0)
+FACTORS, NOISE = RNG.normal(size=(2, 120, 2))
+CODES = {"clean": FACTORS + 0.2 * NOISE, "alike": FACTORS + 0.2 * NOISE[::-1], "noisy": FACTORS + NOISE}
+UNBOUND = 1e6
+SEEN: Counter[tuple[int, float]] = Counter()
+
+
+@unweave.metric(
+    measures="a mean", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"), min_rows=2,
+    bounds=(0.0, 1.0), best=1.0, chance=0.5, cost="none", fails_when="never", reference="none",
+)  # fmt: skip
+def counted(evidence):
+    """The mean code, and a memory of where it was asked for."""
+    SEEN[evidence.n_rows, float(evidence.codes.sum())] += 1
+    return Score(float(evidence.codes.mean()))
+
+
+def test_every_part_is_scored_once():
+    SEEN.clear()
+    compare(FACTORS, CODES, metrics=[counted], budget=UNBOUND)
+    parts = {key: n_times for key, n_times in SEEN.items() if key[0] == 60}
+    assert len(parts) == len(CODES) * N_PARTS
+    assert set(parts.values()) == {1}
+
+
+@pytest.mark.parametrize("row_groups", [None, np.arange(120) // 10])
+def test_intervals_and_ties_are_those_of_each_metric_alone(row_groups):
+    found = compare(
+        FACTORS, CODES, metrics=["mcc", "r2"], seeds=[3, 4], level=0.9, budget=UNBOUND, row_groups=row_groups
+    )
+    evidences = {name: Evidence(FACTORS, codes, row_groups=row_groups) for name, codes in CODES.items()}
+    for label, metric in {"mcc": mcc, "r2": r2}.items():
+        seeded = functools.partial(metric, rng=3)
+        alone = compared(seeded, evidences, level=0.9)
+        assert found.data["comparison"][label] == plain_data(dataclasses.asdict(alone))
+        for name, evidence in evidences.items():
+            assert found.row(label, name).interval == interval(seeded, evidence, level=0.9)
+
+
+def test_a_metric_that_fails_somewhere_compares_nothing():
+    @unweave.metric(
+        measures="a mean", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"),
+        min_rows=2, bounds=(0.0, 1.0), best=1.0, chance=0.5, cost="none", fails_when="never", reference="none",
+    )  # fmt: skip
+    def fails_on_many_codes(evidence):
+        """The mean code of two."""
+        if evidence.n_codes > 2:
+            raise ValueError("too many")
+        return Score(float(evidence.codes.mean()))
+
+    codes = {"two": FACTORS, "three": np.column_stack([FACTORS, NOISE[:, 0]])}
+    found = compare(FACTORS, codes, metrics=["mcc", fails_on_many_codes], budget=1)
+    assert set(found.data["comparison"]) == {"mcc"}
+    assert found.row("fails_on_many_codes", "two").interval.defined
+
+
+def test_what_is_no_level_is_refused():
+    with pytest.raises(EvidenceError, match="level=95 is not a level"):
+        evaluate(FACTORS, FACTORS, metrics=["mcc"], level=95)

@@ -1,0 +1,109 @@
+"""Metrics named by text, by function or by partial function; what is not there is refused with a hint."""
+
+import functools
+
+import pytest
+
+from unweave import EvidenceError, Score, metric, metrics
+from unweave.evaluation.metric_choice import chosen_by_text, chosen_metrics
+from unweave.metrics import CATALOGUE
+
+
+def a_metric(name):
+    def function(evidence):
+        """A constant."""
+        return Score(0.5)
+
+    function.__name__ = name
+    return metric(
+        measures="nothing",
+        equivalence="any",
+        factor_kinds=metrics.mcc.card.factor_kinds,
+        needs=("factors",),
+        min_rows=1,
+        bounds=(0.0, 1.0),
+        best=1.0,
+        chance=0,
+        cost="none",
+        fails_when="always",
+        reference="none",
+    )(function)
+
+
+def test_none_is_the_whole_catalogue():
+    assert chosen_metrics(None) == CATALOGUE
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["mcc", metrics.mcc, ["mcc"], (metrics.mcc,), ["mcc", metrics.mcc], iter(["mcc"])],
+    ids=["name", "metric", "list", "tuple", "twice", "iterator"],
+)
+def test_one_metric_however_it_is_named(given):
+    assert chosen_metrics(given) == {"mcc": metrics.mcc}
+
+
+def test_options_are_part_of_the_label():
+    by_hand = functools.partial(metrics.mcc, correlation="rdc")
+    assert list(chosen_metrics(["mcc", "mcc:correlation=spearman", by_hand])) == [
+        "mcc",
+        "mcc (correlation=spearman)",
+        "mcc (correlation=rdc)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("mcc:correlation=rdc", {"correlation": "rdc"}),
+        ("mcc:cross_fit=true:rng=7", {"cross_fit": True, "rng": 7}),
+        ("mcc:cross_fit=no", {"cross_fit": False}),
+        (" r2 : n_folds = 3 ", {"n_folds": 3}),
+        ("dci_completeness:test_share=0:normalise=none", {"test_share": 0.0, "normalise": "none"}),
+    ],
+)
+def test_options_in_text_have_the_type_of_their_default(text, options):
+    found = chosen_by_text(text).keywords
+    assert found == options
+    assert [type(value) for value in found.values()] == [type(value) for value in options.values()]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mmc", r"There is no metric called 'mmc': did you mean 'mcc'\?"),
+        ("MIG", r"no metric called 'MIG': did you mean 'mig'\?"),
+        ("dci_disentangelment", r"did you mean 'dci_disentanglement'\?"),
+        ("", "no metric called '': the metrics are mcc, r2"),
+        ("accuracy@5000", "the metrics are mcc, r2"),
+        ("mcc:corelation=rdc", "mcc has no option 'corelation': it has correlation, normalise, cross_fit, rng"),
+        ("mcc:correlation", "'correlation' does not set correlation of mcc: write correlation=VALUE, such as"),
+        ("mcc:cross_fit=maybe", "'cross_fit=maybe' does not set cross_fit of mcc: .* such as cross_fit=False"),
+        ("r2:n_folds=few", "'n_folds=few' does not set n_folds of r2: write n_folds=VALUE, such as n_folds=5"),
+        (
+            "r2:probe=lasso",
+            r"probe of r2 is not a number or a word: pass functools\.partial\(r2, probe=\.\.\.\) in Python",
+        ),
+        ("mcc:", "mcc has no option ''"),
+    ],
+)
+def test_text_that_names_nothing(text, message):
+    with pytest.raises(EvidenceError, match=message):
+        chosen_by_text(text)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "There is no metric to compute: name at least one, or pass None for all"),
+        ([7], "object of type int is not a metric: declare it with @unweave.metric"),
+        ([len], "object of type builtin_function_or_method is not a metric"),
+        ([functools.partial(metrics.mcc, corelation="rdc")], "mcc has no option 'corelation'"),
+        ([a_metric("same"), a_metric("same")], "Two metrics are called 'same': give each a name of its own"),
+        (["mcc", a_metric("mcc")], "Two metrics are called 'mcc'"),
+    ],
+    ids=["none", "number", "function", "option", "same name", "name of the catalogue"],
+)
+def test_choices_that_cannot_be(given, message):
+    with pytest.raises(EvidenceError, match=message):
+        chosen_metrics(given)

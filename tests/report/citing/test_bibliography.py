@@ -1,0 +1,52 @@
+"""Every work that a card cites has an entry, and no entry says more than is known."""
+
+import re
+
+import numpy as np
+import pytest
+
+from unweave import evaluate
+from unweave.metrics import CATALOGUE
+from unweave.report.citing.bibliography import BIBLIOGRAPHY, bibtex_of, cited
+
+FACTORS = np.random.default_rng(0).normal(size=(100, 2))
+CITING = {
+    name: entry.card.reference for name, entry in CATALOGUE.items() if re.search(r"'|\(00\d\)", entry.card.reference)
+}
+
+
+@pytest.mark.parametrize("name", CITING)
+def test_every_work_a_card_cites_has_an_entry(name):
+    works = [part for part in CITING[name].split(";") if part.strip()]
+    assert len(cited(CITING[name])) == len(works)
+
+
+def test_years_are_those_of_the_cards():
+    for reference in CITING.values():
+        for part in reference.split(";"):
+            stated = re.search(r"\((\d{4})\)", part)
+            for entry in cited(part):
+                assert dict(entry.fields).get("year") == (stated and stated[1])
+
+
+def test_keys_are_unique_and_braces_close():
+    assert len({entry.key for entry in BIBLIOGRAPHY}) == len(BIBLIOGRAPHY)
+    for entry in BIBLIOGRAPHY:
+        assert entry.bibtex.count("{") == entry.bibtex.count("}")
+        assert entry.bibtex.isascii()
+        assert "doi" not in entry.bibtex.lower()
+
+
+def test_a_work_cited_twice_is_listed_once():
+    text = bibtex_of(dict.fromkeys(["one", "two"], CATALOGUE["dci_completeness"].card.reference), "0.1.0")
+    assert text.count("@inproceedings{eastwood2018framework,") == 1
+    assert "@software{unweave,\n  title = {unweave},\n  version = {0.1.0},\n}" in text
+
+
+def test_a_metric_of_the_library_is_not_credited_to_whom_it_comes_after():
+    evaluation = evaluate(FACTORS, FACTORS, metrics=["identification", "mig"], quick=True)
+    writing = evaluation.to_summary()["writing"]
+    assert "unweave's own, after Joshi et al." in writing["methods"]
+    assert writing["methods"].count("unweave's own") == 1
+    assert "note = {identification is unweave's own, after Joshi et al.}" in writing["bibtex"]
+    assert "@software{unweave" in writing["bibtex"]

@@ -1,0 +1,47 @@
+"""Pictures are drawn from plain arrays and written; their contents are asserted through the axes."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from unweave.report.figures.geometry import (
+    contour_grid_figure,
+    image_grid_figure,
+    information_figure,
+    save,
+    spectrum_figure,
+    tangent_figure,
+)
+
+
+def test_spectrum_shows_both_orders_and_the_truth(tmp_path):
+    figure = spectrum_figure({"a": np.array([1.0, 3.0, 2.0]), "b": np.zeros(3)}, truth=np.array([3.0, 2.0, 1.0]))
+    lines = figure.axes[0].lines
+    assert [line.get_ydata().tolist() for line in lines[:2]] == [[1.0, 3.0, 2.0], [3.0, 2.0, 1.0]]
+    assert len(lines) == 5
+    assert save(figure, tmp_path / "deep" / "spectrum.png").stat().st_size > 1000
+
+
+def test_information_hides_what_is_undefined_and_caps_what_is_infinite():
+    matrix = np.array([[np.nan, 1.0], [np.inf, 2.0]])
+    figure = information_figure({"one": matrix, "two": matrix})
+    shown = figure.axes[0].images[0].get_array()
+    assert bool(shown.mask[0, 0])
+    assert shown[1, 0] == 2.0
+
+
+def test_grids_of_lines_and_bars():
+    lines = np.zeros((3, 10, 2))
+    figure = contour_grid_figure(
+        {"A": (lines, lines)}, np.random.default_rng(0).normal(size=(50, 2)), {"A": (1, 2, 0.5)}
+    )
+    heights = [bar.get_height() for bar in figure.axes[1].patches]
+    assert heights == [1, 2, 0.5, 2.5]
+
+
+def test_images():
+    figure = image_grid_figure(np.random.default_rng(0).normal(size=(2, 3, 4, 4)), ["a", "b"], ["1", "2", "3"])
+    assert len(figure.axes) == 6
+    tangents = tangent_figure(np.random.default_rng(0).normal(size=(16, 3)), (4, 4), [2, 0], ["x", "y", "z"])
+    assert [axes.get_title() for axes in tangents.axes][:2] == ["z", "x"]

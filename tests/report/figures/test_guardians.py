@@ -1,0 +1,91 @@
+"""Figures of 003 drawn from made-up means: panels, axes, markers of the authors' data, and legends."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from unweave.papers.guardians.figures import FIGURES
+from unweave.papers.guardians.reproduction import Shown
+from unweave.papers.guardians.results import Mean
+from unweave.report.figures.guardians import COLOUR_OF_METRIC, guardians_figure
+from unweave.report.reproductions.guardians import agreement_table
+
+
+def made_up(name, with_theirs):
+    figure, rng = FIGURES[name], np.random.default_rng(0)
+    parts = []
+    for part in figure.parts:
+        means = {
+            (*setting.key, metric): Mean(value, value - 0.1, value + 0.1)
+            for setting in part.settings
+            for metric in part.metrics
+            for value in [float(rng.uniform())]
+        }
+        parts.append(Shown(part, means, means if with_theirs else {}))
+    return guardians_figure(figure, parts)
+
+
+def visible(figure):
+    return [axes for axes in figure.axes if axes.get_visible() and axes.get_title()]
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("fig2", ["d = 2", "d = 5", "d = 10"]),
+        ("fig4", ["E5", "E6", "E7", "E8"]),
+        ("fig7", ["d = 5", "d = 10", "d = 20"]),
+        ("fig3", ["independent (D1)", "constraint of one (D3)"]),
+    ],
+)
+def test_panels_are_those_of_the_paper(name, titles):
+    figure = made_up(name, with_theirs=False)
+    assert [axes.get_title() for axes in visible(figure)] == titles
+    assert all(axes.get_ylim() == (-0.04, 1.05) for axes in visible(figure))
+    assert "authors' data" not in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_the_authors_data_are_markers_in_the_legend():
+    figure = made_up("fig1", with_theirs=True)
+    assert len(visible(figure)) == 4
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[-1] == "authors' data"
+    assert {"E1", "E3", "E7", "E8", "MCC-P", "DCI-D", "R2"} <= set(labels)
+
+
+def test_maps_have_their_numbers_and_the_authors_below():
+    alone, both = made_up("fig5", with_theirs=False), made_up("fig5", with_theirs=True)
+    assert [axes.get_title() for axes in visible(alone)] == ["DCI-D", "MCC-P", "MCC-S", "R2"]
+    assert len(visible(both)) == 8
+    assert "R2, authors' data" in [axes.get_title() for axes in visible(both)]
+    assert len(visible(alone)[0].texts) == 35
+    assert [label.get_text() for label in visible(alone)[0].get_yticklabels()] == ["0.5", "1", "2", "5", "10"]
+
+
+def test_colours_are_all_different():
+    assert len(set(COLOUR_OF_METRIC.values())) == len(COLOUR_OF_METRIC) == 12
+
+
+def test_the_table_counts():
+    from unweave.papers.guardians.agreement import Comparison
+    from unweave.papers.guardians.settings import Setting
+
+    key = (*Setting("exp01").key, "R2")
+    found = [Comparison("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
+    table = agreement_table(found)
+    assert [list(column.cells) for column in table.columns] == [
+        ["exp01", "all"],
+        ["R2", ""],
+        ["2", "2"],
+        ["1", "1"],
+        ["1", "1"],
+        ["0", "0"],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_can_be_drawn(name, tmp_path):
+    made_up(name, with_theirs=True).savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000

@@ -1,0 +1,228 @@
+"""The page in a real browser: opened from disk, without errors or requests; sorting, copying, small, dark, printed."""
+
+import base64
+import json
+import shutil
+import tempfile
+
+import pytest
+from fake_evaluations import fake_evaluation
+
+from unweave.report.page import html
+from unweave.report.page.colours import contrast
+from unweave.report.page.html import MOST_BYTES, rendered
+from unweave.report.summary.page_limits import EVER_LESS
+from unweave.report.summary.summarise import summarise
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed")
+PHONE, LAPTOP = (390, 844), (1280, 800)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking"):
+            options.add_argument(f"--{argument}")
+        options.add_argument(f"--user-data-dir={profile}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    evaluations = {
+        "one": fake_evaluation(),
+        "three": fake_evaluation(("beta-VAE", "<b>Factor</b>VAE", "noise")),
+        "large": fake_evaluation(n_factors=200, n_codes=2000),
+        "bare": fake_evaluation(trusted=False),
+    }
+    for name, evaluation in evaluations.items():
+        evaluation.to_html(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in evaluations}
+
+
+def opened(browser, path, size=LAPTOP, scheme="light", media=""):
+    # without motion the page is where a click wants it at once
+    wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    features = [{"name": name, "value": value} for name, value in wishes.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+    metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(path.as_uri())
+    return browser
+
+
+def labels(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#verdict-table tbody th .name')].map(e => e.textContent)"
+    )
+
+
+def rgb(browser, selector, name):
+    text = browser.execute_script(
+        "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]", selector, name
+    )
+    return tuple(int(part) for part in text[text.index("(") + 1 : -1].split(",")[:3])
+
+
+@pytest.mark.parametrize("name", ["one", "three", "large", "bare"])
+def test_pages_are_one_small_file(pages, name):
+    assert pages[name].stat().st_size < MOST_BYTES
+
+
+def test_pages_of_too_much_are_aggregated_until_they_fit(monkeypatch):
+    evaluation = fake_evaluation(["a", "b"], n_factors=22, n_codes=25)
+    *larger, coarse = (len(rendered(summarise(evaluation, detail)).encode()) for detail in EVER_LESS)
+    monkeypatch.setattr(html, "MOST_BYTES", coarse + 1)
+    assert len(html.html_page(evaluation).encode()) == coarse < min(larger)
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["one", "three", "large", "bare"])
+def test_no_console_errors_and_no_requests(browser, pages, name):
+    browser.get_log("performance")
+    opened(browser, pages[name])
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    requests = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    # the browser's own start page asks for parts of the browser
+    asked = {entry["request"]["url"] for entry in requests if not entry["documentURL"].startswith("chrome:")}
+    assert {url for url in asked if not url.startswith("data:")} == {pages[name].as_uri()}
+    assert browser.execute_script("return [...document.images].every(image => image.naturalWidth > 0)")
+
+
+@needs_browser
+def test_names_are_text_and_never_markup(browser, pages):
+    opened(browser, pages["three"])
+    assert browser.execute_script("return document.querySelectorAll('thead b').length") == 0
+    assert "<b>Factor</b>VAE" in browser.find_element("id", "verdict-table").text
+
+
+@needs_browser
+def test_the_embedded_summary_is_the_summary(browser, pages):
+    opened(browser, pages["three"])
+    text = browser.execute_script("return document.getElementById('summary').textContent")
+    assert json.loads(text) == summarise(fake_evaluation(("beta-VAE", "<b>Factor</b>VAE", "noise")))
+
+
+@needs_browser
+def test_sorting_by_click(browser, pages):
+    opened(browser, pages["one"])
+    given = labels(browser)
+    by_head = {button.text: button for button in browser.find_elements("css selector", "#verdict-table thead button")}
+    by_head["Score"].click()
+    assert labels(browser) == ["r2", "mcc", "dci_disentanglement", "dci_completeness", "jemmig", "mig"]
+    assert by_head["Score"].find_element("xpath", "..").get_attribute("aria-sort") == "descending"
+    by_head["Score"].click()
+    assert labels(browser)[0] == "mig"
+    by_head["Verdict"].click()
+    assert labels(browser)[-1] == "mig"
+    assert sorted(labels(browser)) == sorted(given)
+    assert by_head["Score"].find_element("xpath", "..").get_attribute("aria-sort") == "none"
+
+
+@needs_browser
+def test_sorting_and_copying_by_keyboard_alone(browser, pages):
+    from selenium.webdriver.common.keys import Keys
+
+    opened(browser, pages["one"])
+    press = webdriver.ActionChains(browser, duration=0)
+    active = "const { dataset, innerText } = document.activeElement; return dataset.copy ?? innerText"
+    reached = []
+    while "bibtex" not in reached and len(reached) < 60:
+        press.send_keys(Keys.TAB).perform()
+        reached.append(browser.execute_script(active))
+        if reached[-1] == "Score":
+            press.send_keys(Keys.ENTER).perform()
+            assert labels(browser)[0] == "r2"
+    assert {"Metric", "Score", "methods", "latex", "bibtex"} <= set(reached)
+    press.send_keys(Keys.SPACE).perform()
+    state = "const done = arguments[0]; setTimeout(() => done(document.activeElement.dataset.state), 80)"
+    assert browser.execute_async_script(state) in ("copied", "selected")
+
+
+@needs_browser
+@pytest.mark.parametrize("with_clipboard", [True, False])
+def test_copying(browser, pages, with_clipboard):
+    opened(browser, pages["one"])
+    stub = "t => { window.copied = t; return Promise.resolve(); }" if with_clipboard else "() => Promise.reject()"
+    browser.execute_script(
+        f"Object.defineProperty(navigator, 'clipboard', {{value: {{writeText: {stub}}}}});"
+        "document.addEventListener('copy', () => { window.copied = getSelection().toString(); });"
+    )
+    for piece, text in summarise(fake_evaluation())["writing"].items():
+        button = browser.find_element("css selector", f"button[data-copy={piece}]")
+        button.click()
+        wait = "const done = arguments[1]; setTimeout(() => done(arguments[0].dataset.state), 80)"
+        assert browser.execute_async_script(wait, button) == "copied"
+        assert browser.execute_script("return window.copied").split() == text.split()
+        assert "Copied" in browser.find_element("id", "said").get_attribute("textContent")
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["one", "three", "large"])
+def test_a_phone_needs_no_sideways_scrolling(browser, pages, name):
+    opened(browser, pages[name], PHONE)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= PHONE[0]
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_both_schemes(browser, pages, scheme):
+    opened(browser, pages["one"], scheme=scheme)
+    paper = rgb(browser, "body", "backgroundColor")
+    assert (sum(paper) < 120) == (scheme == "dark")
+    for selector in ("body", ".sub", ".small", ".legend", "nav a", "a[href='#reasons']"):
+        assert contrast(rgb(browser, selector, "color"), paper) >= 4.5, selector
+    for level in ("trust", "caution", "do-not-use"):
+        chip = f".chip.{level}"
+        assert contrast(rgb(browser, chip, "color"), rgb(browser, chip, "backgroundColor")) >= 4.5
+        assert browser.find_element("css selector", chip).text == level.replace("-", " ")  # not by colour alone
+    cell = "td.best"
+    assert contrast(rgb(browser, cell, "color"), rgb(browser, cell, "backgroundColor")) >= 4.5
+
+
+@needs_browser
+def test_printed_pages_are_light_and_unfolded(browser, pages):
+    opened(browser, pages["one"], scheme="dark", media="print")
+    assert rgb(browser, "body", "backgroundColor") == (255, 255, 255)
+    assert not browser.find_element("tag name", "nav").is_displayed()
+    folded = "return document.querySelectorAll('details:not([open])').length"
+    assert browser.execute_script(folded) > 0
+    browser.execute_script(
+        "window.addEventListener('beforeprint', () => { "
+        "window.foldedOnPaper = document.querySelectorAll('details:not([open])').length; })"
+    )
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert pdf.startswith(b"%PDF")
+    assert browser.execute_script("return window.foldedOnPaper") == 0
+    assert browser.execute_script(folded) > 0
+
+
+@needs_browser
+def test_codes_can_be_put_in_the_order_of_their_factors(browser, pages):
+    opened(browser, pages["one"])
+    names = "return [...document.querySelectorAll('#matrices tbody')[0].rows].map(row => row.cells[0].textContent)"
+    given = browser.execute_script(names)
+    button = browser.find_element("id", "order-codes")
+    button.click()
+    ordered = browser.execute_script(names)
+    values = dict(zip(given, summarise(fake_evaluation())["matrices"][0]["values"], strict=True))
+    best = [max(range(4), key=values[name].__getitem__) for name in ordered]
+    assert best == sorted(best)
+    button.click()
+    assert browser.execute_script(names) == given
+
+
+@needs_browser
+def test_what_was_aggregated_is_said_on_the_page(browser, pages):
+    text = opened(browser, pages["large"]).find_element("tag name", "main").text
+    assert "a cell is the largest value of a block of 17 codes by 2 factors" in text
+    assert "the 12 highest and the 12 lowest of 200 factors" in text

@@ -1,0 +1,331 @@
+"""The summary holds what the evaluation says, aggregates what is too much, and is strict JSON."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fake_evaluations import CHOSEN, fake_evaluation
+
+from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
+from unweave.report.page.html import rendered
+from unweave.report.summary.page_limits import COARSE
+from unweave.report.summary.summarise import summarise
+from unweave.synthetic.known_decoders import Torus
+
+RNG = np.random.default_rng(0)
+FACTORS = {"size": RNG.normal(size=120), "hue": RNG.normal(size=120), "flat": np.ones(120)}
+KEPT = np.column_stack([FACTORS["hue"], FACTORS["size"], RNG.normal(size=120)])
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return summarise(fake_evaluation())
+
+
+def cell_of(summary, label, representation=None):
+    metric = next(metric for metric in summary["metrics"] if metric["label"] == label)
+    return next(cell for cell in metric["cells"] if representation in (None, cell["representation"]))
+
+
+def test_summary_is_strict_json_with_a_schema(summary):
+    assert summary["schema"] == "unweave.report/1"
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_bare_scores_are_summarised_and_say_so():
+    evaluation = evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "mig"], quick=True)
+    summary = summarise(evaluation)
+    for label in evaluation.labels:
+        cell = cell_of(summary, label)
+        assert cell["value"] == pytest.approx(evaluation[label].value)
+        assert (cell["floor"], cell["interval"], cell["verdict"]) == (None, None, None)
+    assert "without verdicts" in summary["headline"]
+    assert summary["next_steps"][-1]["sentence"].startswith("Evaluate without --quick")
+    assert summary["counts"] == {"trust": 0, "caution": 0, "do not use": 0}
+    flat = next(bar for bar in summary["charts"][0]["bars"] if bar["factor"] == "flat")
+    assert flat["value"] is None  # undefined is not zero
+
+
+def test_floor_interval_and_verdict_come_through(summary):
+    cell = cell_of(summary, "mig")
+    floor = cell["floor"]
+    assert (floor["mean"], floor["p_value"], floor["resolution"], floor["n_draws"]) == (0.033, 0.31, 0.005, 199)
+    assert (floor["low"], floor["high"]) == (pytest.approx(0.01), pytest.approx(0.06))
+    assert (cell["interval"]["low"], cell["interval"]["high"], cell["interval"]["level"]) == (0.01, 0.08, 0.9)
+    assert cell["calibrated"] == pytest.approx((0.041 - 0.033) / (1 - 0.033))
+    assert cell["verdict"]["level"] == "do not use"
+    assert [reason["measured"] for reason in cell["verdict"]["reasons"]] == [3.0, 0.62]
+    assert summary["counts"] == {"trust": 3, "caution": 2, "do not use": 1}
+    assert summary["headline"].startswith("Of 6 scores, 3 can be trusted")
+
+
+def test_reasons_appear_once_with_everyone_they_hold_for(summary):
+    assert [reason["quantity"] for reason in summary["reasons"]] == [
+        "largest correlation of two factors",
+        "codes per factor",
+    ]
+    shared = summary["reasons"][0]
+    assert (shared["level"], shared["measured"], shared["section"]) == ("do not use", 0.62, "003, section 3.1")
+    entries = [(entry["level"], entry["metrics"]) for entry in shared["entries"]]
+    assert entries == [("do not use", ["mig"]), ("caution", ["mcc", "dci_completeness"])]
+
+
+def test_what_to_do_next_starts_with_the_gravest_and_names_what_is_noise(summary):
+    assert summary["next_steps"][0] == {
+        "sentence": "Use dci_disentanglement, or drop duplicated codes first.",
+        "metrics": ["mig"],
+    }
+    noise = next(step for step in summary["next_steps"] if "p > .05" in step["sentence"])
+    assert noise["metrics"] == ["mig"]
+
+
+def test_bars_know_what_is_within_noise(summary):
+    for chart in summary["charts"]:
+        higher_is_better = not chart["lower_is_better"]
+        for bar in chart["bars"]:
+            beyond = bar["value"] > bar["floor"][2] if higher_is_better else bar["value"] < bar["floor"][1]
+            assert bar["within_noise"] == (not beyond)
+    assert any(bar["within_noise"] for chart in summary["charts"] for bar in chart["bars"])
+
+
+def test_the_same_matrix_is_shown_once_with_names():
+    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "dci_disentanglement", "dci_completeness"], quick=True))
+    correlation, importance = summary["matrices"]
+    assert importance["metrics"] == ["dci_disentanglement", "dci_completeness"]
+    assert correlation["column_names"] == ["size", "hue", "flat"]
+    assert correlation["row_names"] == ["code 0", "code 1", "code 2"]
+    assert correlation["values"][1][0] == pytest.approx(1.0)
+    assert correlation["values"][0][2] is None  # no correlation with a constant
+    assert [row[2] for row in importance["values"]] == [None] * 3  # left out by the metric, not by the page
+    assert importance["values"][1][0] == max(importance["values"][1][:2])
+
+
+def test_only_matrices_of_codes_and_factors_are_shown():
+    codes = RNG.normal(size=(120, 5))  # as many as dci_explicitness has capacities
+    assert summarise(evaluate(FACTORS, codes, metrics=["dci_explicitness"], quick=True))["matrices"] == []
+
+
+def test_codes_keep_their_names():
+    named = {"left": KEPT[:, 0], "right": KEPT[:, 1]}
+    summary = summarise(evaluate(FACTORS, named, metrics=["mcc"]))
+    assert summary["matrices"][0]["row_names"] == ["left", "right"]
+
+
+def test_several_seeds_give_mean_and_spread_and_one_matrix():
+    evaluation = evaluate(FACTORS, KEPT, metrics=["dci_disentanglement", "r2"], seeds=[0, 1, 2], quick=True)
+    summary = summarise(evaluation)
+    values = evaluation.values("r2", "codes")
+    cell = cell_of(summary, "r2")
+    assert cell["value"] == pytest.approx(np.mean(values))
+    assert cell["spread"] == pytest.approx(np.std(values, ddof=1))
+    assert len(summary["matrices"]) == 1
+    assert "3 seeds (0, 1, 2)" in summary["writing"]["methods"]
+
+
+def test_failures_keep_their_reason():
+    summary = summarise(evaluate(FACTORS, KEPT, metrics=["mcc", "r2:n_folds=500"], quick=True))
+    cell = cell_of(summary, "r2 (n_folds=500)")
+    assert cell["value"] is None
+    assert "500" in cell["problem"]
+    assert any(step["sentence"] == cell["problem"] for step in summary["next_steps"])
+    assert "1 score could not be computed" in summary["headline"]
+
+
+def test_representations_side_by_side_with_groups_of_ties():
+    summary = summarise(fake_evaluation(("a", "b", "c")))
+    assert [cell["representation"] for cell in summary["metrics"][0]["cells"]] == ["a", "b", "c"]
+    assert [cell["groups"] for cell in summary["metrics"][0]["cells"]] == [[0], [0], [1]]
+    assert summary["metrics"][0]["comparison"] == "Few parts."
+    assert len(summary["matrices"]) == 9
+    assert len(summary["diagnosis"]) == 3
+    # a reason that holds for all representations does not name them
+    assert summary["reasons"][0]["entries"][0]["metrics"] == ["mig"]
+
+
+def test_a_representation_that_lacks_a_metric_has_no_cell():
+    codes = RNG.normal(size=(120, 2))
+    evaluation = compare(FACTORS, {"one": codes, "two": codes}, metrics=["mcc", "mig"], quick=True)
+    rows = tuple(row for row in evaluation.rows if (row.label, row.representation) != ("mig", "two"))
+    summary = summarise(replace(evaluation, rows=rows))
+    assert [cell["representation"] for cell in summary["metrics"][1]["cells"]] == ["one"]
+
+
+def test_large_matrices_are_the_largest_of_blocks():
+    evaluation = fake_evaluation(n_factors=200, n_codes=2000)
+    matrix = next(m for m in summarise(evaluation)["matrices"] if m["name"] == "correlation_matrix")
+    whole = evaluation["mcc"].parts["correlation_matrix"]
+    values = np.array(matrix["values"])
+    assert values.shape == (-(-2000 // matrix["rows_per_block"]), -(-200 // matrix["columns_per_block"]))
+    assert values.max() == whole.max()
+    # columns keep their order: the largest of each block of columns is the largest of those columns
+    wide = matrix["columns_per_block"]
+    np.testing.assert_array_equal(values.max(axis=0), whole.max(axis=0).reshape(-1, wide).max(axis=1))
+    assert "Aggregated" in matrix["sentence"]
+    assert "2,000 codes by 200 factors" in matrix["sentence"]
+    first = matrix["strongest"][0]
+    i, j = (int(first[axis].split()[1]) for axis in ("row", "column"))
+    assert first["value"] == whole[i, j] == whole.max()
+
+
+def test_of_many_factors_the_ends_have_bars():
+    evaluation = fake_evaluation(n_factors=200, n_codes=20)
+    chart = summarise(evaluation)["charts"][0]
+    values = sorted(evaluation["mcc"].per_factor.values())
+    assert [bar["value"] for bar in chart["bars"]] == [*values[:-13:-1], *reversed(values[:12])]
+    assert chart["sentence"] == "Aggregated: the 12 highest and the 12 lowest of 200 factors."
+
+
+def test_coarse_detail_says_what_it_left_out():
+    summary = summarise(fake_evaluation(), replace(COARSE, charts=2, matrices=1))
+    assert (len(summary["charts"]), summary["charts_left_out"]) == (2, 3)
+    assert (len(summary["matrices"]), summary["matrices_left_out"]) == (1, 2)
+
+
+def test_diagnosis_in_figures(summary):
+    figures = {figure["key"]: figure["text"] for figure in summary["diagnosis"][0]["figures"]}
+    assert figures["effective_dimension"] == "3 of 4"
+    assert figures["nuisance_share"] == "27 %"
+    assert (figures["dead_codes"], figures["duplicated_codes"]) == ("2", "1")
+    assert figures["largest_correlation"] == "0.62"
+    pairs, unexplained = summary["diagnosis"][0]["charts"]
+    assert pairs["bars"] == [{"name": "size and hue", "value": 0.64}]
+    assert [bar["name"] for bar in unexplained["bars"]] == ["code 0", "code 2"]
+    assert summary["diagnosis"][0]["constraints"] == ["scale is a function of size and hue"]
+
+
+def test_methods_paragraph_says_sizes_settings_floors_and_fingerprint(summary):
+    methods = summary["writing"]["methods"]
+    for part in (
+        "m = 12 codes",
+        "d = 4 factors (3 continuous and 1 categorical)",
+        "n = 10,000 samples",
+        "unweave 0.1.0",
+        "numpy 2.4.6",
+        "mcc (normalise = matched; version 1; Hyvärinen and Morioka, 2016",
+        "199 permutations",
+        "90 % subsampling intervals",
+        "3 rows with missing values were dropped",
+        "00c0ffee00",
+    ):
+        assert part in methods
+
+
+def test_latex_rows_have_a_cell_for_every_metric_and_marks_for_verdicts():
+    latex = summarise(fake_evaluation(("beta_VAE", "b")))["writing"]["latex"].splitlines()
+    rows = [line for line in latex if not line.startswith("%")]
+    assert len(rows) == 2
+    assert all(row.count(" & ") == len(CHOSEN) and row.endswith(r"\\") for row in rows)
+    assert rows[0].startswith(r"beta\_VAE & 0.871 {\scriptsize [0.850, 0.890]}$^{\dagger}$ & 0.934 {\scriptsize")
+
+
+@pytest.mark.parametrize("names", [("codes",), ("a", "b", "c")])
+def test_a_saved_evaluation_has_the_same_summary(tmp_path, names):
+    evaluation = fake_evaluation(names)
+    evaluation.save(tmp_path / "saved.json")
+    assert summarise(Evaluation.load(tmp_path / "saved.json")) == summarise(evaluation)
+
+
+@pytest.fixture(scope="module")
+def two_compared():
+    codes = {"kept": KEPT, "noise": RNG.normal(size=(120, 2))}
+    return compare(FACTORS, codes, metrics=["mcc", "t_mex", "r2:n_folds=500"], budget=1, level=0.9)
+
+
+def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
+    summary = summarise(Evaluation.from_json(two_compared.to_json()))
+    for label, name in [("mcc", "kept"), ("mcc", "noise"), ("t_mex", "kept"), ("t_mex", "noise")]:
+        row, cell = two_compared.row(label, name), cell_of(summary, label, name)
+        floor, interval = row.noise_floor, row.interval
+        assert (cell["floor"]["mean"], cell["floor"]["p_value"]) == (floor.floor, floor.p_value)
+        assert (cell["floor"]["kind"], cell["floor"]["n_draws"]) == ("permutation", len(floor.draws))
+        assert cell["floor"]["note"] == " ".join(floor.notes)
+        assert cell["calibrated"] == floor.calibrated
+        assert (cell["interval"]["low"], cell["interval"]["high"]) == interval.clipped
+        assert (cell["interval"]["level"], cell["interval"]["kind"]) == (0.9, "subsampling")
+        assert {name: tuple(ends) for name, ends in cell["interval"]["per_factor"].items()} == interval.per_factor
+        assert cell["verdict"]["level"] == row.verdict.level
+        assert [reason["sentence"] for reason in cell["verdict"]["reasons"]] == [
+            reason.sentence for reason in row.verdict.reasons
+        ]
+        bands = cell["floor"]["per_factor"]
+        assert set(bands) == {"size", "hue"}
+        for factor, (mean, low, high) in bands.items():
+            assert mean == floor.per_factor_floor[factor]
+            assert sorted((mean, floor.per_factor_upper[factor])) == [low, high]
+    assert [cell["groups"] for cell in summary["metrics"][0]["cells"]] == [[0], [1]]
+    failed = cell_of(summary, "r2 (n_folds=500)", "kept")
+    assert (failed["floor"], failed["interval"], failed["verdict"], failed["groups"]) == (None, None, None, [])
+
+
+def test_a_summary_says_what_the_diagnosis_found(two_compared):
+    for name, said in zip(("kept", "noise"), summarise(two_compared)["diagnosis"], strict=True):
+        found = two_compared.data["diagnosis"][name]
+        figures = {figure["key"]: figure["value"] for figure in said["figures"]}
+        assert said["sentences"] == found["sentences"]
+        assert figures["largest_correlation"] == found["max_correlation"]
+        assert figures["nuisance_share"] == found["nuisance_share"]
+        assert figures["dead_codes"] == 0
+        assert {bar["name"]: bar["value"] for bar in said["charts"][-1]["bars"]} == found["nuisance_per_code"]
+        assert said["looked"]
+
+
+def test_what_has_no_interval_or_floor_shows_none():
+    few = evaluate(RNG.normal(size=(10, 2)), RNG.normal(size=(10, 2)), metrics=["mcc"], budget=1)
+    cell = cell_of(summarise(few), "mcc")
+    assert (cell["floor"] is None, cell["interval"] is None) == (False, True)  # parts of 10 rows are too few
+    decoder = evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], budget=1)
+    cell = cell_of(summarise(decoder), "manifold_total_correlation")
+    assert (cell["floor"], cell["interval"], cell["calibrated"]) == (None, None, None)
+    assert cell["verdict"]["reasons"][0]["measured"] is None
+
+
+def test_unbounded_metrics_get_an_axis_of_their_own():
+    score = Score(raw=7.0, metric="t_mex", version=1, bounds=(0.0, np.inf), per_factor={"size": 3.0, "hue": 9.0})
+    evaluation = evaluate(FACTORS, KEPT, metrics=["t_mex"], quick=True)
+    summary = summarise(Evaluation((replace(evaluation.rows[0], score=score),), evaluation.data))
+    assert summary["metrics"][0]["domain"] == [0.0, 9.0]
+    assert summary["metrics"][0]["bounds"] == [0.0, None]
+
+
+def test_evaluations_without_factors_or_codes_have_pages_too():
+    codes = Posterior(RNG.normal(size=(100, 2)), np.full((100, 2), 0.2))
+    alone = summarise(evaluate(None, codes, metrics=["informativeness"], quick=True))
+    assert alone["subtitle"] == "2 codes on 100 rows."
+    assert "a representation of m = 2 codes on n = 100 samples with unweave" in alone["writing"]["methods"]
+    decoder = summarise(evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], quick=True))
+    assert decoder["title"] == "What the decoder does"
+    assert decoder["writing"]["methods"].startswith("We scored a decoder with unweave")
+    for summary in (alone, decoder):
+        assert rendered(summary).startswith("<!doctype html>")
+
+
+def chosen_with(*p_values, levels):
+    """A metric for each p-value, with these verdicts."""
+    return [
+        (name, measures, value, (*floor[:3], p), interval, level)
+        for (name, measures, value, floor, interval, _), p, level in zip(CHOSEN, p_values, levels, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("p_values", "levels", "headline"),
+    [
+        ((0.005, 0.005), ("trust",) * 2, "All 2 scores can be trusted on these data."),
+        (
+            (0.3, 0.005, 0.2),
+            ("trust",) * 3,
+            "All 3 scores can be trusted on these data; 2 of them are no better than noise (p > .05).",
+        ),
+        ((0.3,), ("trust",), "The score can be trusted on these data, and is no better than noise (p > .05)."),
+        (
+            (0.3, 0.005, 0.2),
+            ("trust", "trust", "caution"),
+            "Of 3 scores, 2 can be trusted on these data and 1 with caution. "
+            "Of those that can be trusted, 1 is no better than noise (p > .05).",
+        ),
+    ],
+)
+def test_the_headline_tells_trusted_scores_that_are_noise(p_values, levels, headline):
+    evaluation = fake_evaluation(chosen=chosen_with(*p_values, levels=levels))
+    assert summarise(evaluation)["headline"] == headline

@@ -1,0 +1,314 @@
+import json
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.synthetic.worlds import Causal, Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+from unweave.trust.diagnosis.diagnosis import DependenceClass, diagnose
+from unweave.trust.diagnosis.factor_dependence import PairKind
+
+NORMAL = np.random.default_rng(0).normal(size=(500, 6))
+
+
+def of_world(world, n_rows=1000, codes=None):
+    return diagnose(Evidence(world.sample(n_rows, rng=1), codes, factor_names=world.factor_names))
+
+
+def test_independent_factors():
+    found = of_world(Independent(5))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.INDEPENDENT, 5)
+    assert found.dependent_pairs == ()
+    assert found.constraints == ()
+    assert found.max_correlation < 0.12  # 3.7 standard errors
+    assert found.max_free_correlation == found.max_correlation
+
+
+@pytest.mark.parametrize("rho", [0.3, 0.97, 0.99])
+def test_correlation_is_measured_and_is_no_constraint(rho):
+    found = of_world(Correlated(4, rho))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.CORRELATED, 4)
+    assert len(found.dependent_pairs) == 6
+    assert all(abs(pair.correlation - rho) < 0.09 for pair in found.dependent_pairs)
+    assert abs(found.max_dependence - rho) < 0.09
+
+
+def test_dependence_that_no_correlation_shows():
+    found = of_world(Causal(2, weight=0.8, link="square"))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.NONLINEAR, 2)
+    (pair,) = found.dependent_pairs
+    assert pair.kind is PairKind.NONLINEAR
+    assert abs(pair.correlation) < 0.15
+    assert abs(pair.strength - 0.8) < 0.1  # z2 = .8 f(z1) + .6 e, so the best function of z1 correlates .8
+
+
+@pytest.mark.parametrize(("function", "invertible"), [("cube", True), ("tanh", True), ("square", False)])
+def test_function_of_one_factor(function, invertible):
+    found = of_world(OneFactorConstraint(4, (function,)))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.SINGLE_FACTOR, 3)
+    (constraint,) = found.constraints
+    assert (constraint.determined, constraint.by, constraint.invertible) == ("z2", ("z1",), invertible)
+    assert found.max_free_correlation < 0.12
+
+
+@pytest.mark.parametrize("function", ["product", "sum_of_squares", "tanh_product"])
+def test_function_of_two_factors(function):
+    found = of_world(TwoFactorConstraint(5, (function,)))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.MULTI_FACTOR, 4)
+    assert [(each.determined, each.by) for each in found.constraints] == [("z3", ("z1", "z2"))]
+
+
+@pytest.mark.parametrize("n_rows", [50, 100])
+@pytest.mark.parametrize("function", ["product", "sum", "sum_of_squares"])
+def test_few_rows_tell_sums_and_products(function, n_rows):
+    found = of_world(TwoFactorConstraint(5, (function,)), n_rows=n_rows)
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"z1", "z2", "z3"}
+
+
+def test_few_rows_do_not_tell_a_product_with_noise():
+    x, y, noise = NORMAL[:100, :3].T
+    assert diagnose(Evidence(np.column_stack([x, y, x * y + 0.1 * noise]))).constraints == ()
+
+
+def test_sum_of_three_names_all_four():
+    x, y, z, w = NORMAL[:, :4].T
+    found = diagnose(Evidence(np.column_stack([x, y, z, w, x + y + z])))
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"factor 0", "factor 1", "factor 2", "factor 4"}
+
+
+def test_noise_of_five_percent_is_no_constraint():
+    x, y, noise = NORMAL[:, :3].T
+    found = diagnose(Evidence(np.column_stack([x, y, x + y + np.sqrt(0.1) * noise])))
+    assert found.constraints == ()
+    assert found.effective_dimension == 3
+
+
+def test_circuit_has_two_degrees_of_freedom():
+    found = of_world(Circuit())
+    assert found.effective_dimension == 2
+    assert found.dependence_class is DependenceClass.MULTI_FACTOR
+    assert found.redundant_factors == ("R", "V")
+
+
+def test_discrete_constraints():
+    x, y = NORMAL[:, :2].T > 0
+    words = np.array(["red", "green", "blue"])
+    colour = words[np.random.default_rng(1).integers(3, size=500)]
+    code = np.where(colour == "red", 7.0, np.where(colour == "green", 2.0, 9.0))
+    found = diagnose(Evidence({"x": x * 1.0, "y": y * 1.0, "either": (x ^ y) * 1.0, "colour": colour, "paint": code}))
+    assert found.effective_dimension == 3
+    assert found.dependence_class is DependenceClass.MULTI_FACTOR
+    assert {("paint", ("colour",)), ("either", ("x", "y"))} == {
+        (each.determined, each.by) for each in found.constraints
+    }
+    assert found.class_balance["colour"].n_classes == 3
+    assert found.class_balance["x"].evenness > 0.99
+
+
+def binary_factors(n_rows, n_factors, seed):
+    rng = np.random.default_rng([9, n_rows, n_factors, seed])
+    return {f"f{j}": rng.integers(0, 2, n_rows) for j in range(n_factors)}
+
+
+def test_independent_balanced_labels_are_free():
+    # a held-out vote of balanced labels is always wrong, and that must not count as knowing them
+    sets = [binary_factors(n, d, seed) for n in (60, 100, 200) for d in (3, 5) for seed in range(10)]
+    assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exclusive_or_of_few_rows(seed):
+    factors = binary_factors(200, 4, seed)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.effective_dimension == 4
+    (constraint,) = found.constraints
+    assert {constraint.determined, *constraint.by} == {"f0", "f1", "either"}
+
+
+def test_sign_is_a_collapsed_function():
+    x, y = NORMAL[:, :2].T
+    (constraint,) = diagnose(Evidence({"x": x, "y": y, "sign": np.sign(x)})).constraints
+    assert (constraint.determined, constraint.by, constraint.invertible) == ("sign", ("x",), False)
+
+
+def test_labels_with_noise_are_free():
+    x = NORMAL[:, 0]
+    flipped = np.where(np.random.default_rng(2).random(500) < 0.05, -1, 1) * np.sign(x)
+    found = diagnose(Evidence({"x": x, "label": flipped}))
+    assert (found.effective_dimension, found.dependence_class) == (2, DependenceClass.CORRELATED)
+
+
+def test_associated_categories():
+    rng = np.random.default_rng(3)
+    shape = rng.integers(3, size=600)
+    colour = np.where(rng.random(600) < 0.5, shape, rng.integers(3, size=600))
+    found = diagnose(Evidence({"shape": shape, "colour": colour}, kinds="categorical"))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.CORRELATED, 2)
+    assert found.dependent_pairs[0].kind is PairKind.ASSOCIATED
+    assert np.isnan(found.max_correlation)
+    assert abs(found.max_dependence - 0.5) < 0.1
+    assert any("associated" in sentence for sentence in found.sentences())
+
+
+def test_circular_factor_is_one_factor():
+    angle = np.random.default_rng(4).uniform(0, 2 * np.pi, 500)
+    free = {"angle": angle, "size": NORMAL[:, 0]}
+    kinds = {"angle": "circular"}
+    assert diagnose(Evidence(free, kinds=kinds)).effective_dimension == 2
+    found = diagnose(Evidence({**free, "height": np.sin(angle)}, kinds=kinds))
+    assert [(each.determined, each.by) for each in found.constraints] == [("height", ("angle",))]
+
+
+def test_codes():
+    x, y, noise, other = NORMAL[:, :4].T
+    codes = {"x": x, "cube": -(x**3), "dead": np.ones(500), "noise": noise, "tails": np.exp(2 * y), "half": y + other}
+    found = diagnose(Evidence({"a": x, "b": y}, codes))
+    assert found.dead_codes == ("dead",)
+    assert found.duplicated_codes == (("x", "cube"),)
+    assert found.n_distinct_codes == 4
+    assert found.duplicated_share == pytest.approx(1 / 5)
+    assert set(found.heavy_tailed_codes) == {"cube", "tails"}
+    shares = found.nuisance_per_code
+    assert max(shares["x"], shares["cube"], shares["tails"]) < 0.01
+    assert shares["noise"] > 0.95
+    assert abs(shares["half"] - 0.5) < 0.1
+    assert found.nuisance_share == pytest.approx(np.mean(list(shares.values())))
+    assert (found.codes_per_row, found.codes_per_factor, found.rows_per_code) == (6 / 500, 3, pytest.approx(500 / 6))
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.15, 0.05)])
+def test_little_noise_on_codes_of_classes_is_little(shares):
+    rng = np.random.default_rng(11)
+    label = rng.choice(len(shares), 2000, p=shares)
+    size, noise = rng.normal(size=(2, 2000))
+    # one share comes from 400 rows at most, give or take .05, so the half is a mean of eight
+    halves = {f"half {k}": label + label.std() * rng.normal(size=2000) for k in range(8)}
+    alone = {"noise": noise, "tails": np.exp(3 * noise), "rare": np.arange(2000) == 7}
+    codes = {"clear": label + 0.1 * noise, "size": np.exp(2 * size), **halves, **alone}
+    found = diagnose(Evidence({"label": label, "size": size}, codes)).nuisance_per_code
+    assert found["clear"] == pytest.approx(0.01 / (0.01 + label.var()), abs=0.015)
+    assert np.mean([found[name] for name in halves]) == pytest.approx(0.5, abs=0.1)
+    assert min(found["noise"], found["tails"]) > 0.95
+    assert found["size"] < 0.01
+    assert "rare" not in found  # constant on the rows looked at
+
+
+def test_constant_factors_do_not_count():
+    found = diagnose(Evidence({"x": NORMAL[:, 0], "fixed": np.ones(500), "y": NORMAL[:, 1]}))
+    assert found.constant_factors == ("fixed",)
+    assert found.effective_dimension == 2
+    assert "fixed never varies." in found.sentences()
+
+
+def test_one_factor_alone():
+    found = diagnose(Evidence(NORMAL[:, :1], NORMAL[:, :2]))
+    assert (found.dependence_class, found.effective_dimension) == (DependenceClass.INDEPENDENT, 1)
+    assert np.isnan(found.max_correlation)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 10, 49])
+def test_too_few_rows_are_said(n_rows):
+    found = diagnose(Evidence(NORMAL[:n_rows, :3], NORMAL[:n_rows]))
+    assert found.dependence_class is DependenceClass.UNKNOWN
+    assert np.isnan(found.effective_dimension)
+    assert np.isnan(found.nuisance_share)
+    assert any("too few" in note for note in found.notes)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_codes_alone_and_factors_alone():
+    assert diagnose(Evidence(codes=NORMAL)).n_distinct_codes == 6
+    alone = diagnose(Evidence(NORMAL))
+    assert np.isnan(alone.codes_per_row)
+    assert np.isnan(alone.nuisance_share)
+
+
+def test_rows_of_a_group_are_not_separate():
+    # ten frames of each of 200 subjects: without groups, age and height of a subject give each other away
+    age, height = np.repeat(NORMAL[:200, :2], 10, axis=0).T
+    pose = np.random.default_rng(5).normal(size=2000)
+    factors = {"age": age, "height": height, "pose": pose}
+    found = diagnose(Evidence(factors, row_groups=np.repeat(np.arange(200), 10)))
+    assert (found.rows_looked_at, found.effective_dimension) == (200, 3)
+    assert any("row_groups" in note for note in diagnose(Evidence(factors)).notes)
+
+
+def test_many_rows_are_sampled_and_it_is_said():
+    found = diagnose(Evidence(np.random.default_rng(6).normal(size=(20_000, 2))))
+    assert found.rows_looked_at == 4000
+    assert "4,000 random rows of 20,000 are looked at." in found.notes
+
+
+def test_very_many_factors_have_no_known_dimension():
+    factors = np.random.default_rng(8).normal(size=(60, 70))
+    found = diagnose(Evidence(factors))
+    assert np.isnan(found.effective_dimension)
+    assert any("70 factors vary" in note for note in found.notes)
+
+
+def test_monotone_maps_and_order_change_nothing():
+    factors, codes = TwoFactorConstraint(5).sample(600, rng=2), NORMAL[:, :3][np.arange(600) % 500]
+    before = diagnose(Evidence(factors, codes))
+    bent = np.column_stack([factors[:, 0] ** 3, np.exp(factors[:, 1]), -factors[:, 2], *factors[:, 3:].T])
+    assert strip(diagnose(Evidence(bent, np.arctan(codes)))) == strip(before)
+    order = [3, 1, 4, 2, 0]
+    names = [f"factor {j}" for j in order]
+    moved = diagnose(Evidence(factors[:, order], codes, factor_names=names))
+    assert moved.effective_dimension == before.effective_dimension
+    assert moved.dependence_class is before.dependence_class
+    assert moved.max_correlation == pytest.approx(before.max_correlation)
+    assert {frozenset(pair.factors) for pair in moved.dependent_pairs} == {
+        frozenset(pair.factors) for pair in before.dependent_pairs
+    }
+    assert [each.determined for each in moved.constraints] == [each.determined for each in before.constraints]
+
+
+def strip(found):
+    """What must not change under monotone maps, to seven digits: ranks are the same, their rounding is not."""
+    return {
+        "class": found.dependence_class,
+        "dimension": found.effective_dimension,
+        "pairs": [(pair.factors, round(pair.strength, 7), pair.kind) for pair in found.dependent_pairs],
+        "constraints": [(each.determined, each.by, round(each.open_share, 7)) for each in found.constraints],
+        "largest": round(found.max_correlation, 7),
+        "copies": found.duplicated_codes,
+        "nuisance": {name: round(share, 7) for name, share in found.nuisance_per_code.items()},
+    }
+
+
+def test_same_seed_same_diagnosis():
+    evidence = Evidence(NORMAL[:, :3], NORMAL)
+    assert diagnose(evidence).to_dict() == diagnose(evidence).to_dict()
+
+
+def test_sentences_say_sizes_and_sections():
+    codes = np.column_stack([NORMAL[:60, :2], NORMAL[:60, :2] ** 3, NORMAL[:60]])
+    said = " ".join(diagnose(Evidence(NORMAL[:60, :2], codes)).sentences())
+    assert "60 rows, 2 factors, 10 codes." in said
+    assert "(003, 3.4)" in said
+    assert "(003, 3.3)" in said
+
+
+def test_one_is_singular_and_ratios_are_not_cut():
+    few = diagnose(Evidence(NORMAL[:1, :1], NORMAL[:1, :1])).sentences()
+    assert "1 row, 1 factor, 1 code." in few
+    assert any("There is 1 code per row: an unrelated code correlates" in sentence for sentence in few)
+    assert any(sentence.startswith("1 separate row is too few") for sentence in few)
+    repeated = NORMAL[[*range(100), 0], :2]
+    assert any(note.startswith("1 row is not looked at") for note in diagnose(Evidence(repeated)).notes)
+    assert any("m/d is 1.25:" in sentence for sentence in diagnose(Evidence(NORMAL[:, :4], NORMAL[:, :5])).sentences())
+    many = np.random.default_rng(12).normal(size=(60, 1200))
+    assert any("m/d is 1,200:" in sentence for sentence in diagnose(Evidence(NORMAL[:60, :1], many)).sentences())
+    copied = diagnose(Evidence({"x": NORMAL[:, 0], "cube": NORMAL[:, 0] ** 3}))
+    assert any(sentence.startswith("1 of 2 factors varies freely") for sentence in copied.sentences())
+
+
+def test_constrained_factors_are_not_called_independent():
+    factors = binary_factors(200, 2, 0)
+    found = diagnose(Evidence({**factors, "either": factors["f0"] ^ factors["f1"]}))
+    assert found.constraints
+    assert found.dependent_pairs == ()
+    assert not any("independent" in sentence for sentence in found.sentences())
+    assert any("look independent" in sentence for sentence in diagnose(Evidence(factors)).sentences())

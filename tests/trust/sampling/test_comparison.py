@@ -1,0 +1,128 @@
+"""Paired comparisons, ties and planning, against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unweave import Evidence, EvidenceError
+from unweave.metrics import mcc
+from unweave.score import Score
+from unweave.trust.sampling.comparison import _sets_of_ties, compared
+from unweave.trust.sampling.planning import samples_needed
+
+from .test_nulls import made_up
+
+RNG = np.random.default_rng(0)
+FACTORS = RNG.normal(size=(300, 2))
+SHARED, OWN = RNG.normal(size=(2, 300))
+
+
+@made_up()
+def mean_code(evidence):
+    """Mean of the first code."""
+    return Score(float(evidence.codes[:, 0].mean()))
+
+
+@made_up(bounds=(-math.inf, math.inf), best=-math.inf)
+def low_mean_code(evidence):
+    """Mean of the first code: lower is better."""
+    return Score(float(evidence.codes[:, 0].mean()))
+
+
+def on_codes(**codes):
+    return {name: Evidence(FACTORS, code) for name, code in codes.items()}
+
+
+def test_a_difference_of_means_has_the_paired_standard_error():
+    # the shared part is ten times larger than what tells the two apart, and cancels
+    both = compared(mean_code, on_codes(a=10 * SHARED + OWN, b=10 * SHARED), n_parts=1000)
+    textbook = OWN.std(ddof=1) / math.sqrt(300)
+    pair = both.between("b", "a")
+    assert pair.standard_error == pytest.approx(textbook, rel=0.1)
+    assert abs(pair.difference) == pytest.approx(abs(OWN.mean()))
+    assert pair.difference > 0  # the better one comes first
+
+
+def test_letters_and_order():
+    steps = on_codes(low=SHARED, middle=SHARED + 0.05 * OWN, high=SHARED + 1)
+    found = compared(mean_code, steps)
+    assert found.letters["high"] == "a"
+    assert found.letters["low"] == found.letters["middle"] == "b"
+    assert found.ties[0] == ("high",)
+    assert next(iter(found.scores)) == "high"
+    assert next(iter(compared(low_mean_code, steps).scores)) != "high"
+
+
+def test_ties_overlap_where_neighbours_are_alike():
+    apart = {frozenset(("a", "c")), frozenset(("a", "d")), frozenset(("b", "d"))}
+    assert _sets_of_ties(list("abcd"), apart) == (("a", "b"), ("b", "c"), ("c", "d"))
+    assert _sets_of_ties(list("abc"), set()) == (("a", "b", "c"),)
+
+
+def test_p_values_are_corrected_for_the_number_of_pairs():
+    two = compared(mean_code, on_codes(a=SHARED, b=SHARED + OWN))
+    four = compared(mean_code, on_codes(a=SHARED, b=SHARED + OWN, c=SHARED + OWN[::-1], d=SHARED - OWN))
+    assert len(four.differences) == 6
+    assert four.between("a", "b").p_value >= two.between("a", "b").p_value
+    assert four.between("a", "b").standard_error == two.between("a", "b").standard_error
+
+
+def test_copies_are_not_told_apart():
+    found = compared(mcc, on_codes(a=FACTORS, b=FACTORS.copy()))
+    assert found.differences[0].p_value == 1.0
+    assert found.ties == (("a", "b"),)
+
+
+def test_other_samples_are_refused():
+    with pytest.raises(EvidenceError, match="not of the same samples"):
+        compared(mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS[::-1], FACTORS)})
+    with pytest.raises(EvidenceError, match="not of the same samples"):
+        compared(
+            mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS, FACTORS, row_groups=np.arange(300) // 2)}
+        )
+    with pytest.raises(EvidenceError, match="at least two"):
+        compared(mcc, {"a": Evidence(FACTORS, FACTORS)})
+    with pytest.raises(EvidenceError, match="were not compared"):
+        compared(mcc, on_codes(a=FACTORS, b=FACTORS)).between("a", "c")
+
+
+def test_samples_needed_is_the_textbook_formula():
+    both = compared(mean_code, on_codes(a=SHARED + OWN, b=SHARED), n_parts=1000)
+    plan = samples_needed(both, difference=0.1)
+    # (1.96 + 0.8416)^2 sd^2 / difference^2 for a paired difference of means
+    assert plan.n_needed == pytest.approx((2.8016 * OWN.std(ddof=1) / 0.1) ** 2, rel=0.2)
+    assert plan.fewest == plan.most == plan.n_needed
+    assert samples_needed(both, difference=0.1, power=0.95).n_needed > plan.n_needed
+    assert samples_needed(both, difference=0.05).n_needed == pytest.approx(4 * plan.n_needed, rel=0.01)
+
+
+def test_planning_says_how_far_it_reaches():
+    alike = compared(mean_code, on_codes(a=SHARED + OWN - OWN.mean() + 1e-4, b=SHARED))
+    plan = samples_needed(alike)
+    assert plan.most == math.inf
+    assert plan.n_needed > 1e5
+    assert len(plan.notes) == 2
+    apart = samples_needed(compared(mean_code, on_codes(a=SHARED + OWN + 1, b=SHARED)))
+    assert apart.fewest <= apart.n_needed <= apart.most < 300
+
+
+def test_planning_power_holds_up():
+    # simulated: at the number it names, four fifths of the data sets tell a difference of .3 sd from 0
+    both = compared(mean_code, on_codes(a=SHARED + OWN, b=SHARED), n_parts=400)
+    n = int(samples_needed(both, difference=0.3 * OWN.std()).n_needed)
+    draws = np.random.default_rng(1).normal(0.3, 1, size=(4000, n))
+    told = np.abs(draws.mean(axis=1)) > 1.96 * draws.std(axis=1, ddof=1) / math.sqrt(n)
+    assert told.mean() == pytest.approx(0.8, abs=0.06)
+
+
+def test_an_undefined_score_leaves_no_comparison():
+    @made_up()
+    def never(evidence):
+        """Undefined."""
+        return Score(math.nan)
+
+    found = compared(never, on_codes(a=SHARED, b=OWN))
+    assert "undefined for 'a'" in found.reason
+    with pytest.raises(EvidenceError, match="no comparison to plan from"):
+        samples_needed(found)
