@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave import metrics, synthetic
+    from unweave import datasets, metrics, synthetic
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
     from unweave.card import Card, Metric, MetricUndefined, metric
@@ -35,7 +35,7 @@ _HOME = {
     "evaluate": "unweave.evaluation",
     "metric": "unweave.card",
 }
-_ROOMS = ("metrics", "synthetic")
+_ROOMS = ("datasets", "metrics", "synthetic")
 
 __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "evaluate",
@@ -54,6 +54,7 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "MetricUndefined",
     "metric",
     "check_metric",
+    "datasets",
     "metrics",
     "synthetic",
 ]

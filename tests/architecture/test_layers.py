@@ -15,7 +15,7 @@ LINES = [
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "synthetic"},
-    {"neural"},
+    {"neural", "datasets"},
     {"metrics"},
     {"trust", "explanation"},
     {"evaluation"},
@@ -36,6 +36,7 @@ ONLY_IN = {
     "polars": {"report", "files", "sweeps"},
     "pyarrow": {"report", "files"},
     "narwhals": {"report", "files", "evidence", "evaluation"},
+    "h5py": {"datasets"},
     "click": {"cli"},
     "distributed": {"sweeps"},
 }

@@ -1,0 +1,180 @@
+"""dSprites (Matthey et al., 2017), rendered instead of downloaded.
+
+White squares, ellipses and hearts on black, in 6 scales, 40 orientations and 32 x 32 positions: 737,280 images of
+64 x 64. A pixel is lit iff its centre is inside the shape. Other sizes are rendered by the same rule, not shrunk.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.datasets.grid import GridDataSet, Selection
+from unweave.datasets.interface import DataSetError, Factor, Images, Indices
+from unweave.datasets.sprite_shapes import SHAPES, SYMMETRY, inside, reach
+
+FRAME = 64.0
+SCALES = np.linspace(0.5, 1.0, 6)
+ORIENTATIONS = np.linspace(0.0, 2 * np.pi, 40)  # the last is the first again
+POSITIONS = np.linspace(0.0, 1.0, 32)
+CENTRES = 16 + 32 * POSITIONS
+LARGEST_SIZE = 1024
+RENDERED_AT_ONCE = 128
+ROWS_IN_CACHE = 16
+
+
+class DSprites(GridDataSet):
+    """White shapes on black: all combinations of shape, scale, orientation and position.
+
+    Orientation is circular. A square looks the same after a quarter of a turn and an ellipse after a half
+    (`sprite_shapes.SYMMETRY`), so images tell the orientation only up to that; the period of the factor is what the
+    shapes in the set have in common: a turn with hearts, half a turn for squares and ellipses, a quarter for squares.
+    Values are given within one period, so that images that must be equal have equal factors; orientation 39 of the
+    published numbering repeats orientation 0.
+
+    Parameters
+    ----------
+    size : int
+        Height and width of the images.
+    keep : mapping of factor name to a slice, places or names of values, optional
+        Which values to keep. A factor with one value left is not a factor of the data set.
+
+    Examples
+    --------
+    >>> sprites = DSprites()
+    >>> sprites.n_images, sprites.factor_names
+    (737280, ('shape', 'scale', 'orientation', 'x', 'y'))
+    >>> sprites.images([0, 737279]).shape
+    (2, 1, 64, 64)
+    >>> DSprites(32, keep={"shape": ["square"]}).kinds[1]
+    'circular:1.5707963267948966'
+    """
+
+    def __init__(self, size: int = 64, keep: Mapping[str, Selection] | None = None) -> None:
+        if not 1 <= size <= LARGEST_SIZE:
+            raise DataSetError(f"dSprites cannot be rendered at {size} pixels: choose a size from 1 to {LARGEST_SIZE}.")
+        described = (
+            Factor("shape", "categorical", SHAPES),
+            Factor("scale", "ordinal"),
+            Factor("orientation", "circular"),
+            Factor("x", "ordinal"),
+            Factor("y", "ordinal"),
+        )
+        published = (np.arange(3.0), SCALES, ORIENTATIONS, POSITIONS, POSITIONS)
+        super().__init__("dsprites", described, published, keep)
+        self.image_shape = (1, size, size)
+        self._size = size
+        period = 2 * np.pi / self.symmetry
+        self._values[2] = _within_period(self._values[2], period)
+        self.described_factors = tuple(
+            Factor(factor.name, f"circular:{period!r}") if factor.name == "orientation" else factor
+            for factor in self.described_factors
+        )
+
+    @property
+    def shapes(self) -> tuple[str, ...]:
+        """The shapes that occur."""
+        return tuple(SHAPES[at] for at in self._places[0])
+
+    @property
+    def symmetry(self) -> int:
+        """How many times in one turn every shape of the set looks the same."""
+        return reduce(math.gcd, (SYMMETRY[shape] for shape in self.shapes))
+
+    def packed_blocks(self) -> Iterator[NDArray[np.uint8]]:
+        """All images as packed bits, in order: one block for every shape, scale and orientation.
+
+        A block has an image a row, x before y, of ``ceil(size * size / 8)`` bytes each, as `numpy.packbits` packs them.
+        """
+        if self._size % 8:
+            raise DataSetError(f"Rows of {self._size} pixels do not fill whole bytes: pack a size divisible by 8.")
+        across, down = (_offsets(self._size, CENTRES[self._places[j]]) for j in (3, 4))
+        for shape in self._places[0]:
+            for scale in SCALES[self._places[1]]:
+                for orientation in ORIENTATIONS[self._places[2]]:
+                    yield _packed_positions(SHAPES[shape], scale, orientation, across, down)
+
+    def _rendered(self, places: Indices) -> Images:
+        images = np.zeros((len(places), *self.image_shape), dtype=np.float32)
+        for shape, name in enumerate(SHAPES):
+            rows = np.flatnonzero(places[:, 0] == shape)
+            for start in range(0, rows.size, RENDERED_AT_ONCE):
+                some = rows[start : start + RENDERED_AT_ONCE]
+                images[some, 0] = _lit(name, self._size, places[some, 1:])
+        return images
+
+
+def small_sprites(size: int = 16) -> DSprites:
+    """A part of dSprites on which small models train in seconds: no rotation, every second position, 4,608 images.
+
+    >>> small_sprites().n_values
+    (3, 6, 16, 16)
+    """
+    return DSprites(size, keep={"orientation": [0], "x": slice(0, None, 2), "y": slice(0, None, 2)})
+
+
+def _within_period(angles: FloatArray, period: float) -> FloatArray:
+    """Angles from 0 to below the period; a whole period that arithmetic leaves just short of itself is 0."""
+    within = np.mod(angles, period)
+    return np.where(np.isclose(within, period, rtol=0, atol=1e-9), 0.0, within)
+
+
+def _offsets(size: int, centres: FloatArray) -> FloatArray:
+    """Distances of pixel centres from the centres of sprites, centres x pixels, in pixels of the 64 x 64 frame."""
+    pixels = (np.arange(size) + 0.5) * (FRAME / size)
+    return pixels[None, :] - centres[:, None]
+
+
+def _own_coordinates(
+    dx: FloatArray, dy: FloatArray, cosine: FloatArray | float, sine: FloatArray | float, scale: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    return (cosine * dx - sine * dy) / scale, (sine * dx + cosine * dy) / scale
+
+
+def _lit(shape: str, size: int, places: Indices) -> NDArray[np.bool_]:
+    """Images of one shape, n x size x size; only the window that the shape can reach is looked at."""
+    step = FRAME / size
+    radius = reach(shape)
+    width = min(size, int(2 * radius / step) + 2)
+    scales, angles = SCALES[places[:, 0]], ORIENTATIONS[places[:, 1]]
+    windows, offsets = [], []
+    for centres in (CENTRES[places[:, 2]], CENTRES[places[:, 3]]):
+        first = np.clip(np.floor((centres - radius) / step).astype(np.int64), 0, size - width)
+        windows.append(first[:, None] + np.arange(width))
+        offsets.append((windows[-1] + 0.5) * step - centres[:, None])
+    dx, dy = offsets[0][:, None, :], offsets[1][:, :, None]
+    cosine, sine, scale = (column[:, None, None] for column in (np.cos(angles), np.sin(angles), scales))
+    images = np.zeros((len(places), size, size), dtype=bool)
+    rows = np.arange(len(places))[:, None, None]
+    images[rows, windows[1][:, :, None], windows[0][:, None, :]] = inside(
+        shape, *_own_coordinates(dx, dy, cosine, sine, scale)
+    )
+    return images
+
+
+def _packed_positions(
+    shape: str, scale: float, orientation: float, across: FloatArray, down: FloatArray
+) -> NDArray[np.uint8]:
+    """Packed images of one sprite at all positions.
+
+    Rows of pixels at all heights are few, and the same for all heights of the centre: each is computed and packed once
+    for every x, and images are put together from packed rows.
+    """
+    radius = reach(shape) * scale
+    near_x, near_y = np.abs(across.ravel()) <= radius, np.abs(down.ravel()) <= radius
+    dx, dy = across.ravel()[None, near_x], down.ravel()[near_y, None]
+    cosine, sine = float(np.cos(orientation)), float(np.sin(orientation))
+    lit = np.zeros((len(dy) + 1, across.size), dtype=bool)  # the last row is dark
+    for start in range(0, len(dy), ROWS_IN_CACHE):
+        rows = slice(start, min(start + ROWS_IN_CACHE, len(dy)))
+        lit[rows, near_x] = inside(shape, *_own_coordinates(dx, dy[rows], cosine, sine, scale))
+    packed = np.packbits(lit, axis=1).reshape(len(lit), *across.shape[:1], -1)
+    row_of = np.full(down.size, len(lit) - 1)
+    row_of[near_y] = np.arange(len(lit) - 1)
+    images = packed[row_of.reshape(down.shape)]  # y x pixel rows x x x bytes of a row
+    return np.ascontiguousarray(images.transpose(2, 0, 1, 3)).reshape(len(across) * len(down), -1)
