@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unweave.evidence import EvidenceError
-from unweave.papers.guardians.agreement import COMPARED, Comparison, compared
+from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
 from unweave.papers.guardians.experiments import EXPERIMENTS
 from unweave.papers.guardians.figures import FIGURES, figures_of
 from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
@@ -181,15 +181,15 @@ KEY = (*Setting("exp03_d5", dgp="D2", encoder="E3").key, "MCC-P")
     ],
 )
 def test_when_a_cell_agrees(theirs, ours, expected):
-    assert Comparison("exp03", KEY, theirs, ours).overlaps is expected
+    assert CellAgreement("exp03", KEY, theirs, ours).overlaps is expected
 
 
 def test_comparisons_say_why_means_differ():
-    differs = Comparison("exp03", KEY, Mean(0.5, 0.4, 0.6), Mean(0.55, 0.5, 0.6))
+    differs = CellAgreement("exp03", KEY, Mean(0.5, 0.4, 0.6), Mean(0.55, 0.5, 0.6))
     assert "principal axes" in differs.reason
-    assert Comparison("exp03", KEY, Mean(0.5), Mean(0.5, 0.4, 0.6)).reason == ""
+    assert CellAgreement("exp03", KEY, Mean(0.5), Mean(0.5, 0.4, 0.6)).reason == ""
     mixed = (*Setting("exp09", encoder="E7").key, "MCC-P")
-    assert "order" in Comparison("exp09", mixed, Mean(0.5), Mean(0.6, 0.5, 0.7)).reason
+    assert "order" in CellAgreement("exp09", mixed, Mean(0.5), Mean(0.6, 0.5, 0.7)).reason
     assert differs.cell.startswith("run=exp03_d5, dgp=D2, encoder=E3")
     other = (*KEY[:-1], "DCI-D")
     assert [entry.key for entry in compared("exp03", {KEY: Mean(0.5), other: Mean(0.5)}, {KEY: Mean(0.5)})] == [KEY]

@@ -68,11 +68,11 @@ def test_colours_are_all_different():
 
 
 def test_the_table_counts():
-    from unweave.papers.guardians.agreement import Comparison
+    from unweave.papers.guardians.agreement import CellAgreement
     from unweave.papers.guardians.settings import Setting
 
     key = (*Setting("exp01").key, "R2")
-    found = [Comparison("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
+    found = [CellAgreement("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
     table = agreement_table(found)
     assert [list(column.cells) for column in table.columns] == [
         ["exp01", "all"],

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from made_up_metrics import made_up
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.matching import matched_correlation_by_chance
 from unweave.metrics import (
     CATALOGUE,
@@ -31,24 +31,6 @@ FACTORS = RNG.normal(size=(120, 2))
 NOISE = RNG.normal(size=(120, 4))
 KNOWING = Evidence(FACTORS, FACTORS + 0.3 * NOISE[:, :2])
 IGNORANT = Evidence(FACTORS, NOISE)
-
-
-def made_up(**fields):
-    """Declare a metric for a test."""
-    card = {
-        "measures": "nothing",
-        "equivalence": "any",
-        "factor_kinds": ANY_KIND,
-        "needs": ("factors", "codes"),
-        "min_rows": 2,
-        "bounds": (-math.inf, 1.0),
-        "best": 1.0,
-        "chance": "by permutation",
-        "cost": "none",
-        "fails_when": "always",
-        "reference": "none",
-    }
-    return metric(**{**card, **fields})
 
 
 @made_up()

@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from made_up_metrics import made_up
 
 from unweave import Evidence, EvidenceError
 from unweave.metrics import mcc
 from unweave.score import Score
 from unweave.trust.sampling.comparison import _sets_of_ties, compared
 from unweave.trust.sampling.planning import samples_needed
-
-from .test_nulls import made_up
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(300, 2))

@@ -5,14 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from made_up_metrics import made_up
 
 from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
 from unweave.trust.sampling.intervals import interval, intervals
 from unweave.trust.sampling.subsampling import Parts, parts_of
-
-from .test_nulls import made_up
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))

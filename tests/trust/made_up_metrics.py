@@ -1,0 +1,23 @@
+"""Metrics that a test declares for itself, with a card whose fields it need not repeat."""
+
+import math
+
+from unweave.card import ANY_KIND, metric
+
+
+def made_up(**fields):
+    """Declare a metric for a test."""
+    card = {
+        "measures": "nothing",
+        "equivalence": "any",
+        "factor_kinds": ANY_KIND,
+        "needs": ("factors", "codes"),
+        "min_rows": 2,
+        "bounds": (-math.inf, 1.0),
+        "best": 1.0,
+        "chance": "by permutation",
+        "cost": "none",
+        "fails_when": "always",
+        "reference": "none",
+    }
+    return metric(**{**card, **fields})
