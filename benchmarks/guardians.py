@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
-from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.figures import FIGURES
 from unweave.sweeps import run
 
@@ -16,7 +16,7 @@ from unweave.sweeps import run
 def null_grid() -> Measurement:
     """Keys, files and the table cost little beside the metrics, and the whole is far below a minute on two cores."""
     [part] = FIGURES["fig5"].parts
-    sweep = EXPERIMENTS[part.experiment].sweep("ours", part.settings, ("MCC-P", "R2"))
+    sweep = SWEEPS[part.experiment].sweep("ours", part.settings, ("MCC-P", "R2"))
     root = Path(tempfile.mkdtemp())
     contestants = {
         "sweep": lambda _: run(sweep, tempfile.mkdtemp(dir=root)),

@@ -21,8 +21,8 @@ LINES = [
     {"evaluation"},
     {"sweeps", "files"},
     {"auditing"},
-    {"papers"},
     {"report", "integrations"},
+    {"papers"},
     {"cli"},
     {"__main__"},  # python -m unweave
 ]
@@ -30,14 +30,13 @@ LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
 ONLY_IN = {
     "torch": {"neural", "integrations"},
     "zuko": {"neural"},
-    "matplotlib": {"report"},
+    "matplotlib": {"report", "papers"},
     "jinja2": {"report"},
     "pandas": {"report"},
     "polars": {"report", "files", "sweeps"},
     "pyarrow": {"report", "files"},
     "narwhals": {"report", "files", "evidence", "evaluation"},
     "h5py": {"datasets"},
-    "PIL": {"datasets"},
     "click": {"cli"},
     "distributed": {"sweeps"},
 }

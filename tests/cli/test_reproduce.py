@@ -48,6 +48,29 @@ def test_the_authors_data_are_drawn_over_it(tmp_path):
     assert float(beside[0]["mean"]) == pytest.approx(0.536, abs=0.05)
 
 
+def test_papers_and_experiments_are_listed_alike():
+    papers = run()
+    assert papers.exit_code == 0
+    assert all(number in papers.output for number in ("000", "003"))
+    for number, name, need in (("000", "fig1", "torch"), ("003", "agreement", "--authors-data")):
+        listed = run(number)
+        assert listed.exit_code == 0
+        assert any(line.strip().startswith(name) and need in line for line in listed.output.splitlines())
+
+
+def test_a_small_training_is_compared_drawn_and_resumed(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("zuko")
+    first = run("000", "fig1", "--out", str(tmp_path), "--steps", "2")
+    assert first.exit_code == 0, first.output
+    assert "likelihoods differ by" in first.output
+    assert (tmp_path / "000-fig1.png").stat().st_size > 10_000
+    checkpoints = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.pt")}
+    assert len(checkpoints) == 3
+    assert run("000", "fig1", "--out", str(tmp_path), "--steps", "2").output == first.output
+    assert {path: path.stat().st_mtime_ns for path in checkpoints} == checkpoints
+
+
 def test_an_experiment_has_all_its_cells_and_figures(tmp_path):
     result = run("003", "exp14", "--out", str(tmp_path), "--metrics", "MCC-P", "--seeds", "1", "--seed", "7")
     assert result.exit_code == 0, result.output
@@ -58,13 +81,13 @@ def test_an_experiment_has_all_its_cells_and_figures(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("003", "fig99"), "Paper 003 has no 'fig99' here"),
-        (("003", "fig2", "--steps", "5"), "--steps is not for paper 003"),
-        (("000", "fig1", "--jobs", "2"), "--jobs is not for paper 000"),
+        (("003", "fig99"), "Paper 003 has no experiment 'fig99': did you mean 'fig9'?"),
+        (("003", "fig2", "--steps", "5"), "--steps is not an option of fig2"),
+        (("000", "fig1", "--jobs", "2"), "--jobs is not an option of fig1"),
         (("003", "fig2", "--metrics", "MCC"), "003 has no metric 'MCC'"),
         (("003", "fig2", "--metrics", "InfoE"), "None of these metrics is shown here"),
-        (("003", "agreement"), "The comparison needs the authors' tables"),
-        (("007", "fig2"), "There is no reproduction of paper '007'"),
+        (("003", "agreement"), "agreement needs the authors' tables"),
+        (("007", "fig2"), "There is no paper '007' here"),
     ],
 )
 def test_what_is_refused_is_said_in_a_sentence(tmp_path, arguments, sentence):

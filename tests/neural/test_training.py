@@ -104,11 +104,12 @@ def test_a_diverging_training_says_so():
 
 
 @pytest.mark.slow
-def test_figure_1_two_moons():
+def test_figure_1_two_moons(tmp_path):
     """About four minutes on one core: equal likelihood, and three ways of using the latents."""
-    from unweave.papers.manifold_entropic_metrics import two_moons
+    from unweave.papers import Options
+    from unweave.papers.manifold_entropic_metrics.trained_flows import two_moons
 
-    flows = two_moons()
+    flows = two_moons(Options(tmp_path))
     likelihood, correlation, reconstruction = flows.values()
     costs = [flow.negative_log_likelihood for flow in flows.values()]
     assert max(costs) - min(costs) < 0.05
@@ -121,11 +122,12 @@ def test_figure_1_two_moons():
 
 
 @pytest.mark.slow
-def test_figure_2_torus():
+def test_figure_2_torus(tmp_path):
     """About six minutes on one core."""
-    from unweave.papers.manifold_entropic_metrics import torus
+    from unweave.papers import Options
+    from unweave.papers.manifold_entropic_metrics.trained_flows import torus
 
-    alone, with_term = torus().values()
+    alone, with_term = torus(Options(tmp_path)).values()
     truth = Torus().true_entropies
     assert with_term.distance_from(truth) < 0.1
     assert with_term.total_correlation_per_latent < 0.03

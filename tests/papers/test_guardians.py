@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from unweave.evidence import EvidenceError
+from unweave.papers import Options
 from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
-from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.claims import CLAIMS
+from unweave.papers.guardians.declared_sweeps import SWEEPS
+from unweave.papers.guardians.experiments import compare_all, counted
 from unweave.papers.guardians.figures import FIGURES, figures_of
 from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
 from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
-from unweave.papers.guardians.reproduction import Run, comparisons
+from unweave.papers.guardians.reproduction import comparisons, means
 from unweave.papers.guardians.results import Mean, authors_means, means_of
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
@@ -29,9 +32,9 @@ needs_authors_data = pytest.mark.skipif(
 
 
 def test_every_cell_can_be_made_in_both_ways_and_has_a_key_of_its_own():
-    assert len(EXPERIMENTS) == 15
-    assert sum(len(experiment.settings) for experiment in EXPERIMENTS.values()) == 1115
-    for experiment in EXPERIMENTS.values():
+    assert len(SWEEPS) == 15
+    assert sum(len(experiment.settings) for experiment in SWEEPS.values()) == 1115
+    for experiment in SWEEPS.values():
         assert len({setting.key for setting in experiment.settings}) == len(experiment.settings)
         for setting in experiment.settings:
             for released in (False, True):
@@ -126,7 +129,7 @@ def test_the_fifth_experiment_uses_all_rows_and_one_seed():
 
 
 def test_means_of_a_sweep(tmp_path):
-    experiment = EXPERIMENTS["exp13"]
+    experiment = SWEEPS["exp13"]
     setting = experiment.settings[0]
     sweep = experiment.sweep("authors", [setting], ("MCC-P", "R2"), seeds=[42, 43])
     found = means_of(run(sweep, tmp_path))
@@ -206,18 +209,43 @@ def test_every_figure_has_cells_and_metrics():
 
 
 def test_what_cannot_be_run_is_refused(tmp_path):
+    declared = SWEEPS["exp01"]
     with pytest.raises(EvidenceError, match="no metric 'MCC'"):
-        Run(tmp_path, metrics=("MCC",))
-    experiment = EXPERIMENTS["exp01"]
+        means(declared, declared.settings, ("R2",), Options(tmp_path, metrics=("MCC",)))
     with pytest.raises(EvidenceError, match="None of these metrics"):
-        Run(tmp_path, metrics=("InfoE",)).means(experiment, experiment.settings, ("R2",))
-    with pytest.raises(EvidenceError, match="--authors-data"):
-        comparisons(Run(tmp_path))
+        means(declared, declared.settings, ("R2",), Options(tmp_path, metrics=("InfoE",)))
+
+
+def test_agreeing_cells_are_counted():
+    key = (*Setting("exp01").key, "R2")
+    found = [CellAgreement("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
+    [check] = counted(found)
+    assert (check.claim, check.paper, check.holds) == ("exp01, R2: authors' data", "2 cells", False)
+    assert check.here == "intervals overlap in 1, means are equal in 1"
+    assert [entry.holds for entry in compare_all(found, Options(Path()))] == [False, False]
+    assert [entry.holds for entry in compare_all(found[:1], Options(Path()))] == [True]
+
+
+def means_on(claim, values):
+    """Means of a curve along a claim's axis."""
+    rows = [{**dict.fromkeys(COLUMNS), **claim.where, claim.along: x} for x in values]
+    return {(*row.values(), claim.metric): Mean(y) for row, y in zip(rows, values.values(), strict=True)}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.sentence)
+def test_claims_are_decided_by_their_curve(claim):
+    """No curve, a straight and a falling one: at most one is what the paper claims."""
+    assert claim.checked({}) is None
+    curves = [{1.0: y, 2.0: z, 10.0: w} for y, z, w in ((1, 1, 1), (0, 0, 0), (0.1, 0.5, 0.9), (0.9, 0.5, 0.1))]
+    found = [claim.checked(means_on(claim, curve)).holds for curve in curves]
+    assert sum(found) <= 1
+    shares = means_on(claim, {m: m / 10 for m in (1.0, 5.0, 9.0)})
+    assert any(found) or claim.checked(shares).holds
 
 
 @needs_authors_data
 def test_cells_are_those_of_the_authors_tables():
-    for name, experiment in EXPERIMENTS.items():
+    for name, experiment in SWEEPS.items():
         theirs = {key[:-1] for key in authors_means(AUTHORS_DATA, name)}
         assert {setting.key for setting in experiment.settings} == theirs
 
@@ -225,7 +253,7 @@ def test_cells_are_those_of_the_authors_tables():
 @needs_authors_data
 @pytest.mark.slow
 def test_the_released_protocol_gives_the_authors_numbers(tmp_path):
-    found = comparisons(Run(tmp_path, authors_data=Path(AUTHORS_DATA)))
+    found = comparisons(Options(tmp_path, authors_data=Path(AUTHORS_DATA)))
     assert len(found) == 3297
     assert np.mean([entry.overlaps for entry in found]) >= 0.95
     assert all(entry.reason for entry in found if not entry.overlaps)

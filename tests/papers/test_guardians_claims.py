@@ -10,7 +10,7 @@ import functools
 import numpy as np
 import pytest
 
-from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.protocols import metrics_and_protocol
 from unweave.synthetic.encoders import Mixed
 from unweave.synthetic.theory import NullMcc, mcc_of_distributed, mcc_of_linear_map, r2_of_dropped
@@ -31,7 +31,7 @@ def mean(metric, run, protocol="authors", seeds=SEEDS, **where):
     """Mean over seeds of the one cell of a run with these values."""
     settings = [
         setting
-        for setting in EXPERIMENTS[run[:5]].settings
+        for setting in SWEEPS[run[:5]].settings
         if setting.run == run and all(getattr(setting, name) == value for name, value in where.items())
     ]
     assert len(settings) == 1, settings

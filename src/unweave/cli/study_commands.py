@@ -7,7 +7,11 @@ from typing import Any
 
 import click
 
-from unweave.cli.terminal import check_writable, names_in, one_sentence_errors, print_wide
+from unweave.cli.terminal import check_writable, names_in, one_sentence_errors, print_wide, resumable
+
+
+def _names(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    return tuple(names_in(text)) or None
 
 
 @click.command()
@@ -39,47 +43,38 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 
 
 @click.command()
-@click.argument("paper")
-@click.argument("figure")
+@click.argument("paper", required=False)
+@click.argument("experiment", required=False)
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
-@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several (000: 0, 003: 42).")
-@click.option("--steps", type=click.IntRange(1), help="000: training steps; the default is what the figure needs.")
-@click.option("--protocol", type=click.Choice(["ours", "authors"]), help="003: ours (default), or the released code's.")
-@click.option("--authors-data", type=click.Path(path_type=Path), help="003: folder with exp01.csv to exp15.csv.")
-@click.option("--metrics", metavar="NAMES", help="003: only these, with commas: MCC-P,R2.")
-@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1), help="003: number of seeds.")
-@click.option("--jobs", "n_jobs", metavar="N", type=int, help="003: processes, -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="003: compute on the Dask cluster whose scheduler is there.")
-def reproduce(paper: str, figure: str, out: Path, seed: int | None, steps: int | None, **sweeping: Any) -> None:
-    """Run a figure of a paper again.
+@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several.")
+@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1), help="Number of seeds.")
+@click.option("--rows", "n_rows", metavar="N", type=click.IntRange(1), help="Number of samples.")
+@click.option("--steps", "n_steps", metavar="N", type=click.IntRange(1), help="Training steps.")
+@click.option("--metrics", metavar="NAMES", callback=_names, help="Only these, with commas: MCC-P,R2.")
+@click.option("--protocol", type=click.Choice(["ours", "authors"]), help="Ours (default), or the released code's.")
+@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
+@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
+@click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
+def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any) -> None:
+    """Compute an experiment of a paper again, and compare it with the paper.
 
-    000: fig1 (two moons), fig2 (torus). 003: fig1 to fig37, exp01 to exp15, or agreement (with the authors' data).
-    What was interrupted goes on where it was; pictures, tables and checkpoints are written to --out.
+    Without EXPERIMENT the experiments of PAPER are listed, and without PAPER the papers. An experiment says which
+    options it takes. What was interrupted goes on where it was; tables, pictures and checkpoints are written to --out.
     """
     with one_sentence_errors():
-        from importlib import import_module
+        from unweave.papers.catalogue import experiments_table, paper_of, papers_table, reproduced
+        from unweave.papers.experiment import Options
 
-        from unweave.evidence import EvidenceError
-        from unweave.papers import home_of
-
-        home = home_of(paper)
-        given_for_003 = {name: value for name, value in sweeping.items() if value is not None}
-        if paper == "003" and steps is None:
-            _reproduce_003(figure, out, seed, given_for_003)
-            return
-        if paper == "003" or given_for_003:
-            option = "steps" if paper == "003" else next(iter(given_for_003)).removeprefix("n_").replace("_", "-")
-            raise EvidenceError(f"--{option} is not for paper {paper}: leave it out.")
-        reproductions = import_module(home).REPRODUCTIONS
-        if figure not in reproductions:
-            raise EvidenceError(f"Paper {paper} has no {figure!r} here: there are {', '.join(reproductions)}.")
-        given = {} if steps is None else {"n_steps": steps}
-        flows = reproductions[figure](seed=seed or 0, folder=out, progress=True, **given)
-        from unweave.report.reproductions.manifold_entropic_metrics import drawn, table
-
-        print_wide(table(flows))
-        for path in drawn(figure, flows, out):
-            click.echo(f"wrote {path}")
+        if paper is None:
+            print_wide(papers_table())
+        elif experiment is None:
+            print_wide(experiments_table(paper_of(paper)))
+        else:
+            with resumable():
+                for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
+                    print_wide(line)
 
 
 @click.command()
@@ -101,24 +96,7 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
 
         declared = read_sweep(file)
         folder = out or Path(declared.name)
-        try:
+        with resumable():
             table = run(declared, folder, n_jobs=jobs, cluster=cluster, progress=True)
-        except KeyboardInterrupt as stopped:
-            click.echo(str(stopped), err=True)
-            raise SystemExit(130) from None
         print_wide(printed(table))
         click.echo(f"wrote {folder / 'table.parquet'}")
-
-
-def _reproduce_003(figure: str, out: Path, seed: int | None, options: dict[str, Any]) -> None:
-    from unweave.papers.guardians.reproduction import Run
-    from unweave.report.reproductions.guardians import reproduced
-
-    options |= {} if seed is None else {"first_seed": seed}
-    metrics = tuple(names_in(options.pop("metrics", None)))
-    try:
-        for line in reproduced(figure, Run(out, metrics=metrics, progress=True, **options)):
-            print_wide(line)
-    except KeyboardInterrupt as stopped:
-        click.echo(str(stopped), err=True)
-        raise SystemExit(130) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -65,6 +67,16 @@ def fail(sentence: str) -> NoReturn:
     """End the command with one sentence and exit code 2."""
     click.echo(f"Error: {' '.join(sentence.split())}", err=True)
     raise SystemExit(2)
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """An interruption ends the command with a sentence and exit code 130: the same command goes on from there."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        click.echo(str(stopped) or "Interrupted: run the same again to go on from the last checkpoint.", err=True)
+        raise SystemExit(130) from None
 
 
 class one_sentence_errors:

@@ -1,15 +1,10 @@
-"""One file or room a paper: its experiments, giving plain data; `unweave reproduce` runs and draws them."""
+"""The papers' experiments, each with the paper's numbers beside those computed here; `unweave reproduce` runs them.
 
-from __future__ import annotations
+A paper is a room with a file ``experiments.py`` that declares ``PAPER``, and a line in `unweave.papers.catalogue`. An
+`Experiment` names a function that computes plain data, one that compares them with the paper, one that writes tables
+and one that draws.
+"""
 
-from unweave.evidence import EvidenceError
+from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 
-# paper number to its module: 000 has REPRODUCTIONS (name of a figure to a function), 003 FIGURES and EXPERIMENTS
-HOMES = {"000": "unweave.papers.manifold_entropic_metrics", "003": "unweave.papers.guardians"}
-
-
-def home_of(number: str) -> str:
-    """Module of a paper."""
-    if number not in HOMES:
-        raise EvidenceError(f"There is no reproduction of paper {number!r}: there are {', '.join(HOMES)}.")
-    return HOMES[number]
+__all__ = ["ClaimCheck", "Experiment", "Options", "Paper"]

@@ -1,204 +1,122 @@
-"""The fifteen experiments of 003, cell by cell, and the sweeps made of them."""
+"""The experiments of 003: its figures, its fifteen sweeps, and the comparison of all cells with the authors' tables."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
-from unweave.papers.guardians.protocols import ALL, SUITE, ProtocolName, metrics_and_protocol
-from unweave.papers.guardians.settings import Setting
-from unweave.sweeps import Cell, Sweep
+from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave.papers.guardians.agreement import CellAgreement, compared
+from unweave.papers.guardians.claims import checked_claims
+from unweave.papers.guardians.declared_sweeps import SWEEPS
+from unweave.papers.guardians.figures import FIGURES, Figure, figures_of
+from unweave.papers.guardians.reproduction import (
+    Computed,
+    comparisons,
+    computed_experiment,
+    computed_figure,
+    protocol_of,
+    write_comparisons,
+    write_means,
+)
 
-FIRST_SEED = 42
-WORLDS = {"D1": 0.0, "D2": 0.5, "D3": None, "D4": None}  # with the correlation that the tables state
-ALPHAS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-COUPLINGS = (0.0, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
-CORRELATIONS = (-0.99, *(k / 10 for k in range(-9, 10)), 0.99)
-CONDITIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
-SIZES = ((2, 100, ""), (5, 1000, "_d5"), (10, 1000, "_d10"))
-ROWS = (50, 100, 200, 500, 1000, 2000, 5000)
-TIMES = "\N{MULTIPLICATION SIGN}"  # in the names of the arms of the null experiments
-RATIOS = (1.5, 2, 3, 5, 10)
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment: its settings, the metrics its tables have, and how many seeds."""
-
-    name: str
-    title: str
-    settings: tuple[Setting, ...]
-    metrics: tuple[str, ...] = SUITE
-    n_seeds: int = 5
-
-    def sweep(
-        self,
-        protocol: ProtocolName,
-        settings: Iterable[Setting] | None = None,
-        metrics: tuple[str, ...] | None = None,
-        seeds: Iterable[int] | None = None,
-    ) -> Sweep:
-        """The sweep of these settings (all by default) with these metrics and seeds."""
-        chosen_seeds = range(FIRST_SEED, FIRST_SEED + self.n_seeds) if seeds is None else list(seeds)
-        cells = []
-        for setting in self.settings if settings is None else settings:
-            world, encoder = (make(protocol == "authors") for make in (setting.world_of, setting.encoder_of))
-            chosen, how = metrics_and_protocol(protocol, setting.run, metrics or self.metrics)
-            cells += [Cell(world, encoder, setting.n, seed, chosen, how, setting.labels) for seed in chosen_seeds]
-        return Sweep(f"003-{self.name}-{protocol}", tuple(cells))
+OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "cluster")
 
 
-def _feasible(d: int) -> tuple[float, ...]:
-    """Correlations that d factors can have among each other."""
-    return tuple(rho for rho in CORRELATIONS if rho >= -1 / (d - 1))
+def compare_cells(name: str, found: Computed, options: Options) -> Iterator[ClaimCheck]:
+    """Claims that the cells decide, and how many cells agree with the authors' where these are known."""
+    yield from checked_claims(found.ours)
+    yield from counted(list(compared(name, found.theirs, found.ours)))
 
 
-def _sanity() -> Iterator[Setting]:
-    for d, run in ((5, "exp01"), (10, "exp01_d10"), (20, "exp01_d20")):
-        yield from (Setting(run, dgp=dgp, d=d, m=d, rho=rho) for dgp, rho in WORLDS.items())
+def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
+    """How many cells agree by experiment and metric; those that do not, one by one."""
+    yield from counted(found)
+    for entry in found:
+        if not entry.overlaps:
+            theirs, ours = (f"{mean.mean:.4f} [{mean.low:.4f}, {mean.high:.4f}]" for mean in (entry.theirs, entry.ours))
+            yield ClaimCheck(f"{entry.cell}, {entry.metric}", theirs, f"{ours}; {entry.reason}", False)
 
 
-def _nonlinearity() -> Iterator[Setting]:
-    for (d, run), fn, alpha in itertools.product(((5, "exp02"), (10, "exp02_d10")), ("tanh", "sinh"), ALPHAS):
-        yield Setting(run, encoder="E2", d=d, m=d, alpha=alpha, fn=fn)
+def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
+    """For every experiment and metric: in how many cells the intervals overlap, and in how many the means are equal."""
+    groups = Counter((entry.experiment, entry.metric) for entry in found)
+    for (experiment, metric), n_cells in groups.items():
+        cells = [entry for entry in found if (entry.experiment, entry.metric) == (experiment, metric)]
+        alone = sum(not entry.theirs.has_interval for entry in cells)
+        overlap, equal = sum(entry.overlaps for entry in cells), sum(entry.equal for entry in cells)
+        paper = f"{n_cells} cells" + (f", {alone} without an interval" if alone else "")
+        here = f"intervals overlap in {overlap}, means are equal in {equal}"
+        yield ClaimCheck(f"{experiment}, {metric}: authors' data", paper, here, overlap == n_cells)
 
 
-def _correlation() -> Iterator[Setting]:
-    for d, n, ending in SIZES:
-        for encoder, rho in itertools.product(("E1", "E3"), _feasible(d)):
-            kappa = 10.0 if encoder == "E3" else None
-            yield Setting(f"exp03{ending}", dgp="D2", encoder=encoder, n=n, d=d, m=d, rho=rho, kappa=kappa)
+def write_cells(name: str, found: Computed, options: Options) -> Iterator[Path]:
+    """The means as CSV."""
+    yield write_means(options.folder / f"003-{name}-{protocol_of(options)}.csv", found)
 
 
-def _correlation_and_mixing() -> Iterator[Setting]:
-    for d, n, ending in SIZES:
-        shown = [rho for rho in _feasible(d) if rho in (-0.9, -0.5, -0.3, 0.0, 0.3, 0.5, 0.9)]
-        for rho, kappa in itertools.product(shown, CONDITIONS):
-            yield Setting(f"exp04{ending}", dgp="D2", encoder="E3", n=n, d=d, m=d, rho=rho, kappa=kappa)
+def write_agreement(found: list[CellAgreement], options: Options) -> Iterator[Path]:
+    """The comparison of every cell as CSV."""
+    yield write_comparisons(options.folder / "003-agreement.csv", found)
 
 
-def _predictability() -> Iterator[Setting]:
-    for d, run in ((5, "exp05"), (10, "exp05_d10")):
-        yield from (Setting(run, "d2", "D2", d=d, m=d, rho=rho) for rho in COUPLINGS)
-        blend = "(1-a)x+a*tanh(2x^3-0.1)"
-        yield from (Setting(run, "d3", "D3", d=d, m=d, alpha=alpha, fn=blend) for alpha in COUPLINGS)
-    yield from (Setting("exp05", "d3_fns", "D3", fn=fn) for fn in ("linear", "cube", "tanh modified"))
+def draw_figures(found: Computed, options: Options) -> Iterator[Path]:
+    """A picture for every figure."""
+    from unweave.papers.guardians.drawing import guardians_figure
+    from unweave.report.figures.geometry import save
+
+    for name, parts in found.figures.items():
+        yield save(guardians_figure(FIGURES[name], parts), options.folder / f"003-{name}-{protocol_of(options)}.png")
 
 
-def _dropped() -> Iterator[Setting]:
-    functions = {"D3": "tanh(2x^3-0.1)", "D4": "x*y"}
-    for (dgp, rho), m in itertools.product(WORLDS.items(), range(10, 0, -1)):
-        encoder = "E1" if m == 10 else "E4"
-        yield Setting("exp06", "6a", dgp, encoder, d=10, m=m, rho=rho, fn=functions.get(dgp, ""))
-    for dgp, d in itertools.product(("D1", "D2"), range(3, 12)):
-        yield Setting("exp06", "6b", dgp, "E1" if d == 3 else "E4", d=d, m=3, rho=WORLDS[dgp])
-
-
-def _redundancy() -> Iterator[Setting]:
-    for dgp, r, m in itertools.product(("D3", "D4"), (1, 2, 3, 4), range(9, 2, -1)):
-        yield Setting("exp07", dgp=dgp, encoder="E4", d=10, m=m, r=r)
-
-
-def _fixed(run: str, encoders: tuple[str, ...], d: int, n: int, worlds: tuple[str, ...]) -> Iterator[Setting]:
-    codes = {"E5": d + 1, "E6": d + 1, "E7": 2 * d, "E8": 2 * d}
-    for dgp, encoder in itertools.product(worlds, encoders):
-        kappa = 10.0 if encoder in ("E3", "E7") else None
-        yield Setting(run, "fixed", dgp, encoder, n, d, codes.get(encoder, d), rho=WORLDS[dgp], kappa=kappa)
-
-
-def _ratios(run: str) -> Iterator[Setting]:
-    yield Setting(run, "ratio")
-    yield Setting(run, "ratio", encoder="E3", kappa=10.0)
-    for encoder, ratio in itertools.product(("E5", "E6", "E7", "E8"), RATIOS):
-        if encoder == "E8" and ratio == 1.5:
-            continue  # two codes a factor at least
-        kappa = 10.0 if encoder == "E7" else None
-        yield Setting(run, "ratio", encoder=encoder, m=round(ratio * 5), kappa=kappa)  # half to even: 1.6, not 1.5
-
-
-def _encoding_types() -> Iterator[Setting]:
-    encoders = ("E1", "E5", "E6", "E8")
-    yield from _fixed("exp08", encoders, 5, 1000, tuple(WORLDS))
-    yield from _fixed("exp08_d20", encoders, 20, 1000, ("D1",))
-    yield from _ratios("exp08_ratio")
-
-
-def _overcomplete() -> Iterator[Setting]:
-    encoders = ("E3", "E5", "E6", "E7", "E8")
-    yield from _fixed("exp09", encoders, 5, 1000, tuple(WORLDS))
-    yield from _fixed("exp09_d20", encoders, 20, 1600, ("D1",))
-    yield from _ratios("exp09_ratio")
-
-
-def _rows() -> Iterator[Setting]:
-    for (dgp, rho), encoder, n in itertools.product(WORLDS.items(), ("E1", "E2", "E3", "E7"), ROWS):
-        kappa, m = (10.0 if encoder in ("E3", "E7") else None), (10 if encoder == "E7" else 5)
-        yield Setting("exp10", dgp=dgp, encoder=encoder, n=n, m=m, rho=rho, kappa=kappa)
-
-
-def _null_rows() -> Iterator[Setting]:
-    arms = {"E10": ("E10", 5), "E9": ("E9", 5), "E9(m=200)": ("E9", 200), "E9(m=50)": ("E9", 50)}
-    for dgp, (arm, (encoder, m)), n in itertools.product(("D1", "D2"), arms.items(), (*ROWS, 10_000)):
-        yield Setting("exp11", f"{dgp}{TIMES}{arm}", dgp, encoder, n, 5, m, rho=WORLDS[dgp], m_released=5)
-
-
-def _structural_ratio() -> Iterator[Setting]:
-    for (dgp, rho), m in itertools.product(WORLDS.items(), range(30, 2, -1)):
-        encoder = "E5" if m > 10 else "E1" if m == 10 else "E4"
-        yield Setting("exp12", "6a", dgp, encoder, d=10, m=m, rho=rho)
-    for dgp, d in itertools.product(("D1", "D2"), range(1, 11)):
-        encoder = "E5" if d < 3 else "E1" if d == 3 else "E4"
-        yield Setting("exp12", "6b", dgp, encoder, d=d, m=3, rho=WORLDS[dgp])
-
-
-def _sample_ratio() -> Iterator[Setting]:
-    for d, share in itertools.product((3, 5, 10, 20), (0.02, 0.05, 0.1, 0.2)):
-        yield Setting("exp13", n=round(d / share), d=d, m=d)
-
-
-def _two_sweeps() -> Iterator[Setting]:
-    yield from (Setting("exp14", "sweep_a", encoder="E4", d=10, m=m) for m in (1, 3, 5, 7, 9))
-    yield from (Setting("exp14", "sweep_b", encoder="E4", n=n, d=10) for n in (2000, 1000, 500, 200, 100, 50))
-
-
-def _null_grid() -> Iterator[Setting]:
-    june = {"exp15": ("phase_old_fixed_d", "E9")}
-    june |= {f"exp15_{code.lower()}@8402085(June)": ("phase_june_fixed_d", code) for code in ("E9", "E10")}
-    for (run, (sweep, encoder)), m in itertools.product(june.items(), (5, 10, 20, 50, 100, 200)):
-        for share in (0.01, 0.05, 0.1, 0.5, 1.0, 5.0):
-            yield Setting(run, sweep, encoder=encoder, n=round(m / share), d=10, m=m, m_released=10)
-    for encoder, d in itertools.product(("E9", "E10"), (100, 50, 25, 10, 5)):
-        for n in (5000, 1000, 500, 100, 50, 25, 10):
-            yield Setting(f"exp15_{encoder.lower()}", "phase_fixed_m50", encoder=encoder, n=n, d=d, m=50)
-    for encoder, m, n in itertools.product(("E9", "E10"), (10, 50, 200), (20, 50, 100, 200, 500, 1000, 2000, 5000)):
-        yield Setting(f"exp15_collapse_{encoder.lower()}", "collapse", encoder=encoder, n=n, d=10, m=m)
-
-
-_DECLARED: dict[str, tuple[str, Callable[[], Iterator[Setting]]]] = {
-    "exp01": ("perfect encoders", _sanity),
-    "exp02": ("elementwise nonlinearity", _nonlinearity),
-    "exp03": ("correlated factors", _correlation),
-    "exp04": ("correlation against mixing", _correlation_and_mixing),
-    "exp05": ("factors that others predict", _predictability),
-    "exp06": ("dropped factors", _dropped),
-    "exp07": ("redundancy against compression", _redundancy),
-    "exp08": ("kinds of codes", _encoding_types),
-    "exp09": ("more codes than factors", _overcomplete),
-    "exp10": ("number of rows", _rows),
-    "exp11": ("null encoders and rows", _null_rows),
-    "exp12": ("does m/d decide?", _structural_ratio),
-    "exp13": ("does d/n decide?", _sample_ratio),
-    "exp14": ("codes and rows", _two_sweeps),
-    "exp15": ("null encoders: m/d and m/n", _null_grid),
-}
-EXPERIMENTS = {
-    name: Experiment(
-        name,
-        title,
-        tuple(settings()),
-        ALL if name in ("exp12", "exp13", "exp14") else SUITE,
-        10 if name in ("exp13", "exp14") else 5,
+def _figure(figure: Figure) -> Experiment:
+    cells = sum(len(part.settings) for part in figure.parts)
+    metrics = {metric for part in figure.parts for metric in part.metrics}
+    return Experiment(
+        figure.name,
+        figure.title,
+        compute=partial(computed_figure, figure),
+        compare=partial(compare_cells, figure.name),
+        write=partial(write_cells, figure.name),
+        draw=draw_figures,
+        options=OPTIONS,
+        cost=_cost(cells, metrics),
     )
-    for name, (title, settings) in _DECLARED.items()
-}
+
+
+def _cost(n_cells: int, metrics: set[str]) -> str:
+    return f"{n_cells} cells" + ("; DCI takes most of the time" if "DCI-D" in metrics else "")
+
+
+PAPER = Paper(
+    "003",
+    "Joshi et al.: Who Guards the Guardians?",
+    (
+        *map(_figure, FIGURES.values()),
+        *(
+            Experiment(
+                name,
+                f"All cells: {declared.title}",
+                compute=partial(computed_experiment, declared, figures_of(name)),
+                compare=partial(compare_cells, name),
+                write=partial(write_cells, name),
+                draw=draw_figures,
+                options=OPTIONS,
+                cost=_cost(len(declared.settings), set(declared.metrics)),
+            )
+            for name, declared in SWEEPS.items()
+        ),
+        Experiment(
+            "agreement",
+            "All cells by the released code's protocol, beside the authors'",
+            compute=comparisons,
+            compare=compare_all,
+            write=write_agreement,
+            options=tuple(name for name in OPTIONS if name not in ("metrics", "protocol")),
+            needs=("authors_data",),
+            cost="1115 cells, some minutes",
+        ),
+    ),
+)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unweave.papers.guardians.experiments import EXPERIMENTS
+from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.protocols import ALL, MAIN, SUITE
 from unweave.papers.guardians.settings import Setting
 
@@ -42,7 +42,7 @@ class Part:
         """The cells that the part shows."""
         return tuple(
             setting
-            for setting in EXPERIMENTS[self.experiment].settings
+            for setting in SWEEPS[self.experiment].settings
             if all(value_of(setting, name) in allowed for name, allowed in self.where.items())
         )
 

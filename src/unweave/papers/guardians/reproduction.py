@@ -7,49 +7,19 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from unweave.evidence import EvidenceError
+from unweave.papers.experiment import Options
 from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
-from unweave.papers.guardians.experiments import EXPERIMENTS, FIRST_SEED, Experiment
+from unweave.papers.guardians.declared_sweeps import FIRST_SEED, SWEEPS, DeclaredSweep
 from unweave.papers.guardians.figures import Figure, Part
 from unweave.papers.guardians.protocols import ALL, ProtocolName
 from unweave.papers.guardians.results import Key, Mean, authors_means, means_of
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.sweeps import run
 
-
-@dataclass(frozen=True)
-class Run:
-    """How to compute: the protocol, where results are kept, which metrics and seeds (the paper's by default)."""
-
-    folder: Path
-    protocol: ProtocolName = "ours"
-    authors_data: Path | None = None
-    metrics: tuple[str, ...] = ()
-    n_seeds: int | None = None
-    first_seed: int = FIRST_SEED
-    n_jobs: int = 1
-    cluster: str | None = None
-    progress: bool = False
-
-    def __post_init__(self) -> None:
-        unknown = [label for label in self.metrics if label not in ALL]
-        if unknown:
-            raise EvidenceError(f"003 has no metric {unknown[0]!r}: it has {', '.join(ALL)}.")
-
-    def means(self, experiment: Experiment, settings: Iterable[Setting], metrics: tuple[str, ...]) -> dict[Key, Mean]:
-        """Means over seeds of these cells; what the folder has already is not computed again."""
-        kept = tuple(label for label in metrics if not self.metrics or label in self.metrics)
-        if not kept:
-            raise EvidenceError(f"None of these metrics is shown here: choose from {', '.join(metrics)}.")
-        seeds = range(self.first_seed, self.first_seed + (self.n_seeds or experiment.n_seeds))
-        sweep = experiment.sweep(self.protocol, settings, kept, seeds)
-        folder = self.folder / sweep.name
-        return means_of(run(sweep, folder, n_jobs=self.n_jobs, cluster=self.cluster, progress=self.progress))
-
-    def theirs(self, experiment: str) -> dict[Key, Mean]:
-        """The authors' means, or nothing where their data were not given."""
-        return {} if self.authors_data is None else authors_means(self.authors_data, experiment)
+NUMBERS = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -67,57 +37,95 @@ class Shown:
         return tuple(label for label in self.part.metrics if label in computed)
 
 
-def shown(figure: Figure, how: Run) -> list[Shown]:
-    """Compute the parts of a figure."""
+@dataclass(frozen=True)
+class Computed:
+    """Means of the cells of a figure or an experiment, the authors' means of them, and the figures made of them."""
+
+    ours: Mapping[Key, Mean]
+    theirs: Mapping[Key, Mean]
+    figures: Mapping[str, list[Shown]]
+
+
+def protocol_of(options: Options) -> ProtocolName:
+    """Ours, unless the options say otherwise."""
+    return "authors" if options.protocol == "authors" else "ours"
+
+
+def means(
+    declared: DeclaredSweep, settings: Iterable[Setting], metrics: tuple[str, ...], options: Options
+) -> dict[Key, Mean]:
+    """Means over seeds of these cells; what the folder has already is not computed again."""
+    wanted = options.metrics or metrics
+    for label in wanted:
+        if label not in ALL:
+            raise EvidenceError(f"003 has no metric {label!r}: it has {', '.join(ALL)}.")
+    kept = tuple(label for label in metrics if label in wanted)
+    if not kept:
+        raise EvidenceError(f"None of these metrics is shown here: choose from {', '.join(metrics)}.")
+    first = FIRST_SEED if options.seed is None else options.seed
+    seeds = range(first, first + (options.n_seeds or declared.n_seeds))
+    sweep = declared.sweep(protocol_of(options), settings, kept, seeds)
+    folder = options.folder / sweep.name
+    n_jobs = 1 if options.n_jobs is None else options.n_jobs
+    return means_of(run(sweep, folder, n_jobs=n_jobs, cluster=options.cluster, progress=options.progress))
+
+
+def theirs(experiment: str, options: Options) -> dict[Key, Mean]:
+    """The authors' means, or nothing where their data were not given."""
+    return {} if options.authors_data is None else authors_means(options.authors_data, experiment)
+
+
+def computed_figure(figure: Figure, options: Options) -> Computed:
+    """The cells of one figure."""
     parts = []
     for part in figure.parts:
-        experiment = EXPERIMENTS[part.experiment]
-        ours = how.means(experiment, part.settings, part.metrics)
-        theirs = how.theirs(part.experiment)
-        parts.append(Shown(part, ours, {key: mean for key, mean in theirs.items() if key in ours}))
-    return parts
+        ours = means(SWEEPS[part.experiment], part.settings, part.metrics, options)
+        known = {key: mean for key, mean in theirs(part.experiment, options).items() if key in ours}
+        parts.append(Shown(part, ours, known))
+    ours = {key: mean for part in parts for key, mean in part.ours.items()}
+    known = {key: mean for part in parts for key, mean in part.theirs.items()}
+    return Computed(ours, known, {figure.name: parts})
 
 
-def comparisons(how: Run) -> list[CellAgreement]:
+def computed_experiment(declared: DeclaredSweep, figures: Iterable[Figure], options: Options) -> Computed:
+    """All cells of an experiment, and the figures that show it alone."""
+    ours = means(declared, declared.settings, declared.metrics, options)
+    shown = {figure.name: computed_figure(figure, options).figures[figure.name] for figure in figures}
+    return Computed(ours, theirs(declared.name, options), shown)
+
+
+def comparisons(options: Options) -> list[CellAgreement]:
     """All cells of the fifteen experiments against the authors' data, by the released code's protocol."""
-    if how.authors_data is None:
-        raise EvidenceError("The comparison needs the authors' tables: pass their folder with --authors-data.")
-    how = dataclasses.replace(how, protocol="authors")
+    options = dataclasses.replace(options, protocol="authors")
     found: list[CellAgreement] = []
-    for name, experiment in EXPERIMENTS.items():
-        ours = how.means(experiment, experiment.settings, COMPARED)
-        found += compared(name, how.theirs(name), ours)
+    for name, declared in SWEEPS.items():
+        found += compared(name, theirs(name, options), means(declared, declared.settings, COMPARED, options))
     return found
 
 
-def write_means(path: Path, ours: Mapping[Key, Mean], theirs: Mapping[Key, Mean]) -> Path:
+def write_means(path: Path, found: Computed) -> Path:
     """Write means and intervals as CSV, with the authors' beside them where they are known."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    numbers = ("mean", "low", "high")
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*COLUMNS, "metric", *numbers, *(f"authors_{name}" for name in numbers)])
-        for key, mean in ours.items():
-            other = theirs.get(key)
-            writer.writerow([*key, *_numbers(mean), *(_numbers(other) if other else ("", "", ""))])
-    return path
+    rows = [[*key, *_numbers(mean), *_numbers(found.theirs.get(key))] for key, mean in found.ours.items()]
+    return _written(path, [*COLUMNS, "metric", *NUMBERS, *(f"authors_{name}" for name in NUMBERS)], rows)
 
 
 def write_comparisons(path: Path, found: Iterable[CellAgreement]) -> Path:
     """Write every comparison as CSV."""
+    names = [f"{side}_{name}" for side in ("authors", "here") for name in NUMBERS]
+    rows = [
+        [entry.experiment, entry.cell, entry.metric, *numbers, entry.overlaps, entry.equal, entry.reason]
+        for entry in found
+        for numbers in [_numbers(entry.theirs) + _numbers(entry.ours)]
+    ]
+    return _written(path, ["experiment", "cell", "metric", *names, "overlap", "equal", "reason"], rows)
+
+
+def _written(path: Path, headings: list[str], rows: Iterable[list[Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    numbers = ("mean", "low", "high")
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        names = [f"{side}_{name}" for side in ("authors", "here") for name in numbers]
-        writer.writerow(["experiment", "cell", "metric", *names, "overlap", "equal", "reason"])
-        for entry in found:
-            sides = [*_numbers(entry.theirs), *_numbers(entry.ours)]
-            writer.writerow(
-                [entry.experiment, entry.cell, entry.metric, *sides, entry.overlaps, entry.equal, entry.reason]
-            )
+        csv.writer(file).writerows([headings, *rows])
     return path
 
 
-def _numbers(mean: Mean) -> tuple[str, ...]:
-    return tuple(f"{entry:.6g}" for entry in (mean.mean, mean.low, mean.high))
+def _numbers(mean: Mean | None) -> tuple[str, ...]:
+    return ("", "", "") if mean is None else tuple(f"{getattr(mean, name):.6g}" for name in NUMBERS)

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from unweave.papers.guardians import figures as declared
-from unweave.papers.guardians.experiments import TIMES
+from unweave.papers.guardians.declared_sweeps import TIMES
 from unweave.papers.guardians.figures import value_of
 from unweave.papers.guardians.reproduction import Shown
 from unweave.papers.guardians.results import Key, Mean

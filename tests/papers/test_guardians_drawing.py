@@ -5,11 +5,10 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from unweave.papers.guardians.drawing import COLOUR_OF_METRIC, guardians_figure
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.guardians.reproduction import Shown
 from unweave.papers.guardians.results import Mean
-from unweave.report.figures.guardians import COLOUR_OF_METRIC, guardians_figure
-from unweave.report.reproductions.guardians import agreement_table
 
 
 def made_up(name, with_theirs):
@@ -65,23 +64,6 @@ def test_maps_have_their_numbers_and_the_authors_below():
 
 def test_colours_are_all_different():
     assert len(set(COLOUR_OF_METRIC.values())) == len(COLOUR_OF_METRIC) == 12
-
-
-def test_the_table_counts():
-    from unweave.papers.guardians.agreement import CellAgreement
-    from unweave.papers.guardians.settings import Setting
-
-    key = (*Setting("exp01").key, "R2")
-    found = [CellAgreement("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
-    table = agreement_table(found)
-    assert [list(column.cells) for column in table.columns] == [
-        ["exp01", "all"],
-        ["R2", ""],
-        ["2", "2"],
-        ["1", "1"],
-        ["1", "1"],
-        ["0", "0"],
-    ]
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""000, Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics': flows trained again."""

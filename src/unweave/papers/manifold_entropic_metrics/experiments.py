@@ -1,0 +1,103 @@
+"""The experiments of 000: what their flows are compared with, and their pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave.papers.manifold_entropic_metrics.trained_flows import TrainedFlow, torus, two_moons
+from unweave.synthetic.known_decoders import Torus, TwoMoons
+
+Flows = dict[str, TrainedFlow]
+
+
+def compare_two_moons(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
+    """The caption's claims: equal likelihood, and three ways of using two latents."""
+    yield from _numbers(flows)
+    likelihood, correlation, reconstruction = flows.values()
+    costs = [flow.negative_log_likelihood for flow in flows.values()]
+    yield ClaimCheck.number("likelihoods differ by", "about 0", max(costs) - min(costs), below=0.05)
+    yield ClaimCheck.number("A: latents share much", ".777 in the notebook", likelihood.total_correlation, above=0.5)
+    yield ClaimCheck.number("B: latents share nothing", "about 0", correlation.total_correlation, below=0.1)
+    gap = float(np.subtract(*reconstruction.spectrum.sorted_entropies))
+    yield ClaimCheck.number("C: entropy of the core latent over that of the other", "large", gap, above=1.5)
+
+
+def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
+    """With the term the latents are the true ones; by likelihood alone they are not."""
+    yield from _numbers(flows)
+    truth = Torus().true_entropies
+    alone, with_term = flows.values()
+    per_latent = [flow.total_correlation_per_latent for flow in (alone, with_term)]
+    yield ClaimCheck.number("a: total correlation per latent", ".90", per_latent[0], above=0.3)
+    yield ClaimCheck.number("b: total correlation per latent", ".014", per_latent[1], below=0.03)
+    distances = [flow.distance_from(truth) for flow in (alone, with_term)]
+    yield ClaimCheck.number("a: largest distance from the true spectrum", "large", distances[0], above=0.5)
+    yield ClaimCheck.number("b: largest distance from the true spectrum", "about 0", distances[1], below=0.1)
+    for letter, flow, holds in (("a", alone, range(10)), ("b", with_term, range(20, 21))):
+        found = flow.rows_on_the_diagonal()
+        paper = "none" if letter == "a" else "all 20"
+        yield ClaimCheck(f"{letter}: latents that are true latents", paper, f"{found} of 20", found in holds)
+
+
+def _numbers(flows: Flows) -> Iterator[ClaimCheck]:
+    for name, flow in flows.items():
+        entropies = flow.spectrum.sorted_entropies
+        yield ClaimCheck(f"{name}: negative log-likelihood", "", f"{flow.negative_log_likelihood:.3f}")
+        yield ClaimCheck(f"{name}: total entropy", "", f"{flow.spectrum.cumulative[-1]:.3f}")
+        yield ClaimCheck(f"{name}: manifold entropies", "", f"{entropies[0]:.3f} to {entropies[-1]:.3f}")
+        yield ClaimCheck(f"{name}: total correlation", "", f"{flow.total_correlation:.3f}")
+
+
+def draw_two_moons(flows: Flows, options: Options) -> Iterator[Path]:
+    """Contour grids over the data, and the entropies as bars."""
+    from unweave.report.figures.geometry import contour_grid_figure, save
+
+    lines = {name: flow.grid_lines for name, flow in flows.items() if flow.grid_lines is not None}
+    entropies = {}
+    for name, flow in flows.items():
+        first, second = map(float, flow.spectrum.sorted_entropies)
+        entropies[name] = (first, second, flow.total_correlation)
+    yield save(contour_grid_figure(lines, TwoMoons().sample(2000, 0), entropies), options.folder / "000-fig1.png")
+
+
+def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
+    """Spectra with the truth, and the information shared with the true latents."""
+    from unweave.report.figures.geometry import information_figure, save, spectrum_figure
+
+    spectra = {name: flow.spectrum.entropies for name, flow in flows.items()}
+    yield save(spectrum_figure(spectra, Torus().true_entropies), options.folder / "000-fig2-spectrum.png")
+    crosses = {name: flow.cross_information for name, flow in flows.items() if flow.cross_information is not None}
+    figure = information_figure(crosses, "latent of the flow, sorted", "latent of the truth, sorted")
+    yield save(figure, options.folder / "000-fig2-cross-information.png")
+
+
+PAPER = Paper(
+    "000",
+    "Galperin and Koethe: Analyzing Generative Models by Manifold Entropic Metrics",
+    (
+        Experiment(
+            "fig1",
+            "Two moons, by likelihood and with two further terms",
+            compute=two_moons,
+            compare=compare_two_moons,
+            draw=draw_two_moons,
+            options=("seed", "n_steps"),
+            needs=("torch",),
+            cost="4 minutes on one core",
+        ),
+        Experiment(
+            "fig2",
+            "A torus, by likelihood and with the total correlation",
+            compute=torus,
+            compare=compare_torus,
+            draw=draw_torus,
+            options=("seed", "n_steps"),
+            needs=("torch",),
+            cost="6 minutes on one core",
+        ),
+    ),
+)

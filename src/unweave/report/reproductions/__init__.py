@@ -1,1 +1,0 @@
-"""What `unweave reproduce` prints and draws, one file a paper."""

@@ -1,0 +1,92 @@
+"""How papers declare experiments: every one is complete, found by name, checked before it computes, and run alike."""
+
+import dataclasses
+
+import pytest
+
+from unweave.evidence import EvidenceError
+from unweave.papers import ClaimCheck, Experiment, Options, Paper, catalogue, experiment
+from unweave.papers.catalogue import MODULES, checks_table, experiment_of, paper_of, reproduced
+
+FIELDS = {field.name for field in dataclasses.fields(Options)} - {"folder", "progress"}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """A paper of one experiment, and what it was asked to do."""
+    asked = []
+
+    def compute(options):
+        asked.append("compute")
+        return 0.5
+
+    def compare(data, options):
+        yield ClaimCheck.number("half", ".5", data, above=0.4, below=0.6)
+
+    def drawn(data, options):
+        asked.append("draw")
+        yield options.folder / "figure.png"
+
+    one = Experiment("fig2", "a figure", compute, compare, draw=drawn, options=("seed", "weights"), needs=("weights",))
+    monkeypatch.setattr(catalogue, "paper_of", lambda number: Paper(number, "a paper", (one,)))
+    return asked
+
+
+@pytest.mark.parametrize("number", MODULES)
+def test_every_experiment_is_declared_completely(number):
+    paper = paper_of(number)
+    assert paper.number == number
+    names = [entry.name for entry in paper.experiments]
+    assert len(set(names)) == len(names)
+    for entry in paper.experiments:
+        assert entry.title
+        assert entry.cost
+        assert set(entry.options) <= FIELDS
+        assert set(entry.needs) <= {*experiment.PACKAGES, *experiment.FOLDERS}
+        assert set(entry.needs) - {"torch"} <= set(entry.options)
+
+
+def test_an_experiment_computes_compares_and_draws(calls, tmp_path):
+    pytest.importorskip("matplotlib")
+    table, written = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert [list(column.cells) for column in table.columns] == [["half"], [".5"], ["0.500"], ["yes"]]
+    assert written == f"wrote {tmp_path / 'figure.png'}"
+    assert calls == ["compute", "draw"]
+
+
+def test_without_matplotlib_the_numbers_are_there_and_the_pictures_are_explained(calls, tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
+    *_, said = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert "install unweave[report]" in said
+    assert calls == ["compute"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "fig2 needs the trained weights, .npz files: pass their folder with --weights"),
+        ({"weights": "nowhere"}, "is not a folder"),
+        ({"weights": "", "n_steps": 5}, "--steps is not an option of fig2: it takes --seed, --weights"),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_is_computed(calls, tmp_path, given, sentence):
+    given = given | ({"weights": tmp_path / given["weights"]} if "weights" in given else {})
+    with pytest.raises(EvidenceError, match=sentence.replace(".", r"\.")):
+        list(reproduced("009", "fig2", Options(tmp_path, **given)))
+    assert calls == []
+
+
+def test_missing_torch_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "find_spec", lambda name: None)
+    with pytest.raises(EvidenceError, match=r"fig1 needs torch: install unweave\[torch\]"):
+        list(reproduced("000", "fig1", Options(tmp_path)))
+
+
+def test_the_nearest_name_is_suggested():
+    with pytest.raises(EvidenceError, match=r"no experiment 'agreemnt': did you mean 'agreement'\?"):
+        experiment_of(paper_of("003"), "agreemnt")
+
+
+def test_a_claim_that_fails_is_said():
+    table = checks_table([ClaimCheck.number("gap", "large", 0.1, above=0.2), ClaimCheck("entropy", "", "[3]")])
+    assert list(table.columns[3].cells) == ["no", ""]
