@@ -37,6 +37,7 @@ ONLY_IN = {
     "pyarrow": {"report", "files"},
     "narwhals": {"report", "files", "evidence", "evaluation"},
     "h5py": {"datasets"},
+    "PIL": {"datasets"},
     "click": {"cli"},
     "distributed": {"sweeps"},
 }

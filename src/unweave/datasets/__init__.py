@@ -5,19 +5,38 @@ a `fingerprint`. Those of all combinations of their factors' values also give `i
 which an `Evidence` can hold factors of real images.
 """
 
+from unweave.datasets.coloured_shapes import ColouredShapes
+from unweave.datasets.dependence import Confounder, CorrelatedPair, DependentSample, DeterminedFactor
+from unweave.datasets.digits import Digits, emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
 from unweave.datasets.grid import GridDataSet
 from unweave.datasets.interface import Batch, DataSet, DataSetError, Factor
 from unweave.datasets.names import DATA_SETS, load
+from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 
 __all__ = [
     "DATA_SETS",
+    "MPI3D",
     "Batch",
+    "Cars3D",
+    "CelebA",
+    "ColouredShapes",
+    "Confounder",
+    "CorrelatedPair",
     "DSprites",
+    "DSpritesFile",
     "DataSet",
     "DataSetError",
+    "DependentSample",
+    "DeterminedFactor",
+    "Digits",
     "Factor",
     "GridDataSet",
+    "Shapes3D",
+    "SmallNORB",
+    "emnist",
+    "fashion_mnist",
     "load",
+    "mnist",
     "small_sprites",
 ]

@@ -136,3 +136,8 @@ class DataSet(ABC):
         return (
             f"{type(self).__name__}({len(self)} images of {self.image_shape}, factors {', '.join(self.factor_names)})"
         )
+
+
+def scaled(pixels: NDArray[np.uint8]) -> Images:
+    """Bytes as float32 from 0 to 1."""
+    return np.multiply(pixels, np.float32(1 / 255), dtype=np.float32)

@@ -5,20 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from unweave.datasets.coloured_shapes import ColouredShapes
+from unweave.datasets.digits import emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
 from unweave.datasets.interface import DataSet, DataSetError
+from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 
 DATA_SETS: Mapping[str, Callable[..., DataSet]] = {
     "dsprites": DSprites,
     "dsprites32": partial(DSprites, 32),
     "small_sprites": small_sprites,
+    "coloured_shapes": ColouredShapes,
+    "mnist": mnist,
+    "fashion_mnist": fashion_mnist,
+    "emnist": emnist,
+    "dsprites_file": DSpritesFile,
+    "shapes3d": Shapes3D,
+    "mpi3d": MPI3D,
+    "small_norb": SmallNORB,
+    "cars3d": Cars3D,
+    "celeba": CelebA,
 }
 
 
-def load(name: str, **options: Any) -> DataSet:
-    """Data set of a name, with the options of what makes it.
+# these are read from files; the others are rendered
+FROM_FILES = (
+    "mnist",
+    "fashion_mnist",
+    "emnist",
+    "dsprites_file",
+    "shapes3d",
+    "mpi3d",
+    "small_norb",
+    "cars3d",
+    "celeba",
+)
+
+
+def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
+    """Data set of a name, with the path of its files if it is read from files, and the options of what makes it.
 
     >>> load("small_sprites").n_images
     4608
@@ -31,4 +59,7 @@ def load(name: str, **options: Any) -> DataSet:
         near = get_close_matches(name, DATA_SETS, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(DATA_SETS)}."
         raise DataSetError(f"There is no data set {name!r}: {hint}")
-    return DATA_SETS[name](**options)
+    if (name in FROM_FILES) != (path is not None):
+        what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
+        raise DataSetError(f"{name} {what}.")
+    return DATA_SETS[name](*(() if path is None else (path,)), **options)

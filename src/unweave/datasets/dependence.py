@@ -1,0 +1,184 @@
+"""Dependent factors from independent data: rows of a data set drawn with weights (004, section 6; 003, section 2.1).
+
+004 evaluates encoders on rows in which factors depend on each other, though the data sets are complete grids. Factors
+are scaled to 0..1 by the places of their values, and a row is drawn with the product of the weights of its dependences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.datasets.grid import GridDataSet
+from unweave.datasets.interface import DataSet, DataSetError, Images, Indices, Rng
+from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+
+
+@dataclass(frozen=True)
+class CorrelatedPair:
+    """Two factors that are near each other: weight exp(-(a - b)^2 / (2 sigma^2)).
+
+    004 has sigma .4, .1 and .04, from weak to strong.
+    """
+
+    first: str
+    second: str
+    sigma: float
+
+    def weights(self, dataset: GridDataSet) -> FloatArray:
+        """Weight of every combination of values, with one axis a factor."""
+        _refuse_sigma(self.sigma)
+        apart = _scaled(dataset, self.first) - _scaled(dataset, self.second)
+        return np.exp(-(apart**2) / (2 * self.sigma**2))
+
+
+@dataclass(frozen=True)
+class Confounder:
+    """One factor that all others are near to: the product of its pairs with each; 004 has sigma .2."""
+
+    factor: str
+    sigma: float
+
+    def weights(self, dataset: GridDataSet) -> FloatArray:
+        """Weight of every combination of values, with one axis a factor."""
+        weights = np.ones(dataset.n_values)
+        for other in dataset.factor_names:
+            if other != self.factor:
+                weights = weights * CorrelatedPair(self.factor, other, self.sigma).weights(dataset)
+        return weights
+
+
+@dataclass(frozen=True)
+class DeterminedFactor:
+    """A factor that one or two others determine, as in 003: only combinations that obey the function are drawn.
+
+    The sources are scaled to -1..1, and the function's range is scaled to the values of the factor, of which the
+    nearest is taken. Functions of one factor are cube, tanh, sign, square and absolute; of two product, sum,
+    sum_of_squares, tanh_product and signed_root.
+    """
+
+    factor: str
+    sources: tuple[str, ...]
+    function: str
+
+    def weights(self, dataset: GridDataSet) -> FloatArray:
+        """Weight of every combination of values, with one axis a factor: 1 or 0."""
+        functions = {1: ONE_FACTOR, 2: TWO_FACTORS}.get(len(self.sources), {})
+        if self.function not in functions:
+            raise DataSetError(
+                f"There is no function {self.function!r} of {len(self.sources)} factors: of one there are "
+                f"{', '.join(ONE_FACTOR)}; of two {', '.join(TWO_FACTORS)}."
+            )
+        if self.factor in self.sources or len(set(self.sources)) < len(self.sources):
+            raise DataSetError(f"{self.factor} cannot be a function of {' and '.join(self.sources)}: name each once.")
+        result = functions[self.function](*(2 * _scaled(dataset, source) - 1 for source in self.sources))
+        lowest, highest = result.min(), result.max()
+        share = (result - lowest) / (highest - lowest) if highest > lowest else np.ones_like(result)
+        target = _scaled(dataset, self.factor)
+        wanted = np.rint(share * (target.size - 1))
+        return (np.rint(target * (target.size - 1)) == wanted).astype(np.float64)
+
+
+Dependence = CorrelatedPair | Confounder | DeterminedFactor
+
+
+class DependentSample(DataSet):
+    """A data set whose random samples have dependent factors; its images and their order are those it is made from.
+
+    Examples
+    --------
+    >>> from unweave.datasets import small_sprites
+    >>> sprites = DependentSample(small_sprites(), [CorrelatedPair("x", "y", sigma=0.1)])
+    >>> factors = sprites.sample(2000, rng=0).factors
+    >>> bool(np.corrcoef(factors[:, 2], factors[:, 3])[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(self, dataset: DataSet, dependences: Sequence[Dependence]) -> None:
+        if not isinstance(dataset, GridDataSet):
+            raise DataSetError(
+                f"{dataset.name} does not have all combinations of its factors, so their dependence cannot be chosen: "
+                "take a data set that does, such as dsprites."
+            )
+        self.name = dataset.name
+        self.described_factors, self.image_shape = dataset.described_factors, dataset.image_shape
+        self.dataset, self.dependences = dataset, tuple(dependences)
+        weights = np.ones(dataset.n_values)
+        for dependence in self.dependences:
+            weights = weights * dependence.weights(dataset)
+        # never 0 in all: where every factor has its last value, every dependence has weight 1
+        self._reached = np.cumsum(weights.ravel())
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def sample_indices(self, n: int, rng: Rng = None) -> Indices:
+        """Indices of so many images, drawn with replacement by their weights."""
+        levels = np.random.default_rng(rng).uniform(0, self._reached[-1], size=n)
+        return np.searchsorted(self._reached, levels, side="right").astype(np.int64)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the data set and its dependences."""
+        text = self.dataset.fingerprint + repr(self.dependences)
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def _factors(self, indices: Indices) -> FloatArray:
+        return self.dataset._factors(indices)
+
+    def _images(self, indices: Indices) -> Images:
+        return self.dataset._images(indices)
+
+
+def dependences_from_text(text: str) -> list[Dependence]:
+    """Dependences as the command line gives them, separated by commas.
+
+    ``x~y:0.1`` is a correlated pair with sigma .1, ``shape~*:0.2`` a confounder, ``y=cube(x)`` and
+    ``y=product(x;scale)`` are factors that others determine.
+
+    >>> dependences_from_text("x~y:0.1, y=cube(x)")[0]
+    CorrelatedPair(first='x', second='y', sigma=0.1)
+    """
+    found: list[Dependence] = []
+    for part in (part.strip() for part in text.split(",")):
+        near = re.fullmatch(r"(.+?)\s*~\s*(.+?)\s*:\s*([0-9.eE+-]+)", part)
+        determined = re.fullmatch(r"(.+?)\s*=\s*(\w+)\((.+)\)", part)
+        if near:
+            first, second, sigma = near[1], near[2], _number(near[3], part)
+            found.append(Confounder(first, sigma) if second == "*" else CorrelatedPair(first, second, sigma))
+        elif determined:
+            sources = tuple(source.strip() for source in determined[3].split(";"))
+            found.append(DeterminedFactor(determined[1], sources, determined[2]))
+        else:
+            raise DataSetError(
+                f"{part!r} is not a dependence: write x~y:0.1 for a correlated pair with its sigma, shape~*:0.2 for a "
+                "confounder, or y=cube(x) for a factor that another one determines."
+            )
+    return found
+
+
+def _number(text: str, part: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DataSetError(f"{text!r} in {part!r} is not a number: give sigma as in x~y:0.1.") from None
+
+
+def _refuse_sigma(sigma: float) -> None:
+    if not (np.isfinite(sigma) and sigma > 0):
+        raise DataSetError(f"sigma is {sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
+
+
+def _scaled(dataset: GridDataSet, name: str) -> FloatArray:
+    """Places of a factor's values from 0 to 1, along the factor's own axis."""
+    if name not in dataset.factor_names:
+        raise DataSetError(f"{dataset.name} has no factor {name!r}: its factors are {', '.join(dataset.factor_names)}.")
+    j = dataset.factor_names.index(name)
+    shape = [1] * dataset.n_factors
+    shape[j] = dataset.n_values[j]
+    return np.linspace(0, 1, dataset.n_values[j]).reshape(shape)

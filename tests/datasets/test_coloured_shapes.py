@@ -1,0 +1,34 @@
+import colorsys
+
+import numpy as np
+import pytest
+
+from unweave.datasets import ColouredShapes, DataSetError
+
+
+def test_all_combinations_are_different_images():
+    shapes = ColouredShapes(keep={"ground hue": [0, 3], "shape hue": [0, 5], "x": [0, 9]})
+    images = shapes.images()
+    assert len(shapes) == 2 * 2 * 8 * 4 * 2
+    assert len(np.unique(images.reshape(len(images), -1), axis=0)) > 0.9 * len(images)
+    assert (images.max(axis=(1, 2, 3)) == 1).all()  # a shape of the ground's hue is brighter than the ground
+
+
+def test_colours_are_those_of_the_hues():
+    shapes = ColouredShapes(keep={"size": [7], "shape": ["square"], "x": [8]})
+    images, hues = shapes.images(), shapes.factors()
+    expected_ground = np.array([colorsys.hsv_to_rgb(hue, 1, 0.5) for hue in hues[:, 0]])
+    expected_shape = np.array([colorsys.hsv_to_rgb(hue, 1, 1) for hue in hues[:, 1]])
+    assert images[:, :, 0, 0] == pytest.approx(expected_ground, abs=1e-6)
+    assert images[:, :, 16, 16] == pytest.approx(expected_shape, abs=1e-6)
+
+
+def test_areas():
+    shapes = ColouredShapes(size=400, keep={"ground hue": [0], "shape hue": [5], "size": [7], "x": [0]})
+    share = (shapes.images()[:, 1] > 0.9).mean(axis=(1, 2)) / 0.24**2
+    assert share == pytest.approx([np.pi, 1.7**2, 1.7**2 / 3**0.5, 2 * 2 * 0.7 - 0.7**2], rel=0.02)
+
+
+def test_too_small():
+    with pytest.raises(DataSetError, match="at least 8"):
+        ColouredShapes(4)

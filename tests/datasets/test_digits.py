@@ -1,0 +1,117 @@
+"""Digits: the idx format, also damaged, and measures of strokes whose sizes are known."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+from unweave.datasets import DataSetError, emnist, fashion_mnist, load, mnist
+from unweave.datasets.digits import read_idx
+from unweave.datasets.digits.strokes import measured
+
+
+def idx_bytes(array, order=">"):
+    head = struct.pack(order + "HBB", 0, 0x08, array.ndim) if order == ">" else struct.pack("<BBH", array.ndim, 8, 0)
+    return head + struct.pack(f"{order}{array.ndim}I", *array.shape) + array.tobytes()
+
+
+def strokes(n=12, size=28):
+    """Bars of known thickness, height and slant, drawn 8 times finer and averaged."""
+    rng = np.random.default_rng(0)
+    truth = np.column_stack([rng.uniform(-0.5, 0.5, n), rng.uniform(1.5, 4, n), np.zeros(n), rng.uniform(12, 20, n)])
+    fine = (np.arange(size * 8) + 0.5) / 8 - size / 2
+    x, y = fine[None, None, :], fine[None, :, None]
+    slant, thickness, _, height = (column[:, None, None] for column in truth.T)
+    # a sheared bar: its thickness across the stroke is that along x times the cosine
+    lit = (np.abs(x + y * np.tan(slant)) * np.cos(slant) <= thickness / 2) & (np.abs(y) <= height / 2)
+    grey = lit.reshape(n, size, 8, size, 8).mean(axis=(2, 4))
+    truth[:, 2] = truth[:, 1] / np.cos(truth[:, 0]) + np.abs(truth[:, 3] * np.tan(truth[:, 0]))
+    return np.rint(grey * 255).astype(np.uint8), truth
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pixels, _ = strokes()
+    labels = (np.arange(12) % 10).astype(np.uint8)
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(idx_bytes(pixels))
+    (tmp_path / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx_bytes(labels)))
+    (tmp_path / "emnist-digits-train-images-idx3-ubyte").write_bytes(
+        idx_bytes(np.ascontiguousarray(pixels.transpose(0, 2, 1)))
+    )
+    (tmp_path / "emnist-digits-train-labels-idx1-ubyte").write_bytes(idx_bytes(labels))
+    return tmp_path
+
+
+def test_measures_are_those_of_the_strokes():
+    pixels, truth = strokes(40)
+    found = measured(pixels)
+    assert found[:, 0] == pytest.approx(truth[:, 0], abs=0.05)
+    assert np.corrcoef(found[:, 1], truth[:, 1])[0, 1] > 0.99
+    with_ends = truth[:, 1] / (1 + truth[:, 1] / truth[:, 3])  # the two ends of a bar count as edge
+    assert found[:, 1] == pytest.approx(with_ends, rel=0.15)
+    assert found[:, 2] == pytest.approx(truth[:, 2], abs=1.2)
+    assert found[:, 3] == pytest.approx(truth[:, 3], abs=0.6)
+
+
+def test_an_empty_image_is_not_measured():
+    slant, thickness, width, height = measured(np.zeros((1, 8, 8), dtype=np.uint8))[0]
+    assert np.isnan([slant, width, height]).all()
+    assert thickness == 0
+
+
+def test_mnist(folder):
+    digits = mnist(folder, size=32)
+    pixels, _ = strokes()
+    assert (len(digits), digits.image_shape) == (12, (1, 32, 32))
+    assert digits.kinds == ("categorical", *["continuous"] * 4)
+    assert np.array_equal(np.rint(digits.images()[:, 0, 2:-2, 2:-2] * 255), pixels)
+    assert digits.images()[:, 0, :2].max() == 0
+    assert digits.factors([3, 1])[:, 0].tolist() == [3.0, 1.0]
+    assert np.array_equal(digits.factors([3])[0, 1:], measured(pixels[3:4])[0])
+
+
+def test_fashion_and_emnist(folder):
+    assert fashion_mnist(folder).value_names["label"][9] == "ankle boot"
+    assert np.array_equal(emnist(folder).images(), mnist(folder).images())
+    assert emnist(folder).fingerprint != mnist(folder).fingerprint == load("mnist", folder).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda content: content[:-5], "cut off"),
+        (lambda content: content + b"xy", "another file, or damaged"),
+        (lambda content: content[:9], "within its header"),
+        (lambda content: b"PK" + content, "not an idx file"),
+        (lambda content: b"", "not an idx file"),
+        (lambda content: idx_bytes(np.zeros((2, 3), np.uint8), "<"), "little-endian"),
+        (lambda content: idx_bytes(np.zeros((2, 3), np.uint8)), "three axes"),
+        (lambda content: idx_bytes(np.zeros((5, 28, 28), np.uint8)), "for 5 images"),
+    ],
+)
+def test_spoilt_files(folder, spoil, message):
+    path = folder / "train-images-idx3-ubyte"
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(DataSetError, match=message):
+        mnist(folder)
+
+
+def test_a_cut_off_download(folder):
+    path = folder / "train-labels-idx1-ubyte.gz"
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(DataSetError, match="cut off or damaged"):
+        mnist(folder)
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(DataSetError, match=r"t10k-images-idx3-ubyte or t10k-images-idx3-ubyte\.gz"):
+        mnist(tmp_path, split="test")
+    with pytest.raises(DataSetError, match="give their path"):
+        load("mnist")
+    with pytest.raises(DataSetError, match="give no path"):
+        load("dsprites", tmp_path)
+
+
+def test_a_plain_file_is_mapped(folder):
+    assert isinstance(read_idx(folder / "train-images-idx3-ubyte"), np.memmap)

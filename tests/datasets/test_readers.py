@@ -1,0 +1,219 @@
+"""Readers: each on a small file of the published format, and on damaged ones."""
+
+import struct
+import zipfile
+from itertools import product
+
+import numpy as np
+import pytest
+
+from unweave.datasets import MPI3D, Cars3D, CelebA, DataSetError, DSprites, DSpritesFile, Shapes3D, SmallNORB
+from unweave.datasets.readers import zipped_arrays
+from unweave.datasets.readers.zipped_arrays import ZippedArrays
+
+rng = np.random.default_rng(0)
+KEEP = {"scale": [0, 1], "orientation": [0, 1, 2], "x": [0, 1], "y": [0, 1, 2, 3]}
+
+
+def dsprites_arrays():
+    few = DSprites(keep=KEEP)
+    values = np.column_stack([np.ones(len(few)), few.factors() + np.eye(5)[0]])
+    classes = np.column_stack([np.zeros(len(few), np.int64), few.places()])
+    return {"imgs": few.images()[:, 0].astype(np.uint8), "latents_values": values, "latents_classes": classes}
+
+
+@pytest.mark.parametrize("save", [np.savez_compressed, np.savez])
+def test_dsprites(tmp_path, save):
+    save(tmp_path / "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz", **dsprites_arrays())
+    read, rendered = DSpritesFile(tmp_path), DSprites(keep=KEEP)
+    assert read.factor_names == rendered.factor_names
+    assert np.allclose(read.factors(), rendered.factors())
+    chosen = rng.permutation(len(rendered))[:60]
+    assert np.array_equal(read.images(chosen), rendered.images(chosen))
+    factors, _ = read.sampler(lambda images: images[:, 0, 32, 32:34])({"x": 0.0}, 20, rng)
+    assert set(factors[:, 3]) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"imgs": np.zeros((144, 8), np.uint8)}, "n x height x width"),
+        ({"latents_classes": np.zeros((10, 6), np.int64)}, "144 x 6"),
+        ({"latents_classes": rng.permutation(dsprites_arrays()["latents_classes"])}, "in order"),
+        ({"imgs": None}, "no array 'imgs' but latents_values"),
+    ],
+)
+def test_other_dsprites(tmp_path, change, message):
+    arrays = {name: array for name, array in (dsprites_arrays() | change).items() if array is not None}
+    np.savez_compressed(tmp_path / "other.npz", **arrays)
+    with pytest.raises(DataSetError, match=message):
+        DSpritesFile(tmp_path / "other.npz")
+
+
+def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
+    """Rows in any order, over many kept states, are those of the array."""
+    monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 16)
+    monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 10)
+    table = rng.integers(0, 40, size=(5000, 11, 3)).astype(np.uint8)
+    np.savez_compressed(tmp_path / "table.npz", table=table)
+    rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
+    for chosen in (rng.integers(5000, size=30), np.array([4999]), np.array([0, 0, 7]), np.arange(1000, 1100)):
+        assert np.array_equal(rows[chosen], table[chosen])
+    assert rows[np.array([], dtype=np.int64)].shape == (0, 11, 3)
+
+
+def test_a_cut_off_archive(tmp_path):
+    np.savez_compressed(tmp_path / "whole.npz", images=rng.integers(0, 255, (24, 4, 4, 3)).astype(np.uint8))
+    content = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataSetError, match=r"not a whole \.npz"):
+        MPI3D(tmp_path / "cut.npz")
+    damaged = bytearray(content)
+    damaged[100:400] = bytes(300)
+    (tmp_path / "damaged.npz").write_bytes(damaged)
+    with pytest.raises(DataSetError):
+        MPI3D(tmp_path / "damaged.npz", n_values=(2, 2, 1, 1, 1, 2, 3)).images()
+
+
+def test_mpi3d(tmp_path):
+    images = rng.integers(0, 255, size=(96, 8, 8, 3)).astype(np.uint8)
+    np.savez_compressed(tmp_path / "mpi3d_toy.npz", images=images)
+    read = MPI3D(tmp_path, n_values=(2, 2, 2, 1, 3, 2, 2))
+    assert read.image_shape == (3, 8, 8)
+    assert read.factor_names[0] == "object colour"
+    assert "camera height" not in read.factor_names  # it does not vary here
+    assert np.array_equal(np.rint(read.images([95, 0]) * 255), images[[95, 0]].transpose(0, 3, 1, 2))
+    with pytest.raises(DataSetError, match="96 images, which is none of the published"):
+        MPI3D(tmp_path)
+    with pytest.raises(DataSetError, match=r"mpi3d_real\.npz"):
+        MPI3D(_empty(tmp_path))
+
+
+def _empty(folder):
+    (folder / "empty").mkdir()
+    return folder / "empty"
+
+
+def write_shapes3d(path, labels, images, name="images"):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file[name] = images
+        file["labels"] = labels
+
+
+def test_shapes3d(tmp_path):
+    values = [np.arange(3) / 10, np.arange(2) / 10, [0.0, 0.1], [0.75, 1.25], [0.0, 1.0], [-30.0, 0.0, 30.0]]
+    labels = np.array(list(product(*values)))
+    images = rng.integers(0, 255, size=(len(labels), 6, 6, 3)).astype(np.uint8)
+    write_shapes3d(tmp_path / "3dshapes.h5", labels, images)
+    read = Shapes3D(tmp_path)
+    assert np.allclose(read.factors(), labels)
+    assert read.kinds[0] == "circular:1"
+    chosen = [100, 3, 3, 50]
+    assert np.array_equal(np.rint(read.images(chosen) * 255), images[chosen].transpose(0, 3, 1, 2))
+    write_shapes3d(tmp_path / "other.h5", labels, images, name="pictures")
+    with pytest.raises(DataSetError, match="no array 'images' but labels, pictures"):
+        Shapes3D(tmp_path / "other.h5")
+    content = (tmp_path / "3dshapes.h5").read_bytes()
+    (tmp_path / "cut.h5").write_bytes(content[:2000])
+    with pytest.raises(DataSetError, match="cut off or is another file"):
+        Shapes3D(tmp_path / "cut.h5")
+    with pytest.raises(DataSetError, match=r"called 3dshapes\.h5"):
+        Shapes3D(_empty(tmp_path))
+
+
+def norb_bytes(array, order="<"):
+    kind = {"u1": 0x1E3D4C55, "i4": 0x1E3D4C54}[array.dtype.str[1:]]
+    sizes = [*array.shape, 1, 1][: max(3, array.ndim)]
+    return struct.pack(f"{order}II{len(sizes)}I", kind, array.ndim, *sizes) + array.tobytes()
+
+
+def write_norb(folder, n=30):
+    stem = "smallnorb-5x46789x9x18x6x2x96x96-training"
+    pixels = rng.integers(0, 255, size=(n, 2, 96, 96)).astype(np.uint8)
+    info = rng.integers(0, 6, size=(n, 4)).astype(np.int32)
+    category = rng.integers(0, 5, size=n).astype(np.int32)
+    for part, array in (("dat", pixels), ("cat", category), ("info", info)):
+        (folder / f"{stem}-{part}.mat").write_bytes(norb_bytes(array))
+    return stem, pixels, category, info
+
+
+def test_small_norb(tmp_path):
+    stem, pixels, category, info = write_norb(tmp_path)
+    read = SmallNORB(tmp_path)
+    assert np.array_equal(read.factors(), np.column_stack([category, info[:, :2], 10 * info[:, 2], info[:, 3]]))
+    assert np.array_equal(np.rint(read.images([7, 2])[:, 0] * 255), pixels[[7, 2], 0])
+    with pytest.raises(DataSetError, match=r"testing-dat\.mat"):
+        SmallNORB(tmp_path, "test")
+    path = tmp_path / f"{stem}-cat.mat"
+    whole = path.read_bytes()
+    for content, message in (
+        (whole[:-8], "cut off"),
+        (norb_bytes(category[:-1].copy()), "belong together"),
+        (norb_bytes(category, ">"), "big-endian"),
+        (b"nothing of the kind at all", "another number"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(DataSetError, match=message):
+            SmallNORB(tmp_path)
+
+
+def test_cars3d(tmp_path):
+    from scipy.io import savemat
+
+    views = rng.integers(0, 255, size=(3, 16, 16, 3, 6, 4)).astype(np.uint8)
+    for car, name in enumerate(("car_b.mat", "car_c.mat", "car_d.mat")):
+        savemat(tmp_path / name, {"im": views[car]})
+    read = Cars3D(tmp_path)
+    assert read.n_values == (4, 6, 3)
+    index = read.indices_of([[2, 240.0, 1]])
+    assert np.array_equal(np.rint(read.images(index)[0] * 255), views[1, :, :, :, 4, 2].transpose(2, 0, 1))
+    half = Cars3D(tmp_path, size=8).images(index)[0]
+    assert half[0, 0, 0] * 255 == pytest.approx(views[1, :2, :2, 0, 4, 2].mean(), abs=1e-3)
+    savemat(tmp_path / "car_a.mat", {"image": views[0]})
+    with pytest.raises(DataSetError, match="no array 'im' but image"):
+        Cars3D(tmp_path)
+    (tmp_path / "car_a.mat").write_bytes(b"no")
+    with pytest.raises(DataSetError, match="cannot be read"):
+        Cars3D(tmp_path)
+    with pytest.raises(DataSetError, match="one file a car"):
+        Cars3D(_empty(tmp_path))
+
+
+def write_celeba(folder, n=4):
+    image = pytest.importorskip("PIL.Image")
+    (folder / "img_align_celeba").mkdir()
+    for i in range(1, n + 1):
+        image.new("RGB", (178, 218), (10 * i, 100, 200)).save(folder / "img_align_celeba" / f"{i:06}.jpg")
+    rows = [f"{i:06}.jpg  {1 if i % 2 else -1} -1" for i in range(1, n + 1)]
+    (folder / "list_attr_celeba.txt").write_text("\n".join([str(n), "Bald Wearing_Hat", *rows, ""]))
+
+
+def test_celeba(tmp_path):
+    write_celeba(tmp_path)
+    read = CelebA(tmp_path, size=32)
+    assert read.factor_names == ("Bald", "Wearing Hat")
+    assert read.factors()[:, 0].tolist() == [1, 0, 1, 0]
+    assert read.images([3])[0, :, 16, 16] * 255 == pytest.approx([40, 100, 200], abs=3)
+    (tmp_path / "img_align_celeba" / "000002.jpg").unlink()
+    (tmp_path / "img_align_celeba" / "000003.jpg").write_bytes(b"half a pict")
+    for index, message in ((1, "lists 000002.jpg"), (2, "not a whole picture")):
+        with pytest.raises(DataSetError, match=message):
+            read.images([index])
+    listing = tmp_path / "list_attr_celeba.txt"
+    whole = listing.read_text()
+    for text, message in (
+        (whole[: len(whole) // 2], "says that it lists 4|is not a picture"),
+        (whole.replace(" -1\n", " 7\n", 1), "Line 3"),
+        ("no list", "another file"),
+    ):
+        listing.write_text(text)
+        with pytest.raises(DataSetError, match=message):
+            CelebA(tmp_path)
+
+
+def test_an_archive_in_another_packing(tmp_path):
+    with zipfile.ZipFile(tmp_path / "odd.npz", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("images.npy", b"\x93NUMPY")
+    with pytest.raises(DataSetError, match=r"numpy\.savez_compressed"):
+        MPI3D(tmp_path / "odd.npz")
