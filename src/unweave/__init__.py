@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave import datasets, metrics, synthetic
+    from unweave import datasets, metrics, models, synthetic
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
     from unweave.card import Card, Metric, MetricUndefined, metric
@@ -35,7 +35,7 @@ _HOME = {
     "evaluate": "unweave.evaluation",
     "metric": "unweave.card",
 }
-_ROOMS = ("datasets", "metrics", "synthetic")
+_ROOMS = ("datasets", "metrics", "models", "synthetic")
 
 __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "evaluate",
@@ -57,6 +57,7 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "datasets",
     "metrics",
     "synthetic",
+    "models",
 ]
 
 

@@ -20,7 +20,7 @@ LINES = [
     {"trust", "explanation"},
     {"evaluation"},
     {"sweeps", "files"},
-    {"auditing"},
+    {"auditing", "models"},
     {"report", "integrations"},
     {"papers"},
     {"cli"},
@@ -28,7 +28,8 @@ LINES = [
 ]
 LINE_OF = {room: line for line, rooms in enumerate(LINES) for room in rooms}
 ONLY_IN = {
-    "torch": {"neural", "integrations"},
+    "torch": {"neural", "models", "integrations"},
+    "safetensors": {"models"},
     "zuko": {"neural"},
     "matplotlib": {"report", "papers"},
     "jinja2": {"report"},

@@ -1,0 +1,55 @@
+"""Models to compare with: variational autoencoders by the standard objectives, many trained at once."""
+
+try:
+    import torch  # noqa: F401
+except ImportError:
+    raise ImportError("Models need torch: install it with pip install 'unweave[torch]'.") from None
+
+from unweave.models.errors import TrainingError
+from unweave.models.model import TrainedModel
+from unweave.models.networks import MLP, Convolutional
+from unweave.models.networks.likelihoods import Bernoulli, Gaussian
+from unweave.models.objectives import (
+    AAE,
+    DIPVAEI,
+    DIPVAEII,
+    HFSVAE,
+    OBJECTIVES,
+    VAE,
+    AdaGVAE,
+    AnnealedVAE,
+    BetaTCVAE,
+    BetaVAE,
+    FactorVAE,
+    JointVAE,
+    Objective,
+)
+from unweave.models.objectives.step import Step
+from unweave.models.training.fleet import Fleet, train
+from unweave.models.training.settings import TrainingSettings
+
+__all__ = [  # noqa: RUF022 - the order a newcomer meets them
+    "train",
+    "TrainingSettings",
+    "Fleet",
+    "TrainedModel",
+    "TrainingError",
+    "MLP",
+    "Convolutional",
+    "Bernoulli",
+    "Gaussian",
+    "OBJECTIVES",
+    "Objective",
+    "Step",
+    "VAE",
+    "BetaVAE",
+    "AnnealedVAE",
+    "BetaTCVAE",
+    "FactorVAE",
+    "DIPVAEI",
+    "DIPVAEII",
+    "JointVAE",
+    "AAE",
+    "AdaGVAE",
+    "HFSVAE",
+]

@@ -1,0 +1,133 @@
+"""A trained model: its encoder and decoder as functions of arrays, and how its training went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unweave.evidence import Posterior
+from unweave.models.errors import TrainingError
+from unweave.models.networks.likelihoods import Likelihood
+from unweave.models.networks.network import Encoded, Network
+from unweave.models.objectives.divergences import categorical_kl, gaussian_kl_per_code
+from unweave.models.training.stack import Member, Record
+
+ROWS_AT_A_TIME = 1000
+LEAST_ACTIVE = 0.05  # nats, about what 001 calls informative
+Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """One model of a fleet after training; ``problem`` says why there is none.
+
+    Calling it encodes images, so that it goes wherever an encoder is asked for.
+    """
+
+    name: str
+    member: Member
+    network: Network | None
+    likelihood: Likelihood
+    history: tuple[Record, ...]
+    problem: str | None = None
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether codes are points rather than distributions."""
+        return self.member.objective.deterministic
+
+    def encode(self, images: Array) -> Posterior | NDArray[np.float32]:
+        """Posteriors of images (n x channels x height x width, or n x pixels); plain codes if deterministic."""
+        parts = [self._encoded(batch) for batch in _batches(images)]
+        mean = np.concatenate([part.mean.numpy() for part in parts])
+        if self.is_deterministic:
+            return mean
+        log_variance = np.concatenate([part.log_variance.numpy() for part in parts])
+        tables = [
+            np.concatenate(column)
+            for column in zip(*([_shares(t) for t in part.logits] for part in parts), strict=True)
+        ]
+        categories = {f"category {k}": table for k, table in enumerate(tables)}
+        return Posterior(mean, log_variance=log_variance, categories=categories or None)
+
+    __call__ = encode
+
+    def decode(self, codes: Array) -> NDArray[np.float32]:
+        """Images of codes (n x codes, categories as shares behind the Gaussian ones), n x channels x height x width."""
+        network = self._present()
+        with torch.no_grad():
+            outputs = [
+                self.likelihood.pixels(network.decode(torch.as_tensor(part, dtype=torch.float32)[None]))[0]
+                for part in _batches(codes)
+            ]
+        return torch.cat(outputs).view(-1, *network.architecture.image_shape).numpy()
+
+    def codes_of(self, images: Array) -> NDArray[np.float32]:
+        """What the decoder takes for these images: means, and shares of the categories behind them."""
+        parts = [self._encoded(batch) for batch in _batches(images)]
+        return np.concatenate(
+            [np.concatenate([part.mean.numpy(), *map(_shares, part.logits)], axis=1) for part in parts]
+        )
+
+    def kl_per_code(self, images: Array) -> NDArray[np.float64]:
+        """Mean KL of every code from the prior, the Gaussian ones first; nan for a deterministic encoder."""
+        total: NDArray[np.float64] = np.zeros(())
+        n_rows = 0
+        for batch in _batches(images):
+            found = self._encoded(batch)
+            gaussian = gaussian_kl_per_code(found.mean, found.log_variance)
+            discrete = [categorical_kl(logits)[None] for logits in found.logits]
+            total, n_rows = total + len(batch) * torch.cat([gaussian, *discrete]).double().numpy(), n_rows + len(batch)
+        return np.full(np.shape(total), np.nan) if self.is_deterministic else np.asarray(total / n_rows)
+
+    def reconstruction_cost(self, images: Array, rng: int = 0) -> float:
+        """-E log p(x | z) in nats an image, from one sample of the posterior (the mean, if deterministic)."""
+        network, generator = self._present(), np.random.default_rng(rng)
+        total = 0.0
+        for batch in _batches(images):
+            found = self._encoded(batch)
+            noise = torch.from_numpy(generator.standard_normal(found.mean.shape, dtype=np.float32))
+            gaussian = found.mean if self.is_deterministic else found.mean + (0.5 * found.log_variance).exp() * noise
+            codes = torch.cat([gaussian, *(logits.softmax(-1) for logits in found.logits)], dim=-1)
+            with torch.no_grad():
+                total += float(self.likelihood.cost(network.decode(codes[None]), batch[None])) * len(batch)
+        return total / len(images)
+
+    def n_active_codes(self, images: Array) -> int:
+        """Number of codes whose KL from the prior is above 0.05 nats."""
+        return int((self.kl_per_code(images) > LEAST_ACTIVE).sum())
+
+    def _present(self) -> Network:
+        if self.network is None:
+            raise TrainingError(f"{self.name} has no weights: {self.problem}")
+        return self.network
+
+    def _encoded(self, batch: Tensor) -> Encoded:
+        network = self._present()
+        n_pixels = network.architecture.sizes.n_pixels
+        if batch.shape[1] != n_pixels:
+            raise TrainingError(
+                f"{self.name} was trained on images of {network.architecture.image_shape}, and these have "
+                f"{batch.shape[1]} numbers each: pass images of the same shape."
+            )
+        with torch.no_grad():
+            found = network.encode(batch[None])
+        return Encoded(found.mean[0], found.log_variance[0], tuple(logits[0] for logits in found.logits))
+
+
+def _batches(rows: Any) -> Iterator[Tensor]:
+    """Rows as flat float32, some at a time."""
+    given = np.asarray(rows)
+    for start in range(0, len(given), ROWS_AT_A_TIME):
+        part = np.ascontiguousarray(given[start : start + ROWS_AT_A_TIME], dtype=np.float32)
+        yield torch.from_numpy(part.reshape(len(part), -1))
+
+
+def _shares(logits: Tensor) -> NDArray[np.float64]:
+    return logits.double().softmax(-1).numpy()

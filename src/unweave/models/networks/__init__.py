@@ -1,0 +1,9 @@
+"""Encoder and decoder networks, as frozen values: their weights live in a stack, one slice a model."""
+
+from unweave.models.networks.convolutional import Convolutional
+from unweave.models.networks.declaration import Layer, Sizes, Trunk, Weights, initial_weights
+from unweave.models.networks.perceptron import MLP, Dense
+
+TRUNKS = {"mlp": MLP, "conv": Convolutional}
+
+__all__ = ["MLP", "TRUNKS", "Convolutional", "Dense", "Layer", "Sizes", "Trunk", "Weights", "initial_weights"]

@@ -1,0 +1,66 @@
+"""What a trunk is: the shapes of its layers, and two functions of stacked weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.models.randomness import generator_of
+
+Weights = Mapping[str, Tensor]
+
+
+class Layer(NamedTuple):
+    """A weight and its bias in one model, and how many inputs each output of the layer has."""
+
+    weight: tuple[int, ...]
+    bias: tuple[int, ...]
+    fan_in: int
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What encoder and decoder have to fit: images (channels, height, width), outputs of one, inputs of the other."""
+
+    image_shape: tuple[int, int, int]
+    n_head: int
+    n_codes: int
+
+    @property
+    def n_pixels(self) -> int:
+        """Numbers in one image."""
+        return math.prod(self.image_shape)
+
+
+class Trunk(Protocol):
+    """An encoder and a decoder; a frozen dataclass, because its fields are part of a model's settings."""
+
+    def layers(self, sizes: Sizes) -> dict[str, Layer]:
+        """Layers by name."""
+
+    def encode(self, weights: Weights, images: Tensor, sizes: Sizes) -> Tensor:
+        """Outputs of the encoders, models x batch x head; images are models x batch x pixels."""
+
+    def decode(self, weights: Weights, codes: Tensor, sizes: Sizes) -> Tensor:
+        """Outputs of the decoders before the sigmoid, models x batch x pixels."""
+
+
+def initial_weights(layers: Mapping[str, Layer], seeds: Sequence[int]) -> dict[str, Tensor]:
+    """Weights and biases uniform within 1 / sqrt(inputs), which is what torch gives its own layers.
+
+    Every model draws each layer from a stream of its own.
+    """
+    weights = {}
+    for name, layer in layers.items():
+        bound = 1 / math.sqrt(layer.fan_in)
+        for part, shape in (("weight", layer.weight), ("bias", layer.bias)):
+            full = f"{name}.{part}"
+            drawn = [generator_of(seed, full).uniform(-bound, bound, shape) for seed in seeds]
+            weights[full] = torch.from_numpy(np.stack(drawn).astype(np.float32))
+    return weights

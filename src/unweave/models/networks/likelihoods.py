@@ -1,0 +1,49 @@
+"""How well a decoder's output explains an image: -log p(x | z), summed over pixels, mean over the batch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+from torch.nn import functional
+
+from unweave.models.errors import TrainingError
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Pixels between 0 and 1 as probabilities of being lit: binary cross-entropy of the sigmoid of the outputs."""
+
+    def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
+        """Nats an image, one number a model."""
+        cross_entropies = functional.binary_cross_entropy_with_logits(outputs, images, reduction="none")
+        return cross_entropies.sum(-1).mean(-1)
+
+    def pixels(self, outputs: Tensor) -> Tensor:
+        """The mean image."""
+        return outputs.sigmoid()
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Pixels that are normal around the outputs with this variance."""
+
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.variance) and self.variance > 0):
+            raise TrainingError(f"variance={self.variance} of the likelihood is not a number above 0.")
+
+    def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
+        """Nats an image, one number a model."""
+        squares = (outputs - images).square().sum(-1).mean(-1) / self.variance
+        return 0.5 * (squares + images.shape[-1] * math.log(2 * math.pi * self.variance))
+
+    def pixels(self, outputs: Tensor) -> Tensor:
+        """The mean image."""
+        return outputs
+
+
+Likelihood = Bernoulli | Gaussian
+LIKELIHOODS = {"bernoulli": Bernoulli, "gaussian": Gaussian}

@@ -1,0 +1,117 @@
+"""One step of training as an objective sees it: batches, posteriors, codes and reconstructions of a stack of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from unweave.models.errors import TrainingError
+from unweave.models.networks.likelihoods import Likelihood
+from unweave.models.networks.network import Encoded, Network
+from unweave.models.objectives.divergences import gaussian_kl_per_code
+from unweave.models.randomness import Randomness
+
+Fetch = Callable[[str], Tensor]
+
+
+class Step:
+    """What a loss may look at; computed when first asked for. Tensors have the models in front: models x batch x ...
+
+    Attributes
+    ----------
+    number : int
+        How many steps were done before this one.
+    n_rows : int
+        Number of images in the data set.
+    random : Randomness
+        Draws that are a model's own.
+    terms : dict of str to Tensor
+        Parts of the loss that the history keeps, one number a model.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        fetch: Fetch,
+        random: Randomness,
+        likelihood: Likelihood,
+        *,
+        number: int,
+        n_rows: int,
+        reconstruction_weight: float = 1.0,
+    ) -> None:
+        self.network, self.random = network, random
+        self.number, self.n_rows = number, n_rows
+        self.terms: dict[str, Tensor] = {}
+        self._fetch, self._likelihood = fetch, likelihood
+        self._reconstruction_weight = reconstruction_weight
+
+    @cached_property
+    def images(self) -> Tensor:
+        """The batch of every model, models x batch x pixels."""
+        return self._fetch("rows")
+
+    @cached_property
+    def other_images(self) -> Tensor:
+        """A second batch, independent of the first."""
+        return self._fetch("other rows")
+
+    @cached_property
+    def partners(self) -> Tensor:
+        """Images that share some factors with those of the batch, for objectives that ask for pairs."""
+        return self._fetch("partners")
+
+    @cached_property
+    def encoded(self) -> Encoded:
+        """Posteriors of the batch."""
+        return self.network.encode(self.images)
+
+    @property
+    def mean(self) -> Tensor:
+        """Means of the Gaussian codes, models x batch x codes."""
+        return self.encoded.mean
+
+    @property
+    def log_variance(self) -> Tensor:
+        """Logarithms of the variances of the Gaussian codes, models x batch x codes."""
+        return self.encoded.log_variance
+
+    @cached_property
+    def codes(self) -> Tensor:
+        """One sample of the posterior for every image."""
+        return self.sampled(self.mean, self.log_variance)
+
+    @cached_property
+    def reconstruction(self) -> Tensor:
+        """-E log p(x | z) with the sampled codes: one number a model, in nats an image."""
+        return self.reconstruction_from(self.codes)
+
+    @cached_property
+    def kl_per_code(self) -> Tensor:
+        """KL from the posterior to the prior, mean over the batch, models x codes."""
+        return gaussian_kl_per_code(self.mean, self.log_variance)
+
+    @cached_property
+    def kl(self) -> Tensor:
+        """Sum over the codes of `kl_per_code`: one number a model."""
+        return self.noted("kl", self.kl_per_code.sum(-1))
+
+    def sampled(self, mean: Tensor, log_variance: Tensor, purpose: str = "noise") -> Tensor:
+        """A sample of Gaussian posteriors, through which gradients pass."""
+        noise = self.random.normal(purpose, tuple(mean.shape[1:]))
+        return torch.addcmul(mean, (0.5 * log_variance).exp(), noise)
+
+    def reconstruction_from(self, codes: Tensor, images: Tensor | None = None) -> Tensor:
+        """-log p(x | z) of the batch, or of other images, from these codes: one number a model."""
+        cost = self._likelihood.cost(self.network.decode(codes), self.images if images is None else images)
+        return self.noted("reconstruction", self._reconstruction_weight * cost)
+
+    def noted(self, name: str, term: Tensor) -> Tensor:
+        """The term itself, which the history keeps under this name."""
+        if name in self.terms:
+            raise TrainingError(f"Two terms of the loss are called {name!r}: give each a name of its own.")
+        self.terms[name] = term.detach()
+        return term

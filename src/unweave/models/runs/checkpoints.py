@@ -1,0 +1,225 @@
+"""A folder of runs: what was asked for, one folder a model, and checkpoints from which training goes on.
+
+    runs/run.json                          data, trunk, settings, versions
+    runs/MODEL/model.json                  objective, seed, history, and whether it is done
+    runs/MODEL/weights.safetensors         encoder and decoder, when it is done
+    runs/MODEL/checkpoint.safetensors      weights, moments of Adam, steps and history, while it is not
+
+Every file is written beside its place and then moved there, so that a killed process leaves the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+import unweave
+from unweave.models.errors import TrainingError
+from unweave.models.training.stack import Member, Record, State
+from unweave.sweeps.lock import FolderLock
+
+if TYPE_CHECKING:
+    from unweave.models.training.fleet import Plan
+
+FORMAT = "unweave.runs/1"
+Done = tuple[dict[str, Tensor] | None, list[Record], str | None]
+
+
+class Folder:
+    """The folder of a fleet, locked while it is used in a with statement."""
+
+    def __init__(self, path: Path, plan: Plan) -> None:
+        _need_safetensors()
+        self.path, self._lock = path, FolderLock(path)
+        stated = {"format": FORMAT, **described(plan)}
+        file = path / "run.json"
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if not file.exists():
+                if any(entry.name != "lock" and not entry.name.endswith(".part") for entry in path.iterdir()):
+                    raise TrainingError(f"{path} holds other things than runs: name an empty folder, or a new one.")
+                write_json(file, {**stated, "versions": versions()})
+        except OSError as error:
+            raise TrainingError(f"{path} cannot be used as a folder of runs: {error.strerror}.") from None
+        _refuse_another_run(path, read_json(file), stated)
+
+    def __enter__(self) -> Folder:
+        self._lock.__enter__()
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self._lock.__exit__(*trouble)
+
+    def begin(self, name: str, member: Member, state: State) -> None:
+        """Make the model's folder, with what it is."""
+        (self.path / name).mkdir(exist_ok=True)
+        self._write(name, member, "training", state.history)
+
+    def state(self, name: str) -> State:
+        """Where training of the model stands: its checkpoint, or the beginning."""
+        file = self.path / name / "checkpoint.safetensors"
+        if not file.exists():
+            return State()
+        tensors, words = read_tensors(file)
+        return State(int(words["n_steps"]), tensors, json.loads(words["history"]))
+
+    def checkpoint(self, name: str, state: State) -> None:
+        """Keep the model as it is now."""
+        words = {"n_steps": str(state.n_steps), "history": json.dumps(state.history)}
+        write_tensors(self.path / name / "checkpoint.safetensors", state.tensors, words)
+
+    def finish(self, name: str, member: Member, state: State, weights: dict[str, Tensor]) -> None:
+        """Keep the weights of a model that is done."""
+        used = {key: tensor for key, tensor in weights.items() if not key.startswith("critic.")}
+        write_tensors(self.path / name / "weights.safetensors", used, {"format": FORMAT})
+        self._write(name, member, "finished", state.history)
+        (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
+
+    def give_up(self, name: str, member: Member, state: State, problem: str) -> None:
+        """Say why a model has no weights."""
+        self._write(name, member, "diverged", state.history, problem)
+        (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
+
+    def done(self, name: str, member: Member) -> Done | None:
+        """Weights, history and problem of a model that needs no more training."""
+        file = self.path / name / "model.json"
+        if not file.exists():
+            return None
+        found = read_json(file)
+        if {"objective": found.get("objective"), "seed": found.get("seed")} != stated_of(member):
+            raise TrainingError(f"{self.path / name} is of a model with other settings: name another folder.")
+        if found["status"] == "training":
+            return None
+        weights = None
+        if found["status"] == "finished":
+            weights = read_tensors(self.path / name / "weights.safetensors")[0]
+        return weights, found["history"], found["problem"]
+
+    def _write(self, name: str, member: Member, status: str, history: list[Record], problem: str | None = None) -> None:
+        content = {
+            **stated_of(member),
+            "status": status,
+            "problem": problem,
+            "history": history,
+            "versions": versions(),
+        }
+        write_json(self.path / name / "model.json", content)
+
+
+def described(plan: Plan) -> dict[str, Any]:
+    """What all models of a folder share, as plain data."""
+    images, settings = plan.images, plan.settings
+    likelihood = {"kind": type(settings.likelihood).__name__.lower(), **asdict(settings.likelihood)}
+    trunk: Any = plan.trunk
+    return _plain(
+        {
+            "data": {
+                "name": images.name,
+                "fingerprint": images.fingerprint,
+                "image_shape": images.image_shape,
+                "n_rows": images.n_rows,
+            },
+            "n_codes": plan.n_codes,
+            "trunk": {"kind": type(trunk).__name__, **asdict(trunk)},
+            "settings": {**asdict(settings), "likelihood": likelihood},
+        }
+    )
+
+
+def stated_of(member: Member) -> dict[str, Any]:
+    """What one model is, as plain data."""
+    return _plain({"objective": {"name": member.objective.name, **member.objective.settings()}, "seed": member.seed})
+
+
+def versions() -> dict[str, str]:
+    """Versions that the weights depend on."""
+    return {"unweave": unweave.__version__, "torch": str(torch.__version__)}
+
+
+def write_tensors(file: Path, tensors: dict[str, Tensor], words: dict[str, str]) -> None:
+    """Write tensors, with text beside them, as safetensors."""
+    from safetensors.torch import save
+
+    _moved_there(file, save({name: tensor.contiguous() for name, tensor in tensors.items()}, words))
+
+
+def read_tensors(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors of a safetensors file, and the text beside them."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(str(file), framework="pt") as content:
+            names = list(content.keys())
+            return {name: content.get_tensor(name) for name in names}, content.metadata() or {}
+    except (OSError, SafetensorError):
+        raise TrainingError(
+            f"{file} is not there or not whole: delete the model's folder, and train it again."
+        ) from None
+
+
+def write_json(file: Path, content: Any) -> None:
+    """Write plain data."""
+    _moved_there(file, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Plain data of a file."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise TrainingError(f"{file} is not there or not whole: name another folder, or delete this one.") from None
+    if not isinstance(found, dict):
+        raise TrainingError(f"{file} is not of a run: name another folder.")
+    return found
+
+
+def _moved_there(file: Path, content: bytes) -> None:
+    unfinished = file.with_name(file.name + ".part")
+    try:
+        with unfinished.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(file)
+    except OSError as error:
+        raise TrainingError(
+            f"{file} cannot be written: {error.strerror}; training goes on from the last checkpoint."
+        ) from None
+
+
+def _refuse_another_run(path: Path, found: dict[str, Any], stated: dict[str, Any]) -> None:
+    if found.get("format") != FORMAT:
+        raise TrainingError(f"{path} is no folder of runs that this version reads: name another folder.")
+    for part, wanted in stated.items():
+        if found.get(part) != wanted:
+            raise TrainingError(
+                f"{path} holds runs with other {part}{_difference(found.get(part), wanted)}: name another folder, "
+                "or train with the same."
+            )
+
+
+def _difference(found: Any, wanted: Any) -> str:
+    if not (isinstance(found, dict) and isinstance(wanted, dict)):
+        return f" ({found} there, {wanted} now)"
+    for key in wanted:
+        if found.get(key) != wanted[key]:
+            return f" ({key}: {found.get(key)} there, {wanted[key]} now)"
+    return ""
+
+
+def _plain(content: Any) -> Any:
+    """The same as JSON gives it back: tuples become lists."""
+    return json.loads(json.dumps(content))
+
+
+def _need_safetensors() -> None:
+    try:
+        import safetensors  # noqa: F401
+    except ImportError:
+        raise TrainingError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.") from None
