@@ -1,5 +1,8 @@
 """Jacobians of torch decoders: every route gives the same, and what cannot be differentiated says so."""
 
+import copy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,8 @@ from unweave.neural.decoder_adapters import FlowDecoder, TorchDecoder  # noqa: E
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
 from unweave.neural.jacobians import jacobian_blocks  # noqa: E402
 from unweave.synthetic.known_decoders import LinearDecoder  # noqa: E402
+
+WEIGHTS = Path(__file__).parents[3] / "shared" / "data" / "weights"
 
 
 @pytest.fixture(autouse=True)
@@ -175,3 +180,67 @@ def test_the_fingerprint_follows_the_weights():
     assert Evidence(decoder=layer).fingerprint == before
     layer.weight.data += 1
     assert Evidence(decoder=layer).fingerprint != before
+
+
+def saturating(gain):
+    """A sigmoid image whose pixels reach 1 to the last digit of single precision at some latents."""
+    layers = nn.Sequential(nn.Linear(3, 4), nn.Sigmoid())
+    with torch.no_grad():
+        layers[0].weight.mul_(gain)
+        layers[0].bias.abs_().add_(gain)
+    return layers
+
+
+def test_single_precision_rounds_no_latent_away():
+    decoder = saturating(gain=24.0)
+    rough = torch.cat(list(jacobian_blocks(decoder, torch.randn(200, 3))))
+    assert (rough.norm(dim=1) == 0).any()  # or this test tests nothing
+    found = manifold_entropy(decoder, n_samples=200)
+    assert decoder[0].weight.dtype is torch.float32
+    assert found.raw == pytest.approx(manifold_entropy(copy.deepcopy(decoder).double(), n_samples=200).raw, abs=1e-3)
+
+
+def test_double_precision_is_for_the_look_only():
+    decoder = saturating(gain=24.0)
+    before = [weight.clone() for weight in decoder.parameters()]
+    owners = [id(weight) for weight in decoder.parameters()]
+    manifold_entropy(decoder, n_samples=50)
+    assert all(torch.equal(now, then) for now, then in zip(decoder.parameters(), before, strict=True))
+    assert [id(weight) for weight in decoder.parameters()] == owners  # an optimiser still has them
+
+
+def test_a_function_of_single_precision_is_taken_as_it_is():
+    matrix = torch.randn(6, 3)
+    score = manifold_entropy(TorchDecoder(lambda z: z @ matrix.T, latent_size=3))
+    assert score.raw == pytest.approx(manifold_entropy(matrix.double().numpy()).raw, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not WEIGHTS.exists(), reason="the published models are not at ../shared/data/weights")
+def test_a_published_decoder_has_the_entropies_of_double_precision():
+    """The AnnealedVAE of dSprites (YannDubs/disentangling-vae): at 2 of 200 draws its picture is blank."""
+    arrays = np.load(WEIGHTS / "betaB_dsprites.npz")
+    decoder = PublishedDecoder()
+    decoder.load_state_dict({name[8:]: torch.tensor(arrays[name]) for name in arrays if name.startswith("decoder.")})
+    score = manifold_entropy(decoder, n_samples=200)
+    ordered = sorted(score.per_code.values(), reverse=True)
+    assert ordered[:4] == pytest.approx([3.28, 3.18, 3.04, 1.26], abs=0.01)
+    assert ordered[4:] == pytest.approx([-2.5] * 6, abs=0.2)
+
+
+class PublishedDecoder(nn.Module):
+    """Burgess et al.'s decoder of 64 x 64 pictures."""
+
+    latent_size = 10
+
+    def __init__(self):
+        super().__init__()
+        self.lin1, self.lin2, self.lin3 = nn.Linear(10, 256), nn.Linear(256, 256), nn.Linear(256, 512)
+        self.convT_64, self.convT1, self.convT2 = (nn.ConvTranspose2d(32, 32, 4, 2, 1) for _ in range(3))
+        self.convT3 = nn.ConvTranspose2d(32, 1, 4, 2, 1)
+
+    def forward(self, latents):
+        hidden = self.lin3(self.lin2(self.lin1(latents).relu()).relu()).relu().unflatten(1, (32, 4, 4))
+        for layer in (self.convT_64, self.convT1, self.convT2):
+            hidden = layer(hidden).relu()
+        return self.convT3(hidden).sigmoid()

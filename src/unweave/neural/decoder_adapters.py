@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from unweave.arrays import FloatArray
@@ -17,6 +18,8 @@ from unweave.evidence import Decoder, EvidenceError
 from unweave.evidence.jacobians import register_adapter
 from unweave.neural.flows import CouplingFlow
 from unweave.neural.jacobians import MEMORY, Function, Mode, jacobian_blocks
+
+SHORT = 1e-3  # the output's last digit is about 1e-7 in single precision, and a column adds up thousands of outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,8 @@ class TorchDecoder:
     encoder : callable, optional
         Takes data as the decoder gives them, and gives latents.
     module : torch.nn.Module, optional
-        What owns the weights: it is put into evaluation mode while it is looked at, and decides the precision.
+        What owns the weights: it is put into evaluation mode while it is looked at, and decides the precision. Samples
+        at which single precision may have rounded a derivative away are computed again in double precision.
     mode, memory
         As for `jacobian_blocks`.
 
@@ -51,9 +55,26 @@ class TorchDecoder:
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
         """Jacobians (b x D x d)."""
+        given = self._tensor(latents)
+        start = 0
+        for block in self._blocks(given):
+            jacobians = block.detach().numpy().astype(np.float64)
+            if given.dtype is torch.float32:
+                doubtful = torch.from_numpy(_rounded_away(jacobians))
+                if doubtful.any():
+                    jacobians[doubtful] = self._in_double_precision(given[start : start + len(block)][doubtful])
+            start += len(block)
+            yield jacobians
+
+    def _blocks(self, latents: Tensor) -> Iterator[Tensor]:
         with _evaluation_mode(self.module):
-            for block in jacobian_blocks(self.function, self._tensor(latents), mode=self.mode, memory=self.memory):
-                yield block.detach().numpy().astype(np.float64)
+            yield from jacobian_blocks(self.function, latents, mode=self.mode, memory=self.memory)
+
+    def _in_double_precision(self, latents: Tensor) -> FloatArray:
+        if self.module is None:  # the weights inside a plain function cannot be reached
+            return np.concatenate([block.detach().double().numpy() for block in self._blocks(latents)])
+        with _double_precision(self.module):
+            return np.concatenate([block.detach().numpy() for block in self._blocks(latents.double())])
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data (n x D), flattened."""
@@ -81,8 +102,20 @@ class TorchDecoder:
             return self.encoder(self._tensor(data)).flatten(1).numpy().astype(np.float64)
 
     def _tensor(self, rows: FloatArray) -> Tensor:
+        return torch.as_tensor(np.asarray(rows), dtype=self._precision())
+
+    def _precision(self) -> torch.dtype:
+        """Of the weights; where they cannot be reached, double if the function takes it."""
         weights = [] if self.module is None else [w for w in self.module.parameters() if w.is_floating_point()]
-        return torch.as_tensor(np.asarray(rows), dtype=weights[0].dtype if weights else torch.float64)
+        if weights:
+            return weights[0].dtype
+        try:
+            with torch.no_grad():
+                self.function(torch.zeros(1, self.latent_size, dtype=torch.float64))
+        except RuntimeError as error:
+            if "dtype" in str(error) or "Float" in str(error):
+                return torch.float32
+        return torch.float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +207,25 @@ def _evaluation_mode(module: nn.Module | None) -> Iterator[None]:
     finally:
         if was_training and module is not None:
             module.train()
+
+
+@contextmanager
+def _double_precision(module: nn.Module) -> Iterator[None]:
+    """The module with weights and buffers in double precision; afterwards each has its own type and values again."""
+    tensors = [*module.parameters(), *module.buffers()]
+    before = [tensor.data for tensor in tensors]
+    module.double()
+    try:
+        yield
+    finally:
+        for tensor, data in zip(tensors, before, strict=True):
+            tensor.data = data
+
+
+def _rounded_away(jacobians: FloatArray) -> NDArray[np.bool_]:
+    """Samples at which a column is so short beside the longest that rounding of single precision may decide it."""
+    lengths = np.sqrt(np.square(jacobians).sum(axis=1))
+    return np.asarray((lengths < SHORT * lengths.max()).any(axis=1))
 
 
 register_adapter(torch_decoder)

@@ -187,15 +187,57 @@ def test_latents_take_the_names_of_the_codes():
     assert list(manifold_entropy(evidence).per_code) == ["size", "angle"]
 
 
-def test_a_zero_column_is_minus_infinity_and_named():
+def said(score):
+    return " ".join(map(str, score.caveats))
+
+
+def test_a_dead_latent_is_minus_infinity_and_named():
     jacobians = random_jacobians(0)
-    jacobians[:2, :, 3] = 0
+    jacobians[:, :, 3] = 0
     entropy, shared = manifold_entropy(jacobians), manifold_total_correlation(jacobians)
     assert entropy.per_code["latent 3"] == -math.inf
     assert total_entropy(jacobians).raw == -math.inf
     assert math.isnan(shared.raw)
     for score in (entropy, shared, manifold_mutual_information(jacobians)):
-        assert any("latent 3 does not move the output in 2 of 5 samples" in caveat for caveat in score.caveats)
+        assert "latent 3 does not move the output in 5 of 5 samples" in said(score)
+
+
+def test_a_saturated_sample_is_left_out_and_no_latent_is_blamed():
+    jacobians = random_jacobians(0)
+    jacobians[:2, :, 3] = 0
+    for metric in (manifold_entropy, manifold_total_correlation, manifold_mutual_information, total_entropy):
+        score = metric(jacobians)
+        assert score.raw == pytest.approx(metric(jacobians[2:]).raw, rel=1e-12)
+        assert "2 of 5 samples were left out" in said(score)
+
+
+def test_a_sample_whose_columns_are_parallel_to_the_last_digit_costs_itself_alone():
+    jacobians = random_jacobians(0)
+    jacobians[0] = jacobians[0, :, :1]
+    for metric in (manifold_total_correlation, manifold_mutual_information, total_entropy):
+        assert metric(jacobians).raw == pytest.approx(metric(jacobians[1:]).raw, rel=1e-12)
+        assert "1 of 5 samples were left out" in said(metric(jacobians))
+    assert manifold_entropy(jacobians).raw != pytest.approx(manifold_entropy(jacobians[1:]).raw)  # lengths are known
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_units_of_the_data_shift_entropies_and_nothing_else(scale):
+    jacobians = random_jacobians(0)
+    shift = manifold_entropy(scale * jacobians).raw - manifold_entropy(jacobians).raw
+    assert shift == pytest.approx(math.log(scale), rel=1e-12)
+    for metric in (manifold_total_correlation, manifold_mutual_information):
+        assert metric(scale * jacobians).raw == pytest.approx(metric(jacobians).raw, rel=1e-9)
+    assert manifold_cross_mutual_information(scale * jacobians, jacobians[:, :, ::-1]).raw == pytest.approx(
+        manifold_cross_mutual_information(jacobians, jacobians[:, :, ::-1]).raw, rel=1e-9
+    )
+
+
+def test_equal_latents_are_named():
+    jacobians = random_jacobians(0)
+    jacobians[:, :, 2] = jacobians[:, :, 0]
+    score = manifold_mutual_information(jacobians)
+    assert score.raw == math.inf
+    assert "latent 0 and latent 2 move the output in the same direction" in said(score)
 
 
 def test_dependent_columns_share_infinitely_much_and_say_so():
@@ -203,13 +245,13 @@ def test_dependent_columns_share_infinitely_much_and_say_so():
     jacobians[:, :, 1] = 2 * jacobians[:, :, 0]
     score = manifold_total_correlation(jacobians)
     assert score.raw == math.inf
-    assert any("dependent" in caveat for caveat in score.caveats)
+    assert "dependent" in said(score)
 
 
-def test_one_latent_has_nobody_to_share_with():
+def test_one_latent_is_no_pair():
     score = manifold_mutual_information(np.ones((3, 4, 1)))
     assert math.isnan(score.raw)
-    assert "nobody" in score.caveats[0]
+    assert "one latent" in said(score)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
+LARGE = 1e100  # the squares of larger numbers overflow, those of their inverses vanish
 PARALLEL = 1e-14  # below this, 1 - cos^2 is rounding: the columns point the same way
 
 
@@ -54,6 +55,16 @@ class RunningMean:
                 self._sum += total
                 self._squares += squares
 
+    @classmethod
+    def merged(cls, parts: Iterable[RunningMean]) -> RunningMean:
+        """All that came into any of these."""
+        filled = [part for part in parts if part.n]
+        whole = cls()
+        whole.n = sum(part.n for part in filled)
+        whole._sum = np.sum([part._sum for part in filled], axis=0)  # type: ignore[arg-type]
+        whole._squares = np.sum([part._squares for part in filled], axis=0)  # type: ignore[arg-type]
+        return whole
+
     def mean(self) -> Mean:
         """What has come in so far."""
         assert self._sum is not None
@@ -73,6 +84,21 @@ def mean_of(samples: FloatArray) -> Mean:
         value = samples.mean(axis=0)
         variance = np.square(samples - value).sum(axis=0) / max(n - 1, 1) / n
     return Mean(np.asarray(value), np.where(n > 1, np.sqrt(variance), np.nan))
+
+
+def scaled(jacobians: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Jacobians divided by a power of two each where squares would overflow or vanish, and its logarithm per sample.
+
+    >>> block, log_scales = scaled(np.full((1, 2, 1), 1e200))
+    >>> bool(np.isclose(np.log(block[0, 0, 0]) + log_scales[0], np.log(1e200)))
+    True
+    """
+    largest = np.abs(jacobians).max(axis=(1, 2), initial=0.0)
+    extreme = (largest > LARGE) | ((largest < 1 / LARGE) & (largest > 0))
+    if not extreme.any():
+        return jacobians, np.zeros(len(jacobians))
+    exponents = np.where(extreme, np.frexp(largest)[1], 0)
+    return np.ldexp(jacobians, -exponents[:, None, None]), exponents * np.log(2)
 
 
 def grams(jacobians: FloatArray) -> FloatArray:

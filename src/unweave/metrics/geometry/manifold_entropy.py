@@ -17,7 +17,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, index_sets, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, latent_names, log_volumes, zero_columns
+from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, latent_names, log_volumes, saturation
 from unweave.score import Score
 
 
@@ -88,5 +88,5 @@ def manifold_entropy(
             "standard_error": np.atleast_1d(entropy.standard_error),
             "standard_errors": single.standard_error,
         },
-        caveats=zero_columns(evidence, found),
+        caveats=saturation(evidence, found, directions=dimensions is not None),
     )

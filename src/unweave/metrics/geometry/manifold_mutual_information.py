@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
@@ -21,8 +22,8 @@ from unweave.metrics.geometry.manifolds import (
     check_sets,
     geometry,
     latent_names,
+    saturation,
     shared_directions,
-    zero_columns,
 )
 from unweave.score import Score
 
@@ -86,7 +87,7 @@ def manifold_mutual_information(
     n_partners = max(found.n_latents - 1, 1)
     per_latent = np.where(np.eye(found.n_latents, dtype=bool), 0.0, matrix).sum(axis=1) / n_partners
     if sets is None:
-        shared, size = mean_of(found.mean_information), 2
+        shared, size = mean_of(found.mean_information[found.resolved]), 2
     else:
         both = index_sets(sets)
         if len(both) != 2 or set(both[0]) & set(both[1]):
@@ -106,7 +107,18 @@ def manifold_mutual_information(
             "standard_error": np.atleast_1d(shared.standard_error),
         },
         caveats=(
-            *zero_columns(evidence, found),
-            *(("There is one latent, which has nobody to share with.",) if found.n_latents == 1 else ()),
+            *saturation(evidence, found, directions=True),
+            *(("There is one latent, so there is no pair.",) if found.n_latents == 1 else ()),
+            *_parallel_pairs(latent_names(evidence), matrix),
         ),
     )
+
+
+def _parallel_pairs(names: Sequence[str], matrix: FloatArray) -> tuple[str, ...]:
+    """One sentence where two latents move the output in the same direction."""
+    pairs = np.argwhere(np.triu(np.isposinf(matrix)))
+    if not len(pairs):
+        return ()
+    first, second = (names[i] for i in pairs[0])
+    others = f", and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
+    return (f"{first} and {second} move the output in the same direction{others}: what they share is infinite.",)

@@ -17,7 +17,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, shared_directions, zero_columns
+from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, saturation, shared_directions
 from unweave.score import Score
 
 
@@ -79,12 +79,12 @@ def manifold_total_correlation(
         raise EvidenceError(f"The partition {sets} has a latent in two sets: put every latent in one.")
     check_sets((members,), found.n_latents, found.n_outputs)
     if partition is None:
-        shared = mean_of(-found.log_directions)  # eq. 9
+        shared = mean_of(-found.log_directions[found.resolved])  # eq. 9
     else:
         directions = shared_directions(evidence, sampling, (*sets, members))
         shared = mean_of(directions[:, :-1].sum(axis=1) - directions[:, -1])  # A.31
     raw = float(shared.value)
-    dependent = int(np.isneginf(found.log_directions).sum())
+    dependent = int(np.isneginf(found.log_directions[found.resolved]).sum())
     caveats = (f"The latents' directions are dependent in {dependent} samples: they share infinitely much.",)
     return Score(
         raw=raw,
@@ -93,5 +93,5 @@ def manifold_total_correlation(
             "standard_error": np.atleast_1d(shared.standard_error),
             "random_decoder": np.array([random_total_correlation(found.n_outputs, len(members))]),
         },
-        caveats=(*zero_columns(evidence, found), *(caveats if dependent else ())),
+        caveats=(*saturation(evidence, found, directions=True), *(caveats if dependent else ())),
     )

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, Rows
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
 from unweave.estimators.information.priors import Latents, Prior
@@ -35,7 +36,9 @@ class Geometry:
     ``log_lengths`` (n x d) is log |J_i|; ``log_directions`` (n) is 1/2 log det of the cosines between columns, so
     that log |J| is the sum of both; ``information`` holds -1/2 log(1 - cos^2) of every pair (d x d, mean over samples)
     and ``mean_information`` (n) its mean over pairs; ``tangents`` (D x d) is the mean Jacobian; ``cosines`` (n x d x d)
-    is kept where it is small.
+    is kept where it is small. A saturated output has derivatives that cannot be told from 0 or from each other. Samples
+    with columns of 0 are left out: ``used`` marks the n that are not, among all samples drawn. Of these, ``resolved``
+    (n) marks the ones whose columns can be told from each other; ``information`` is of them alone.
     """
 
     log_lengths: FloatArray
@@ -44,6 +47,8 @@ class Geometry:
     mean_information: FloatArray
     tangents: FloatArray
     cosines: FloatArray | None
+    used: NDArray[np.bool_]
+    resolved: NDArray[np.bool_]
 
     @property
     def n_latents(self) -> int:
@@ -65,15 +70,18 @@ def latent_names(evidence: Evidence) -> tuple[str, ...]:
 @memoised(on="codes")
 def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     """Lengths, directions, shared information and mean tangents of the decoder's columns, in one pass."""
-    lengths, directions, shared = [], [], []
+    lengths, directions, shared, lost = [], [], [], []
     kept: list[FloatArray] = []
-    information, tangent_sum, n_rows, keep = RunningMean(), None, 0, True
+    # by which directions are lost: whether the latents or the sample is to blame is known at the end
+    information: dict[bytes, RunningMean] = {}
+    tangent_sum, n_rows, keep = None, 0, True
     jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
     for block in (part for whole in jacobians for part in _cut(whole)):
         n_rows += len(block)
         tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
-        gram_block = gram.grams(block)
-        lengths.append(gram.log_lengths(gram_block))
+        scaled, log_scales = gram.scaled(block)
+        gram_block = gram.grams(scaled)
+        lengths.append(gram.log_lengths(gram_block) + log_scales[:, None])
         cosines = gram.cosines(gram_block)
         if block.shape[1] >= block.shape[2]:
             directions.append(gram.log_volume_of_directions(cosines))
@@ -87,23 +95,55 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
         pairs = gram.information_of_cosines(cosines)
         np.einsum("bii->bi", pairs)[...] = 0.0  # a latent and itself are no pair
         shared.append(pairs.sum(axis=(1, 2)) / max(pairs.shape[1] * (pairs.shape[1] - 1), 1))
-        information.add(pairs)
+        lost.append(np.column_stack([np.isneginf(lengths[-1]), ~np.isfinite(directions[-1])]))
+        for pattern, rows in _rows_by_pattern(lost[-1]):
+            information.setdefault(pattern, RunningMean()).add(pairs if len(rows) == len(pairs) else pairs[rows])
     assert tangent_sum is not None
+    all_lost = np.concatenate(lost)
+    used, resolved = _usable_samples(all_lost)
+    patterns = {row.tobytes() for row in np.unique(all_lost[used][resolved], axis=0)}
     return Geometry(
-        np.concatenate(lengths),
-        np.concatenate(directions),
-        information.mean(),
-        np.concatenate(shared),
+        np.concatenate(lengths)[used],
+        np.concatenate(directions)[used],
+        RunningMean.merged(information[pattern] for pattern in patterns).mean(),
+        np.concatenate(shared)[used],
         tangent_sum / n_rows,
-        np.concatenate(kept) if kept else None,
+        np.concatenate(kept)[used] if kept else None,
+        used,
+        resolved,
     )
+
+
+def _rows_by_pattern(lost: NDArray[np.bool_]) -> Iterator[tuple[bytes, Rows]]:
+    """Rows grouped by the directions that are lost there; nearly always one group."""
+    if not lost.any():
+        yield lost[0].tobytes(), np.arange(len(lost))
+        return
+    patterns, group = np.unique(lost, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        yield pattern.tobytes(), np.flatnonzero(group.ravel() == k)
+
+
+def _usable_samples(lost: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Samples with the columns that the decoder has, and which of those have the directions that most have.
+
+    Columns of ``lost`` are the latents (the output does not move) and, last, all together (the directions are dependent
+    to the last digit). What is lost at every sample (a dead latent) or at most of them (two equal latents) is the
+    decoder's own; what is lost elsewhere is rounding, and a single such sample would make an entropy minus infinity.
+    """
+    still, dependent = lost[:, :-1], lost[:, -1]
+    dead = still.all(axis=0)
+    used = np.asarray((still == dead).all(axis=1))
+    if not used.any():
+        used = np.ones(len(lost), dtype=bool)
+    return used, np.asarray(dependent[used] == (dependent[used].mean() > 0.5))
 
 
 @memoised(on="codes")
 def log_volumes(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
-    """log |J_S| of every sample and index set (n x number of sets)."""
-    shared = shared_directions(evidence, sampling, sets)
-    lengths = geometry(evidence, sampling).log_lengths
+    """log |J_S| of every resolved sample and index set (n x number of sets)."""
+    shared, found = shared_directions(evidence, sampling, sets), geometry(evidence, sampling)
+    lengths = found.log_lengths[found.resolved]
     with np.errstate(invalid="ignore"):  # a zero column has no direction, and no volume
         volumes = np.stack([lengths[:, list(chosen)].sum(axis=1) for chosen in sets], axis=1) + shared
     return np.where(np.isnan(volumes), -np.inf, volumes)
@@ -111,7 +151,7 @@ def log_volumes(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArra
 
 @memoised(on="codes")
 def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
-    """1/2 log det of the cosines within every index set (n x number of sets): 0 where columns are orthogonal."""
+    """1/2 log det of the cosines within every index set (resolved samples x sets): 0 where columns are orthogonal."""
     found = geometry(evidence, sampling)
     check_sets(sets, found.n_latents, found.n_outputs)
     blocks: Iterator[FloatArray]
@@ -119,9 +159,10 @@ def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> Flo
         blocks = iter([found.cosines])
     else:
         jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
-        blocks = (gram.cosines(gram.grams(block)) for block in jacobians)
+        blocks = (gram.cosines(gram.grams(gram.scaled(block)[0])) for block in jacobians)
     rows = [np.stack([gram.log_volume_of_directions(block, s) for s in sets], axis=1) for block in blocks]
-    return np.concatenate(rows)
+    volumes = np.concatenate(rows)
+    return (volumes if found.cosines is not None else volumes[found.used])[found.resolved]
 
 
 @memoised(on="codes")
@@ -134,6 +175,7 @@ def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mea
                 f"The decoder gives {ours.shape[:2]} samples and outputs and the reference {theirs.shape[:2]}: both "
                 "must generate the same data."
             )
+        ours, theirs = gram.scaled(ours)[0], gram.scaled(theirs)[0]
         products = np.matmul(ours.transpose(0, 2, 1), theirs)
         lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -215,16 +257,23 @@ def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
             )
 
 
-def zero_columns(evidence: Evidence, found: Geometry) -> tuple[str, ...]:
-    """One sentence for every latent that somewhere does not move the output."""
+def saturation(evidence: Evidence, found: Geometry, directions: bool = False) -> tuple[str, ...]:
+    """What to know of latents that do not move the output, and of samples that were left out."""
+    n_used, n_rows = int(found.used.sum()), len(found.used)
     counts = np.isneginf(found.log_lengths).sum(axis=0)
-    n_rows = len(found.log_lengths)
-    return tuple(
-        f"{name} does not move the output in {count} of {n_rows} samples: its entropy is minus infinity, and what it "
+    caveats = [
+        f"{name} does not move the output in {count} of {n_used} samples: its entropy is minus infinity, and what it "
         "shares with others is undefined."
         for name, count in zip(latent_names(evidence), counts.tolist(), strict=True)
         if count
-    )
+    ]
+    left_out = n_rows - (int(found.resolved.sum()) if directions else n_used)
+    if left_out:
+        caveats.append(
+            f"{left_out} of {n_rows} samples were left out, because the decoder's output is saturated there and its "
+            f"derivatives cannot be told from 0{' or from each other' if directions else ''}."
+        )
+    return tuple(caveats)
 
 
 def _cut(block: FloatArray) -> Iterator[FloatArray]:

@@ -102,7 +102,7 @@ def spectrum(
         entropies=single.value,
         standard_errors=single.standard_error,
         cumulative=_cumulative(evidence, sampling, order),
-        total_correlation=float(-found.log_directions.mean()),
+        total_correlation=float(-found.log_directions[found.resolved].mean()),
         tangents=found.tangents,
     )
 
@@ -140,5 +140,5 @@ def _cumulative(evidence: Evidence, sampling: Sampling, order: list[int]) -> Flo
     if found.cosines is None or np.isnan(found.cosines).any():
         sets = tuple(tuple(order[: k + 1]) for k in range(n_sets))
         return sizes + log_volumes(evidence, sampling, sets).mean(axis=0)
-    lengths = np.cumsum(found.log_lengths[:, order], axis=1)[:, :n_sets]
-    return sizes + (lengths + gram.nested_log_volumes(found.cosines, order)[:, :n_sets]).mean(axis=0)
+    lengths = np.cumsum(found.log_lengths[found.resolved][:, order], axis=1)[:, :n_sets]
+    return sizes + (lengths + gram.nested_log_volumes(found.cosines[found.resolved], order)[:, :n_sets]).mean(axis=0)

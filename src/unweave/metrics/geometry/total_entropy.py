@@ -16,7 +16,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, zero_columns
+from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, saturation
 from unweave.score import Score
 
 
@@ -67,7 +67,7 @@ def total_entropy(
     found = geometry(evidence, Sampling(prior, n_samples, int(rng)))  # type: ignore[arg-type]
     check_sets((tuple(range(found.n_latents)),), found.n_latents, found.n_outputs)
     with np.errstate(invalid="ignore"):
-        log_volumes = found.log_lengths.sum(axis=1) + found.log_directions
+        log_volumes = (found.log_lengths.sum(axis=1) + found.log_directions)[found.resolved]
     entropy = mean_of(np.where(np.isnan(log_volumes), -np.inf, log_volumes))
     raw = found.n_latents * HALF_LOG_2PI_E + float(entropy.value)  # eq. 7
     return Score(
@@ -76,5 +76,5 @@ def total_entropy(
             "per_dimension": np.array([raw / found.n_latents]),
             "standard_error": np.atleast_1d(entropy.standard_error),
         },
-        caveats=zero_columns(evidence, found),
+        caveats=saturation(evidence, found, directions=True),
     )
