@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
     from unweave.card import Card, Metric, MetricUndefined, metric
+    from unweave.encoding import encode
     from unweave.evaluation import Evaluation, compare, evaluate
     from unweave.evidence import Evidence, EvidenceError, FactorKind, Jacobians, Posterior
     from unweave.score import Score
@@ -32,6 +33,7 @@ _HOME = {
     "audit": "unweave.auditing",
     "check_metric": "unweave.auditing.conformance",
     "compare": "unweave.evaluation",
+    "encode": "unweave.encoding",
     "evaluate": "unweave.evaluation",
     "metric": "unweave.card",
 }
@@ -40,6 +42,7 @@ _ROOMS = ("datasets", "metrics", "models", "synthetic")
 __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "evaluate",
     "compare",
+    "encode",
     "Evaluation",
     "audit",
     "Audit",

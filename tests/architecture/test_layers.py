@@ -20,7 +20,7 @@ LINES = [
     {"trust", "explanation"},
     {"evaluation"},
     {"sweeps", "files"},
-    {"auditing", "models"},
+    {"auditing", "models", "encoding"},
     {"report", "integrations"},
     {"papers"},
     {"cli"},

@@ -8,6 +8,7 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
+from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
 
@@ -21,5 +22,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
 
 
-for command in (score, compare, report, metrics, explain, audit, sweep, reproduce, geometry, demo):
+for command in (encode, score, compare, report, metrics, explain, audit, sweep, reproduce, geometry, demo):
     main.add_command(command)

@@ -12,6 +12,7 @@ from unweave.cli.terminal import check_writable, fail, names_in, one_sentence_er
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
+    from unweave.files.tables_and_arrays import Files
 
 SCORE_OPTIONS = [
     click.option("--metrics", metavar="NAMES", help="Comma-separated; options after colons: mcc:correlation=spearman."),
@@ -79,7 +80,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
         )
-        settings = _settings(options, row_groups=files.row_groups)
+        settings = _settings(options, files)
         evaluation = evaluate(files.factors, files.codes, **settings)
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
@@ -110,7 +111,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         if factors_from is None:
             refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
         codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
-        settings = _settings(options, row_groups=read[0].row_groups)
+        settings = _settings(options, read[0])
         evaluation = compare_all(read[0].factors, codes, **settings)
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
@@ -215,16 +216,16 @@ def demo(rows: int) -> None:
         show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
 
 
-def _settings(options: dict[str, Any], row_groups: Any) -> dict[str, Any]:
+def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
     return {
         "metrics": names_in(options["metrics"]) or None,
-        "kinds": _kinds(options["kinds"]),
+        "kinds": _kinds(options["kinds"]) or files.kinds,
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
         "n_jobs": options["jobs"],
         "quick": options["quick"],
         "budget": options["budget"],
-        "row_groups": row_groups,
+        "row_groups": files.row_groups,
         "progress": True,
     }
 

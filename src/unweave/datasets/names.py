@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -62,4 +63,10 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     if (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
         raise DataSetError(f"{name} {what}.")
-    return DATA_SETS[name](*(() if path is None else (path,)), **options)
+    try:
+        return DATA_SETS[name](*(() if path is None else (path,)), **options)
+    except TypeError:
+        given = ", ".join(options)
+        if set(options) <= set(signature(DATA_SETS[name]).parameters):
+            raise
+        raise DataSetError(f"{name} does not take {given}: leave it out.") from None

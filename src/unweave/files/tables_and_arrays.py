@@ -14,17 +14,20 @@ from unweave.evidence.reading.tables import read_table
 from unweave.files.formats import Opened, opened, shown
 
 STD = "codes_std"
+CATEGORY = "codes_category "  # followed by the name of a categorical code
+NAMES, KINDS = "factor_names", "factor_kinds"
 Role = Literal["factors", "codes"]
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
 @dataclass(frozen=True)
 class Files:
-    """What the files hold: tables for `Evidence`, and labels of row groups where asked for."""
+    """What the files hold: tables for `Evidence`, labels of row groups where asked for, and kinds of factors."""
 
     factors: Any
     codes: Any
     row_groups: Any = None
+    kinds: list[str] | None = None
 
 
 def read_files(
@@ -62,14 +65,15 @@ def read_files(
     first = opened(path)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
-        factor_table = first.table(factor_names)
+        factor_table = _named_factors(first, first.table(factor_names), factors)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        return Files(factor_table, code_table, _groups(row_groups, first))
+        return Files(factor_table, code_table, _groups(row_groups, first), _kinds(first, factors))
     second = opened(codes_path)
     return Files(
-        _one_side(first, "factors", list(factors), row_groups),
+        _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
         _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
         _groups(row_groups, first, second),
+        _kinds(first, factors),
     )
 
 
@@ -112,7 +116,7 @@ def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | Non
         return file.table(stated)
     if file.is_one_array:
         return file.content
-    names = [name for name in file.names if name not in (row_groups, STD)]
+    names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS)]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
     # columns of the other side in this file are not of this side
@@ -127,7 +131,27 @@ def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str |
         return codes
     if not file.is_archive:
         raise EvidenceError(f"{file.path} is no .npz, and standard deviations are read from there only: save one.")
-    return Posterior(codes, file.column(name))
+    tables = {word.removeprefix(CATEGORY): file.column(word) for word in file.names if word.startswith(CATEGORY)}
+    return Posterior(codes, file.column(name), categories=tables or None)
+
+
+def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
+    """Columns by the names that an .npz gives its factors, as `unweave encode` writes them."""
+    if stated or not file.is_archive or NAMES not in file.names:
+        return table
+    names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
+    if columns.ndim != 2 or len(names) != columns.shape[1]:
+        raise EvidenceError(
+            f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: name each once."
+        )
+    return dict(zip(names, columns.T, strict=True))
+
+
+def _kinds(file: Opened, stated: Sequence[str]) -> list[str] | None:
+    """Kinds that an .npz gives its factors."""
+    if stated or not file.is_archive or KINDS not in file.names:
+        return None
+    return [str(kind) for kind in file.column(KINDS)]
 
 
 def _groups(name: str | None, *files: Opened) -> Any:

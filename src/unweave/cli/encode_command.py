@@ -1,0 +1,55 @@
+"""The command that encodes: from a model and a data set to a file of codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unweave.cli.terminal import check_writable, one_sentence_errors
+
+
+@click.command()
+@click.argument("model")
+@click.argument("dataset")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write (.npz).")
+@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights; MODEL is a name in it.")
+@click.option("--path", type=click.Path(path_type=Path), help="Where the files of DATASET are, if it has files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, if DATASET lets one choose.")
+@click.option("--rows", type=click.IntRange(1), help="So many images drawn at random, instead of all.")
+@click.option("--dependence", metavar="TEXT", help="Dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the images drawn.")
+@click.option("--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Images at a time.")
+@click.option("--spread", type=click.Choice(["std", "log_variance"]), help="What the model gives beside the mean.")
+def encode(model: str, dataset: str, **options: Any) -> None:
+    """Encode the images of DATASET by MODEL, into a file for score and compare.
+
+    MODEL is a function or torch module as module:name, or published weights (an .npz file, or a name with --weights).
+    An interrupted encoding goes on where it was when the command is given again.
+    """
+    with one_sentence_errors():
+        check_writable(options["out"])
+        from unweave.datasets import DependentSample, load
+        from unweave.datasets.dependence import dependences_from_text
+        from unweave.encoding import encode as encode_images
+        from unweave.encoding.models import named_model
+
+        size = {} if options["size"] is None else {"size": options["size"]}
+        images = load(dataset, options["path"], **size)
+        if options["dependence"]:
+            images = DependentSample(images, dependences_from_text(options["dependence"]))
+        encoded = encode_images(
+            named_model(model, options["weights"]),
+            images,
+            options["out"],
+            rows=options["rows"],
+            seed=options["seed"],
+            batch_size=options["batch_size"],
+            spread=options["spread"],
+            progress=True,
+        )
+        n_codes = encoded.means.shape[1]
+        click.echo(
+            f"wrote {options['out']}: {encoded.n_rows} images, {n_codes} codes, {len(encoded.factor_names)} factors"
+        )

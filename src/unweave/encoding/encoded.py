@@ -1,0 +1,139 @@
+"""`Encoded`: codes of images with the factors of these images, and the file they are kept in.
+
+The file is an .npz with the arrays factors, factor_names, factor_kinds, codes, codes_std for a posterior, one array
+``codes_category NAME`` for every categorical code, the indices of the images, and a note on how it was made.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.files.tables_and_arrays import CATEGORY, KINDS, NAMES, STD
+
+UNFINISHED = ".unfinished"
+
+
+class EncodingError(EvidenceError):
+    """Encoding that cannot be done or finished; the message says what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Codes of some images of a data set.
+
+    Attributes
+    ----------
+    arrays : mapping of name to array
+        codes (n x m), and codes_std and ``codes_category NAME`` where the encoder gives these.
+    factors : array, n x d
+    factor_names, kinds : tuple of str
+    indices : array, n
+        Which images of the data set.
+    note : mapping
+        How it was made: model, data set and its fingerprint, rows, seed, dependence.
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
+    factors: FloatArray
+    factor_names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    indices: NDArray[np.int64]
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of images."""
+        return len(self.indices)
+
+    @property
+    def means(self) -> NDArray[Any]:
+        """Codes, or the means of their posterior."""
+        return self.arrays["codes"]
+
+    @property
+    def codes(self) -> Posterior | NDArray[Any]:
+        """Codes as `Evidence` takes them: a posterior where the encoder is stochastic."""
+        categories = {
+            name.removeprefix(CATEGORY): table for name, table in self.arrays.items() if name.startswith(CATEGORY)
+        }
+        if STD in self.arrays:
+            return Posterior(self.means, self.arrays[STD], categories=categories or None)
+        return self.means
+
+    def evidence(self, **options: Any) -> Evidence:
+        """Evidence of the factors and codes."""
+        kinds = dict(zip(self.factor_names, self.kinds, strict=True))
+        return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
+
+    def rows(self, chosen: NDArray[Any]) -> Encoded:
+        """The same for some of the rows."""
+        arrays = {name: array[chosen] for name, array in self.arrays.items()}
+        return Encoded(
+            arrays, self.factors[chosen], self.factor_names, self.kinds, self.indices[chosen], dict(self.note)
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file; it is either whole or not there."""
+        path = Path(path)
+        content: dict[str, Any] = {
+            "factors": self.factors,
+            NAMES: np.array(self.factor_names),
+            KINDS: np.array(self.kinds),
+            **self.arrays,
+            "indices": self.indices,
+            "note": np.array(json.dumps(dict(self.note))),
+        }
+        write_arrays(path, content)
+        return path
+
+
+def read_encoded(path: str | Path) -> Encoded:
+    """What `Encoded.save` wrote."""
+    path = Path(path)
+    if not path.is_file():
+        raise EncodingError(f"There is no file {path}: make it with unweave encode.")
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            arrays = {name: content[name] for name in content.files}
+        names, kinds = (tuple(map(str, arrays.pop(name))) for name in (NAMES, KINDS))
+        note = json.loads(str(arrays.pop("note")))
+        return Encoded(
+            {name: array for name, array in arrays.items() if name.startswith("codes")},
+            arrays["factors"],
+            names,
+            kinds,
+            arrays["indices"],
+            note,
+        )
+    except KeyError as error:
+        raise EncodingError(f"{path} has no array {error}: it was not made by unweave encode.") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise EncodingError(f"{path} is not a whole file of codes ({error}): make it again.") from None
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write an .npz in one step: a file is either whole or not there."""
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        with unfinished.open("wb") as stream:
+            np.savez(stream, **arrays)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(unfinished, path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "the disk is full: make room and give the same command again" if full else f"{error.strerror}"
+        raise EncodingError(f"{path} cannot be written: {what}.") from None

@@ -1,0 +1,59 @@
+"""Models from what a person has: a function, a torch module, an importable path, or published weights."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.encoding.encoded import EncodingError
+
+Encoder = Callable[[NDArray[np.float32]], Any]
+
+
+def encoder_of(model: Any) -> Encoder:
+    """Function of images as an array. Of a torch module, its method encode if it has one, in evaluation mode."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.nn.Module):
+        from unweave.neural.encoder_adapters import TorchEncoder
+
+        return TorchEncoder(model)
+    encode = getattr(model, "encode", None)
+    function = encode if callable(encode) else model
+    if not callable(function):
+        raise EncodingError(f"{type(model).__name__} cannot encode: give a function of images, or a torch module.")
+    return function
+
+
+def named_model(text: str, weights: str | Path | None = None) -> Any:
+    """Model of a text: ``module:name``, an .npz file of published weights, or a name in the folder of weights."""
+    module_name, colon, name = text.partition(":")
+    if text.endswith(".npz") or (weights is not None and not colon):
+        from unweave.neural.published_vaes import read_published
+
+        return read_published(text, weights)
+    if not colon or not name:
+        raise EncodingError(
+            f"{text!r} is no model: write module:name for a function or torch module, or the name of a published model "
+            "with --weights and the folder that has its arrays."
+        )
+    return _imported(module_name, name)
+
+
+def _imported(module_name: str, name: str) -> Any:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # modules of the folder the command runs in
+    try:
+        found = import_module(module_name)
+    except ImportError as error:
+        raise EncodingError(f"The module {module_name!r} cannot be imported ({error}): check its name.") from None
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise EncodingError(f"The module {module_name!r} has no {name!r}: name an encoder that it defines.")
+        found = getattr(found, part)
+    return found() if isinstance(found, type) else found

@@ -1,0 +1,77 @@
+"""Codes of an encoding that is under way, in a folder beside the file that is to be written.
+
+Each part is written under another name and put in place in one step, so that an interruption at any moment leaves whole
+parts only. The folder says what it is of: parts of another model, data set or choice of rows are never taken.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.encoding.encoded import EncodingError, write_arrays
+
+MANIFEST = "manifest.json"
+
+
+class Parts:
+    """Finished stretches of rows by where they begin."""
+
+    def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
+        self.folder = out.with_name(out.name + ".parts")
+        self._identity = json.loads(json.dumps(dict(identity)))
+        if self.folder.exists():
+            self._refuse_others()
+        else:
+            try:
+                self.folder.mkdir(parents=True)
+                (self.folder / MANIFEST).write_text(json.dumps(self._identity), encoding="utf-8")
+            except OSError as error:
+                raise EncodingError(f"{self.folder} cannot be written: {error.strerror}; name another file.") from None
+
+    def has(self, start: int, stop: int) -> bool:
+        """Whether these rows are there, whole."""
+        path = self._path(start, stop)
+        if not path.is_file():
+            return False
+        try:
+            with np.load(path, allow_pickle=False) as content:
+                return all(len(content[name]) == stop - start for name in content.files) and bool(content.files)
+        except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+            path.unlink(missing_ok=True)
+            return False
+
+    def add(self, start: int, stop: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep these rows."""
+        write_arrays(self._path(start, stop), arrays)
+
+    def read(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
+        """These rows."""
+        with np.load(self._path(start, stop), allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+
+    def remove(self) -> None:
+        """Remove the folder, when the file is written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, start: int, stop: int) -> Path:
+        return self.folder / f"{start:09}-{stop:09}.npz"
+
+    def _refuse_others(self) -> None:
+        try:
+            found = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        different = [name for name, value in self._identity.items() if found.get(name) != value]
+        if different:
+            raise EncodingError(
+                f"{self.folder} has parts of another encoding, whose {different[0]} is different: remove the folder to "
+                "begin anew, or name another file."
+            )

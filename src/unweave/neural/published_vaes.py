@@ -1,0 +1,219 @@
+"""Published convolutional VAEs, from their weights as plain arrays.
+
+Two families of trained models are read: the Burgess networks of YannDubs/disentangling-vae, and the JointVAE networks
+of Schlumberger/joint-vae. Both are convolutions of 4 x 4 with stride 2, then linear layers, and the same backwards;
+sizes are read off the arrays. The weights are not part of this package: give the folder that has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from unweave.evidence import EvidenceError
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class PublishedVAE(nn.Module):
+    """A VAE with Gaussian codes, and categorical ones if it has any.
+
+    `encode` gives means and log-variances, and a tuple of tables of probabilities where there are categorical codes.
+    `decode` takes codes, the shares of categories behind the Gaussian ones, and gives images from 0 to 1.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        super().__init__()
+        layout = _layout(arrays)
+        self.name = ""
+        self.features = _chain([_convolution(arrays, name) for name in layout["convolutions"]])
+        self.hidden = _chain([_linear(arrays, name) for name in layout["hidden"]])
+        self.mean, self.log_variance = _gaussian_heads(arrays)
+        self.categories = nn.ModuleList(_linear(arrays, name) for name in layout["categories"])
+        self.unhidden = _chain([_linear(arrays, name) for name in layout["unhidden"]])
+        self.unfeatures = _chain([_transposed(arrays, name) for name in layout["transposed"]])
+        self.n_codes = self.mean.out_features
+        self.image_shape = _image_shape(arrays, layout)
+        self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
+        self.eval()
+
+    def encode(self, images: Tensor) -> tuple[Any, ...]:
+        """Means and log-variances of images, and a tuple of probabilities of the categorical codes if there are any."""
+        hidden = self.hidden(self.features(images).flatten(1).relu()).relu()
+        tables = tuple(head(hidden).softmax(dim=1) for head in self.categories)
+        gaussian = (self.mean(hidden), self.log_variance(hidden))
+        return (*gaussian, tables) if tables else gaussian
+
+    def decode(self, codes: Tensor) -> Tensor:
+        """Images of codes, n x channels x height x width."""
+        features = self.unhidden(codes).relu()
+        side = int((features.shape[1] / self._n_channels) ** 0.5)
+        return self.unfeatures(features.view(len(codes), self._n_channels, side, side)).sigmoid()
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Reconstructions from the means."""
+        mean, _, *tables = self.encode(images)
+        return self.decode(torch.cat([mean, *(tables[0] if tables else ())], dim=1))
+
+
+def read_published(source: str | Path, weights: str | Path | None = None) -> PublishedVAE:
+    """Published model from an .npz file of its arrays, or by its name in the folder of weights.
+
+    With an index.json beside the file, the arrays must have the names and shapes that it states.
+    """
+    path = _path_of(source, weights)
+    arrays = _arrays(path)
+    index = path.parent / "index.json"
+    if index.is_file():
+        _refuse_other_shapes(path, arrays, json.loads(index.read_text(encoding="utf-8")).get(path.stem, {}))
+    model = PublishedVAE(arrays)
+    model.name = path.stem
+    return model
+
+
+def weights_digest(model: nn.Module) -> str:
+    """Digest of a model's weights."""
+    found = hashlib.blake2b(digest_size=16)
+    for weight in model.state_dict().values():
+        found.update(weight.detach().cpu().numpy().tobytes())
+    return found.hexdigest()
+
+
+def reconstruction_and_kl(model: PublishedVAE, images: NDArray[np.float32]) -> tuple[float, float]:
+    """Mean over images of the binary cross-entropy summed over pixels, from the means, and of KL(q(z | x) || N(0, I)).
+
+    Categorical codes do not count in the divergence.
+    """
+    with torch.no_grad():
+        batch = torch.from_numpy(images)
+        mean, log_variance = model.encode(batch)[:2]
+        cost = nn.functional.binary_cross_entropy(model(batch), batch, reduction="sum") / len(images)
+        divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum() / len(images)
+    return float(cost), float(divergence)
+
+
+def _layout(arrays: Arrays) -> dict[str, list[str]]:
+    """Names of the layers, in order, for either family."""
+    if "encoder.conv1.weight" in arrays:
+        larger = "encoder.conv_64.weight" in arrays
+        return {
+            "convolutions": [f"encoder.conv{at}" for at in ("1", "2", "3", *(("_64",) if larger else ()))],
+            "hidden": ["encoder.lin1", "encoder.lin2"],
+            "categories": [],
+            "unhidden": ["decoder.lin1", "decoder.lin2", "decoder.lin3"],
+            "transposed": [f"decoder.convT{at}" for at in (*(("_64",) if larger else ()), "1", "2", "3")],
+        }
+    if "img_to_features.0.weight" in arrays:
+        return {
+            "convolutions": _numbered(arrays, "img_to_features"),
+            "hidden": ["features_to_hidden.0"],
+            "categories": _numbered(arrays, "fc_alphas"),
+            "unhidden": ["latent_to_features.0", "latent_to_features.2"],
+            "transposed": _numbered(arrays, "features_to_img"),
+        }
+    raise EvidenceError(
+        f"These arrays are not of a published VAE ({', '.join(list(arrays)[:3]) or 'there are none'}): it has "
+        "encoder.conv1.weight (Burgess) or img_to_features.0.weight (JointVAE)."
+    )
+
+
+def _numbered(arrays: Arrays, prefix: str) -> list[str]:
+    numbers = (name.split(".")[1] for name in arrays if name.startswith(f"{prefix}.") and name.endswith(".weight"))
+    return [f"{prefix}.{number}" for number in sorted(numbers, key=int)]
+
+
+def _chain(layers: Sequence[nn.Module]) -> nn.Sequential:
+    """Layers with rectifiers between them, and none after the last."""
+    between = [part for layer in layers for part in (nn.ReLU(), layer)]
+    return nn.Sequential(*between[1:])
+
+
+def _filled(layer: Any, arrays: Arrays, name: str) -> Any:
+    with torch.no_grad():
+        for part in ("weight", "bias"):
+            getattr(layer, part).copy_(torch.from_numpy(np.array(_array(arrays, f"{name}.{part}"), dtype=np.float32)))
+    return layer
+
+
+def _convolution(arrays: Arrays, name: str) -> nn.Conv2d:
+    n_out, n_in, size, _ = _array(arrays, f"{name}.weight").shape
+    return _filled(nn.Conv2d(n_in, n_out, size, stride=2, padding=1), arrays, name)
+
+
+def _transposed(arrays: Arrays, name: str) -> nn.ConvTranspose2d:
+    n_in, n_out, size, _ = _array(arrays, f"{name}.weight").shape
+    return _filled(nn.ConvTranspose2d(n_in, n_out, size, stride=2, padding=1), arrays, name)
+
+
+def _linear(arrays: Arrays, name: str) -> nn.Linear:
+    n_out, n_in = _array(arrays, f"{name}.weight").shape
+    return _filled(nn.Linear(n_in, n_out), arrays, name)
+
+
+def _gaussian_heads(arrays: Arrays) -> tuple[nn.Linear, nn.Linear]:
+    if "encoder.mu_logvar_gen.weight" not in arrays:
+        return _linear(arrays, "fc_mean"), _linear(arrays, "fc_log_var")
+    # one layer gives both, a mean and a log-variance in turn for every code
+    both = {part: arrays[f"encoder.mu_logvar_gen.{part}"] for part in ("weight", "bias")}
+    mean, log_variance = ({f"head.{part}": array[at::2] for part, array in both.items()} for at in (0, 1))
+    return _linear(mean, "head"), _linear(log_variance, "head")
+
+
+def _image_shape(arrays: Arrays, layout: Mapping[str, list[str]]) -> tuple[int, int, int]:
+    n_channels = _array(arrays, f"{layout['convolutions'][0]}.weight").shape[1]
+    n_last = _array(arrays, f"{layout['convolutions'][-1]}.weight").shape[0]
+    n_flat = _array(arrays, f"{layout['hidden'][0]}.weight").shape[1]
+    side = round((n_flat / n_last) ** 0.5) * 2 ** len(layout["convolutions"])
+    return int(n_channels), side, side
+
+
+def _array(arrays: Arrays, name: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise EvidenceError(f"The arrays of this model lack {name!r}: the file is not whole, or of another model.")
+    return arrays[name]
+
+
+def _path_of(source: str | Path, weights: str | Path | None) -> Path:
+    path = Path(source)
+    if weights is None or path.suffix == ".npz":
+        if path.is_file():
+            return path
+        raise EvidenceError(
+            f"There is no file {path}: give an .npz of a model's arrays, or a model's name and --weights with the "
+            "folder that has it."
+        )
+    folder = Path(weights)
+    if not folder.is_dir():
+        raise EvidenceError(f"There is no folder {folder} of weights: put the published .npz files there.")
+    if (folder / f"{source}.npz").is_file():
+        return folder / f"{source}.npz"
+    names = sorted(path.stem for path in folder.glob("*.npz"))
+    near = get_close_matches(str(source), names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names) or 'none'}."
+    raise EvidenceError(f"{folder} has no model {str(source)!r}: {hint}")
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        raise EvidenceError(f"{path} is not a whole .npz file of arrays ({error}): get it again.") from None
+
+
+def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -> None:
+    for name, shape in entry.get("shapes", {}).items():
+        found = arrays[name].shape if name in arrays else None
+        if found != tuple(shape):
+            what = "is missing" if found is None else f"has shape {found}"
+            raise EvidenceError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")

@@ -1,0 +1,267 @@
+"""Encoding: what encoders may return, interruption at any moment, and the file's way into score and compare."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unweave
+from unweave.cli import main
+from unweave.datasets import CorrelatedPair, DependentSample, small_sprites
+from unweave.encoding import EncodingError, encode, read_encoded
+from unweave.encoding import encoded as encoded_file
+from unweave.evidence import EvidenceError, Posterior
+from unweave.files.tables_and_arrays import read_files
+
+SPRITES = small_sprites()
+
+
+def means(images):
+    at = np.arange(16.0)
+    lit = images.sum(axis=(1, 2, 3))
+    return np.stack([images[:, 0].sum(axis=1) @ at / lit, images[:, 0].sum(axis=2) @ at / lit, lit], axis=1)
+
+
+def categories(images):
+    share = images.mean(axis=(1, 2, 3))
+    return np.stack([share, 1 - share], axis=1)
+
+
+def test_codes_of_all_images_in_order():
+    found = encode(means, SPRITES)
+    assert found.means == pytest.approx(means(SPRITES.images()), rel=1e-6)
+    assert np.array_equal(found.factors, SPRITES.factors())
+    assert np.array_equal(found.indices, np.arange(4608))
+    assert found.kinds == SPRITES.kinds
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        lambda images: (means(images), np.full((len(images), 3), 0.5)),
+        lambda images: (means(images), np.full((len(images), 3), 2 * np.log(0.5))),
+        lambda images: {"mean": means(images), "std": np.full((len(images), 3), 0.5)},
+        lambda images: {"mean": means(images), "logvar": np.full((len(images), 3), 2 * np.log(0.5))},
+        lambda images: Posterior(means(images), np.full((len(images), 3), 0.5)),
+        lambda images: (means(images), np.full((len(images), 3), 0.5), [categories(images)]),
+        lambda images: Posterior(
+            means(images), np.full((len(images), 3), 0.5), categories={"category 0": categories(images)}
+        ),
+    ],
+)
+def test_what_an_encoder_may_return(output):
+    posterior = encode(output, SPRITES, rows=40).codes
+    assert isinstance(posterior, Posterior)
+    assert posterior.std == pytest.approx(np.full((40, 3), 0.5))
+    if posterior.categories:
+        chosen = encode(means, SPRITES, rows=40).indices
+        assert posterior.categories["category 0"] == pytest.approx(categories(SPRITES.images(chosen)), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (lambda images: means(images)[:-1], "one row an image"),
+        (lambda images: means(images) * np.nan, "returned nan as codes"),
+        (lambda images: (means(images), -np.ones((len(images), 2))), "one for each mean"),
+        (lambda images: (means(images), 1, 2, 3), "returned 4 things"),
+        (lambda images: {"codes": means(images)}, "needs 'mean'"),
+        (lambda images: np.array(["a"] * len(images)), "let it return numbers"),
+        (lambda images: images, "one row an image"),
+        (lambda images: (means(images), None, [3 * categories(images)]), "no probabilities"),
+        (lambda images: np.ones((len(images), len(images))), "let it return the same"),
+    ],
+)
+def test_bad_outputs(output, message):
+    with pytest.raises(EncodingError, match=message):
+        encode(output, SPRITES, rows=60, batch_size=50)
+
+
+def test_a_spread_may_be_said():
+    def encoder(images):
+        return means(images), np.full((len(images), 3), 0.5)
+
+    assert encode(encoder, SPRITES, rows=9, spread="log_variance").codes.std[0, 0] == pytest.approx(np.exp(0.25))
+    with pytest.raises(EncodingError, match="negative standard deviation"):
+        encode(lambda images: (means(images), -means(images)), SPRITES, rows=9, spread="std")
+
+
+def test_rows_and_dependence():
+    drawn = encode(means, SPRITES, rows=500, seed=3)
+    assert len(np.unique(drawn.indices)) == 500
+    assert np.array_equal(drawn.indices, encode(means, SPRITES, rows=500, seed=3).indices)
+    dependent = encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]), rows=500)
+    assert np.corrcoef(dependent.factors[:, 2:].T)[0, 1] > 0.9
+    with pytest.raises(EncodingError, match="say how many"):
+        encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]))
+    with pytest.raises(EncodingError, match="ask for fewer"):
+        encode(means, SPRITES, rows=5000)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def test_an_interrupted_encoding_goes_on(tmp_path):
+    out, seen = tmp_path / "codes.npz", []
+
+    def failing(images):
+        if len(seen) == 30:
+            raise Interrupted
+        seen.append(len(images))
+        return means(images)
+
+    with pytest.raises(Interrupted):
+        encode(failing, SPRITES, out, batch_size=50)
+    assert not out.exists()
+    kept = len(list((tmp_path / "codes.npz.parts").glob("0*.npz")))
+    assert kept == 1
+    counted = []
+    again = encode(lambda images: counted.append(len(images)) or means(images), SPRITES, out, batch_size=50)
+    assert sum(counted) == 4608 - 1000 + 8  # the part that was kept is not computed again; 8 images are probed
+    assert np.array_equal(again.means, encode(means, SPRITES, batch_size=50).means)
+    assert not (tmp_path / "codes.npz.parts").exists()
+    assert np.array_equal(read_encoded(out).means, again.means)
+
+
+def test_a_killed_encoding_leaves_nothing_half_written(tmp_path):
+    """A process that is killed while it writes a part: the part is not taken, and the encoding goes on."""
+    script = tmp_path / "killed.py"
+    script.write_text(
+        "import os, numpy as np\n"
+        "from unweave.datasets import small_sprites\n"
+        "from unweave.encoding import encode\n"
+        "calls = []\n"
+        "def encoder(images):\n"
+        "    calls.append(1)\n"
+        "    if len(calls) > 50:\n"
+        "        os._exit(9)\n"
+        "    return images.mean(axis=(1, 2))\n"
+        "encode(encoder, small_sprites(), 'codes.npz', batch_size=50)\n"
+    )
+    source = Path(unweave.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    assert subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, check=False).returncode == 9
+    parts = tmp_path / "codes.npz.parts"
+    whole = sorted(parts.glob("0*.npz"))
+    assert len(whole) == 2
+    whole[1].write_bytes(whole[1].read_bytes()[:300])  # as if the disk had lost its end
+    found = encode(lambda images: images.mean(axis=(1, 2)), SPRITES, tmp_path / "codes.npz", batch_size=50)
+    assert found.means == pytest.approx(SPRITES.images().mean(axis=(1, 2)), abs=1e-6)
+
+
+def test_parts_of_another_model_are_not_taken(tmp_path):
+    out, calls = tmp_path / "codes.npz", []
+
+    def failing(images):
+        calls.append(1)
+        if len(calls) > 25:
+            raise Interrupted
+        return means(images)
+
+    with pytest.raises(Interrupted):
+        encode(failing, SPRITES, out, batch_size=50)
+    with pytest.raises(EncodingError, match="whose model is different"):
+        encode(lambda images: 2 * means(images), SPRITES, out, batch_size=50)
+    with pytest.raises(EncodingError, match="whose rows is different"):
+        encode(means, SPRITES, out, rows=100, batch_size=50)
+
+
+def test_a_full_disk_is_said(tmp_path, monkeypatch):
+    def full(*_args, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(encoded_file.np, "savez", full)
+    with pytest.raises(EncodingError, match="disk is full: make room and give the same command again"):
+        encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
+    assert not (tmp_path / "codes.npz").exists()
+    assert not list((tmp_path / "codes.npz.parts").glob("*.unfinished"))
+
+
+def test_the_file_goes_into_score(tmp_path):
+    encode(lambda images: (means(images), np.full((len(images), 3), 0.2)), SPRITES, tmp_path / "codes.npz", rows=600)
+    files = read_files(tmp_path / "codes.npz")
+    assert list(files.factors) == ["shape", "scale", "x", "y"]
+    assert files.kinds == list(SPRITES.kinds)
+    assert isinstance(files.codes, Posterior)
+    command = ["score", str(tmp_path / "codes.npz"), "--metrics", "mcc", "--quick"]
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    assert "600" in shown.output
+    both = CliRunner().invoke(main, ["compare", str(tmp_path / "codes.npz"), "--metrics", "mcc", "--quick"])
+    assert both.exit_code == 0, both.output
+
+
+def test_categories_go_into_score(tmp_path):
+    def encoder(images):
+        return means(images), np.full((len(images), 3), 0.2), {"kind": categories(images)}
+
+    encode(encoder, SPRITES, tmp_path / "codes.npz", rows=100)
+    assert list(read_files(tmp_path / "codes.npz").codes.categories) == ["kind"]
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mymodel.py").write_text("def encoder(images):\n    return images.mean(axis=(1, 2))\n")
+    command = ["encode", "mymodel:encoder", "small_sprites", "--out", "codes.npz", "--rows", "300"]
+    done = CliRunner().invoke(main, [*command, "--dependence", "x~y:0.1"])
+    assert done.exit_code == 0, done.output
+    assert "300 images, 16 codes, 4 factors" in done.output
+    assert np.corrcoef(read_encoded("codes.npz").factors[:, 2:].T)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["mymodel:encoder", "dsprits"], "did you mean 'dsprites'?"),
+        (["mymodel", "small_sprites"], "is no model"),
+        (["nomodule:encoder", "small_sprites"], "cannot be imported"),
+        (["json:nothing", "small_sprites"], "has no 'nothing'"),
+        (["json:dumps", "mnist"], "give their path"),
+        (["json:dumps", "shapes3d", "--path", ".", "--size", "9"], "does not take size"),
+        (["json:dumps", "small_sprites", "--dependence", "xy"], "not a dependence"),
+        (["missing.npz", "small_sprites"], "no file missing.npz"),
+    ],
+)
+def test_bad_commands(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(main, ["encode", *arguments, "--out", "codes.npz"])
+    assert ended.exit_code == 2
+    assert message in ended.output
+    assert not (tmp_path / "codes.npz").exists()
+
+
+def test_a_torch_module():
+    torch = pytest.importorskip("torch")
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(256, 4)
+            self.dropout = torch.nn.Dropout(0.5)
+
+        def encode(self, images):
+            return self.dropout(self.layer(images.flatten(1))), torch.full((len(images), 4), -1.0)
+
+    model = Model().train()
+    found = encode(model, SPRITES, rows=30)
+    expected = SPRITES.images(found.indices).reshape(30, -1) @ model.layer.weight.detach().numpy().T
+    assert found.means == pytest.approx(expected + model.layer.bias.detach().numpy(), abs=1e-5)
+    assert found.codes.std[0, 0] == pytest.approx(np.exp(-0.5))
+    assert model.training  # it is given back as it was
+
+
+def test_a_broken_file_of_codes(tmp_path):
+    encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
+    content = (tmp_path / "codes.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(content[:-100])
+    np.savez(tmp_path / "other.npz", codes=np.zeros((3, 2)))
+    for name, message in (("cut", "not a whole file"), ("other", "no array"), ("none", "no file")):
+        with pytest.raises(EvidenceError, match=message):
+            read_encoded(tmp_path / f"{name}.npz")
