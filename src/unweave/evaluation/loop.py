@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 import joblib
 import numpy as np
@@ -19,7 +19,8 @@ from unweave.evaluation.judging import assured
 from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of, stated_options
 from unweave.evaluation.progress import progress_bar
 from unweave.evaluation.results import Evaluation, Row, described_data
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
+from unweave.evidence.options import with_option_signature
 
 BUDGET = 30.0
 
@@ -33,6 +34,7 @@ class _Assurance:
     level: float
 
 
+@with_option_signature
 def evaluate(
     factors: object = None,
     codes: object = None,
@@ -44,7 +46,7 @@ def evaluate(
     level: float = 0.95,
     n_jobs: int = 1,
     progress: bool = False,
-    **evidence_options: Any,
+    **evidence_options: Unpack[EvidenceOptions],
 ) -> Evaluation:
     """Score one representation with many metrics.
 
@@ -93,6 +95,7 @@ def evaluate(
     return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level))
 
 
+@with_option_signature
 def compare(
     factors: object,
     representations: Mapping[str, object],
@@ -104,7 +107,7 @@ def compare(
     level: float = 0.95,
     n_jobs: int = 1,
     progress: bool = False,
-    **evidence_options: Any,
+    **evidence_options: Unpack[EvidenceOptions],
 ) -> Evaluation:
     """Score several representations of the same samples side by side; the options are those of `evaluate`.
 
@@ -127,7 +130,7 @@ def compare(
     return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level))
 
 
-def _evidence_of(name: str, factors: object, codes: object, options: Mapping[str, Any]) -> Evidence:
+def _evidence_of(name: str, factors: object, codes: object, options: EvidenceOptions) -> Evidence:
     try:
         return Evidence(factors, codes, **options)
     except EvidenceError as error:

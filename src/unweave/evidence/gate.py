@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Unpack
 
 import numpy as np
 
-from unweave.arrays import FloatArray
 from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.derived import Derivable
 from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.jacobians import decoder_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
-from unweave.evidence.posterior import Posterior
-from unweave.evidence.reading.columns import EvidenceError, Levels, constant_names
+from unweave.evidence.options import OPTION_NAMES, EvidenceOptions, refuse_unknown_options, with_option_signature
+from unweave.evidence.reading.columns import Levels, constant_names
 from unweave.evidence.reading.extremes import refuse_extremes, within_reach
+from unweave.evidence.reading.inputs import Inputs, names_of, read_inputs, values_of
 from unweave.evidence.reading.missing import rows_without_missing
-from unweave.evidence.reading.probabilities import split_off_tables
-from unweave.evidence.reading.tables import Table, common_length, read_numbers, read_table
-from unweave.evidence.samplers import Sampler
-from unweave.evidence.splits import group_table, renumbered
+from unweave.evidence.splits import renumbered
 
 
 class Evidence(Derivable):
@@ -65,67 +61,41 @@ class Evidence(Derivable):
     (('size',), ('code 0',), 3)
     """
 
-    def __init__(
-        self,
-        factors: object = None,
-        codes: object = None,
-        *,
-        kinds: KindsGiven = None,
-        missing: Literal["refuse", "drop"] = "refuse",
-        nuisances: object = None,
-        row_groups: Sequence[object] | None = None,
-        code_groups: Mapping[str, Sequence[str]] | None = None,
-        factor_names: Sequence[str] | None = None,
-        code_names: Sequence[str] | None = None,
-        decoder: object = None,
-        reference: object = None,
-        sampler: Sampler | None = None,
-    ) -> None:
-        posterior = codes if isinstance(codes, Posterior) else None
-        factors, factor_tables = split_off_tables(factors)
-        if posterior is not None and code_names is not None:
-            posterior = posterior.renamed(code_names)
-        given = {
-            "factors": None if factors is None else read_table(factors, "factor", factor_names),
-            "codes": _code_table(codes, code_names) if posterior is None else posterior.table,
-            "posterior's spread": None if posterior is None else posterior.spread,
-            "nuisances": None if nuisances is None else read_table(nuisances, "nuisance"),
-            "row_groups": None if row_groups is None else group_table(row_groups),
-        }
-        tables = {what: table for what, table in given.items() if table is not None}
-        if not tables.keys() - {"row_groups"} and decoder is None and sampler is None:
-            raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
-        n_given = common_length(tables)
-        kept = rows_without_missing(tables, missing)
-        kept_tables = tables if kept is None else {what: table.rows(kept) for what, table in tables.items()}
-        factor_table, code_table, nuisance_table, group_numbers = map(
-            kept_tables.get, ("factors", "codes", "nuisances", "row_groups")
-        )
-
-        # unlike codes alone, the means of a posterior share their unit with its spreads and the grids of metrics
-        refuse_extremes(factor_table, None if posterior is None else code_table)
+    @with_option_signature
+    def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
+        refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        given = read_inputs(factors, codes, options)
+        n_given = given.n_rows
+        kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
         self.n_dropped = n_given - self.n_rows
-        self.factors = _values(factor_table, self.n_rows)
-        self.factor_names: tuple[str, ...] = factor_table.names if factor_table else ()
-        self.factor_levels: tuple[Levels | None, ...] = factor_table.levels if factor_table else ()
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
-        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(tables.get("factors"), kinds, factor_tables)
-        self.factor_tables = {name: table if kept is None else table[kept] for name, table in factor_tables.items()}
-        points = _values(code_table, self.n_rows)
-        self.codes = within_reach(points) if posterior is None else points
-        self.code_names: tuple[str, ...] = code_table.names if code_table else ()
-        self.posterior = posterior if posterior is None or kept is None else posterior.rows(kept)
-        self.nuisances = _values(nuisance_table, self.n_rows)
-        self.nuisance_names: tuple[str, ...] = nuisance_table.names if nuisance_table else ()
-        self.row_groups = renumbered(group_numbers.values[:, 0]) if group_numbers else None
-        self.code_groups = checked_groups(code_groups, self.code_names)
-        self.decoder, self.reference = decoder_of(decoder), decoder_of(reference)
-        self.sampler = sampler
+        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(given, options.get("kinds"))
+        self._hold(given.rows(kept))
+        self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
+        self.decoder = decoder_of(options.get("decoder"))
+        self.reference = decoder_of(options.get("reference"))
+        self.sampler = options.get("sampler")
         self._permuted_from = self._splits_of = None
         self._memo = {}
         self._seal()
+
+    def _hold(self, inputs: Inputs) -> None:
+        """Keep the columns of these inputs, all of whose rows are complete."""
+        # unlike codes alone, the means of a posterior share their unit with its spreads and the grids of metrics
+        refuse_extremes(inputs.factors, None if inputs.posterior is None else inputs.codes)
+        self.factors = values_of(inputs.factors, self.n_rows)
+        self.factor_names: tuple[str, ...] = names_of(inputs.factors)
+        self.factor_levels: tuple[Levels | None, ...] = inputs.factors.levels if inputs.factors else ()
+        self.factor_tables = dict(inputs.probabilities)
+        points = values_of(inputs.codes, self.n_rows)
+        self.codes = within_reach(points) if inputs.posterior is None else points
+        self.code_names: tuple[str, ...] = names_of(inputs.codes)
+        self.posterior = inputs.posterior
+        self.nuisances = values_of(inputs.nuisances, self.n_rows)
+        self.nuisance_names: tuple[str, ...] = names_of(inputs.nuisances)
+        self.row_groups = renumbered(inputs.row_groups.values[:, 0]) if inputs.row_groups else None
 
     @property
     def n_factors(self) -> int:
@@ -163,15 +133,8 @@ class Evidence(Derivable):
         return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"
 
 
-def _code_table(codes: object, names: Sequence[str] | None) -> Table | None:
-    return None if codes is None else read_numbers(codes, "code", names)
-
-
-def _declared_kinds(
-    factors: Table | None, given: KindsGiven, tables: Mapping[str, FloatArray]
-) -> tuple[DeclaredKind, ...]:
-    return resolved_kinds(factors.values, factors.names, factors.is_text, given, tables) if factors else ()
-
-
-def _values(table: Table | None, n_rows: int) -> FloatArray:
-    return np.empty((n_rows, 0), order="F") if table is None else table.values
+def _declared_kinds(given: Inputs, kinds: KindsGiven) -> tuple[DeclaredKind, ...]:
+    factors = given.factors
+    if factors is None:
+        return ()
+    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.card import Metric
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
 from unweave.metrics import (
@@ -63,8 +64,8 @@ def term_intervals(
     evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> dict[str, tuple[float, float]]:
     """Lower and upper bound of the unique, redundant and synergistic information, summarised as in 002, Eq 6."""
-    options = {"estimator": estimator, "normalise": normalise}
-    return {
-        term: (lower(evidence, **options).value, upper(evidence, **options).value)
-        for term, (lower, upper) in TERMS.items()
-    }
+
+    def bound(metric: Metric) -> float:
+        return metric(evidence, estimator=estimator, normalise=normalise).value
+
+    return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}

@@ -1,0 +1,22 @@
+"""`Card`: what a metric declares about itself; `metric`: the decorator that holds a function to it."""
+
+from unweave.card.card import Card, CardFields, MetricUndefined
+from unweave.card.card_checks import MetricError
+from unweave.card.declaration import Metric, metric, seed_from
+from unweave.card.vocabulary import ANY_KIND, Assumption, Chance, Equivalence, Need, Variant
+
+__all__ = [
+    "ANY_KIND",
+    "Assumption",
+    "Card",
+    "CardFields",
+    "Chance",
+    "Equivalence",
+    "Metric",
+    "MetricError",
+    "MetricUndefined",
+    "Need",
+    "Variant",
+    "metric",
+    "seed_from",
+]

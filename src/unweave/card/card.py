@@ -1,0 +1,147 @@
+"""`Card`: what a metric declares about itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+from unweave.card.card_checks import check_card
+from unweave.card.vocabulary import UNBOUNDED, Assumption, Chance, Equivalence, Need, Variant
+from unweave.evidence import Evidence, FactorKind
+
+HOW_TO_GIVE: dict[str, str] = {
+    "factors": "pass the true factors",
+    "codes": "pass the codes",
+    "posterior": "pass codes=Posterior(mean, std)",
+    "decoder": "pass decoder=",
+    "reference": "pass reference=, another decoder",
+    "sampler": "pass sampler=",
+    "nuisances": "pass nuisances=",
+}
+
+
+class MetricUndefined(ValueError):
+    """Good evidence that this metric is not made for; the message says why and what to do."""
+
+
+class CardFields(TypedDict):
+    """The fields of a `Card` that `metric` takes; name and summary come from the function.
+
+    >>> sorted({entry.name for entry in dataclasses.fields(Card)} - set(CardFields.__annotations__))
+    ['name', 'summary']
+    """
+
+    measures: str
+    equivalence: Equivalence
+    factor_kinds: frozenset[FactorKind]
+    needs: tuple[Need, ...]
+    min_rows: int
+    bounds: tuple[float, float]
+    best: float
+    chance: Chance
+    cost: str
+    fails_when: str
+    reference: str
+    assumes: NotRequired[tuple[Assumption, ...]]
+    identity_tolerance: NotRequired[float]
+    order_tolerance: NotRequired[float]
+    takes_factor_tables: NotRequired[bool]
+    variants: NotRequired[tuple[Variant, ...]]
+    version: NotRequired[int]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a metric measures, what it needs, what it gives, and where it fails.
+
+    ``equivalence`` is the largest class of maps that must still get full marks. ``chance`` is what noise gets: a
+    value, a function of n, m and d, 'by permutation' where it has to be measured, or 'no pairing' where the metric
+    pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
+    far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
+    may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
+    table of probabilities p(y | x); others need labels. ``variants`` list option values with which bounds, best and
+    chance are others; `under` gives the card that holds for the options at hand.
+    """
+
+    name: str
+    summary: str
+    measures: str
+    equivalence: Equivalence
+    factor_kinds: frozenset[FactorKind]
+    needs: tuple[Need, ...]
+    min_rows: int
+    bounds: tuple[float, float]
+    best: float
+    chance: Chance
+    cost: str
+    fails_when: str
+    reference: str
+    assumes: tuple[Assumption, ...] = ()
+    identity_tolerance: float = 1e-6
+    order_tolerance: float = 0.0
+    takes_factor_tables: bool = False
+    variants: tuple[Variant, ...] = ()
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        check_card(self)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the best score is the smallest one."""
+        return self.best == self.bounds[0]
+
+    def under(self, options: Mapping[str, object]) -> Card:
+        """The card as it holds with these options.
+
+        >>> from unweave.metrics import jemmig, t_mex
+        >>> t_mex.card.lower_is_better, t_mex.card.under({"score": "alignment"}).lower_is_better
+        (True, False)
+        >>> nats = jemmig.card.under({"normalise": False})
+        >>> nats.bounds, nats.best, nats.lower_is_better
+        ((-inf, inf), -inf, True)
+        """
+        if options.get("normalise") is False:  # in nats, which have a direction and no end
+            best = math.nan if math.isnan(self.best) else -math.inf if self.lower_is_better else math.inf
+            return dataclasses.replace(self, bounds=UNBOUNDED, best=best)
+        for variant in self.variants:
+            if options.get(variant.option) == variant.value:
+                return dataclasses.replace(self, bounds=variant.bounds, best=variant.best, chance=variant.chance)
+        return self
+
+    def lacking(self, evidence: Evidence) -> Need | None:
+        """The first thing this metric needs that was not given, such as nuisances or a posterior."""
+        return next((need for need in self.needs if not _has(evidence, need)), None)
+
+    def refusal(self, evidence: Evidence) -> str | None:
+        """One sentence when the evidence lacks what this metric needs, else None."""
+        need = self.lacking(evidence)
+        if need is not None:
+            return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
+        if evidence.n_rows < self.min_rows:
+            return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
+        for name, kind in zip(evidence.factor_names, evidence.kinds, strict=True):
+            if kind not in self.factor_kinds:
+                taken = ", ".join(sorted(kind.value for kind in self.factor_kinds))
+                return (
+                    f"{self.name} takes {taken} factors, and {name!r} is {kind.value}: leave it out or state its kind."
+                )
+        if "factors" in self.needs and evidence.factor_tables and not self.takes_factor_tables:
+            first = next(iter(evidence.factor_tables))
+            return (
+                f"{self.name} needs a label for every sample, and factor {first!r} is a table of probabilities: "
+                "pass its most probable values, or use rmig or jemmig."
+            )
+        if "factors" in self.needs and len(evidence.constant_factors) == evidence.n_factors:
+            return f"{self.name} needs a factor that varies, and all are constant: pass samples in which they vary."
+        return None
+
+
+def _has(evidence: Evidence, need: Need) -> bool:
+    """Whether the evidence has what a card asks for."""
+    if need in ("factors", "codes", "nuisances"):
+        return bool(getattr(evidence, need).shape[1])
+    return getattr(evidence, need) is not None

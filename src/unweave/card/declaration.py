@@ -1,0 +1,248 @@
+"""`metric`: the decorator that turns a function of evidence into a metric that keeps to its card."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, Protocol, Unpack
+
+import numpy as np
+
+from unweave.card.card import Card, CardFields, MetricUndefined
+from unweave.card.card_checks import MetricError, check_fields
+from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence.kinds import KindsGiven
+from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
+from unweave.evidence.samplers import Sampler
+from unweave.score import Score
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    Options = ParamSpec("Options", default=...)  # `Metric` alone is a metric with any options
+else:
+    from typing import ParamSpec
+
+    Options = ParamSpec("Options")
+
+
+class Metric(Protocol[Options]):
+    """A function declared with `metric`: call it with factors and codes, or with an `Evidence` alone.
+
+    ``card`` says what it measures, needs and assumes; ``options`` are its own keyword arguments. Every metric also
+    takes the keyword arguments of `Evidence`.
+
+    >>> from unweave.metrics import mcc
+    >>> mcc.card.measures, list(mcc.options)
+    ('one-to-one recovery', ['correlation', 'normalise', 'cross_fit', 'rng'])
+    """
+
+    card: Card
+    options: Mapping[str, inspect.Parameter]
+    __name__: str
+
+    # The options of evidence are spelled out because a type checker takes no others beside a ParamSpec.
+    # At run time all but the first two are keyword-only.
+    def __call__(
+        self,
+        factors: object = None,
+        codes: object = None,
+        kinds: KindsGiven = None,
+        missing: Literal["refuse", "drop"] = "refuse",
+        nuisances: object = None,
+        row_groups: Sequence[object] | None = None,
+        code_groups: Mapping[str, Sequence[str]] | None = None,
+        factor_names: Sequence[str] | None = None,
+        code_names: Sequence[str] | None = None,
+        decoder: object = None,
+        reference: object = None,
+        sampler: Sampler | None = None,
+        *args: Options.args,
+        **options: Options.kwargs,
+    ) -> Score:
+        """Score of these factors and codes, or of an Evidence."""
+
+
+def metric(**fields: Unpack[CardFields]) -> Declaration:
+    """Declare a function ``(evidence, *, options) -> Score`` as a metric, with the fields of its `Card`.
+
+    The result takes factors and codes, or an `Evidence`; refuses evidence that lacks what the card needs; turns
+    ``rng`` into one seed; and completes the score with name, version, bounds, best, settings and the caveats of every
+    metric. The name of the metric is the name of the function, its summary the first line of the docstring.
+
+    Examples
+    --------
+    >>> from unweave.card import ANY_KIND
+    >>> @metric(
+    ...     measures="explicitness",
+    ...     equivalence="affine",
+    ...     factor_kinds=ANY_KIND,
+    ...     needs=("factors", "codes"),
+    ...     min_rows=10,
+    ...     bounds=(0.0, 1.0),
+    ...     best=1.0,
+    ...     chance="by permutation",
+    ...     cost="n m",
+    ...     fails_when="more than the first factor and the first code matter",
+    ...     reference="an example",
+    ... )
+    ... def first_correlation(evidence, *, power=1.0):
+    ...     '''Absolute correlation of the first factor and the first code.'''
+    ...     correlation = np.corrcoef(evidence.factors[:, 0], evidence.codes[:, 0])[0, 1]
+    ...     return Score(abs(correlation) ** power)
+    >>> factor = np.arange(20.0)
+    >>> round(first_correlation(factor, -2 * factor, power=2.0).value, 6)
+    1.0
+    """
+    return Declaration(fields)
+
+
+class Declaration:
+    """The fields of a card, waiting for the function that they describe."""
+
+    def __init__(self, fields: CardFields) -> None:
+        _refuse_unknown_fields(fields)
+        check_fields("A card", dict(fields))
+        _refuse_missing_fields(fields)
+        self.fields = fields
+
+    def __call__(self, function: Callable[Concatenate[Evidence, Options], Score]) -> Metric[Options]:
+        """The function as a metric with the same options."""
+        body: Callable[..., Score] = function
+        summary = (inspect.getdoc(body) or "").split("\n")[0]
+        card = Card(name=body.__name__, summary=summary, **self.fields)
+        options = _options_of(body)
+
+        @functools.wraps(body)
+        def scored(factors: object = None, codes: object = None, **given: Any) -> Score:
+            refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
+            evidence = _evidence_of(card, factors, codes, given)
+            refusal = card.refusal(evidence)
+            if refusal:
+                raise MetricUndefined(refusal)
+            if "rng" in options:
+                given["rng"] = seed_from(given.get("rng", options["rng"].default))
+            in_force = {name: given.get(name, entry.default) for name, entry in options.items()}
+            score, holding = _checked_score(body(evidence, **given), card), card.under(in_force)
+            return dataclasses.replace(
+                score,
+                metric=card.name,
+                version=card.version,
+                bounds=holding.bounds,
+                best=holding.best,
+                settings={name: _described(option) for name, option in in_force.items()},
+                caveats=(*score.caveats, *_shared_caveats(card, evidence)),
+            )
+
+        scored.card = card  # type: ignore[attr-defined]
+        scored.options = options  # type: ignore[attr-defined]
+        scored.__signature__ = _signature_with(options)  # type: ignore[attr-defined]
+        return scored  # type: ignore[return-value]
+
+
+metric.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        entry.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, entry in inspect.signature(Card).parameters.items()
+        if name in CardFields.__annotations__
+    ]
+)
+
+
+def seed_from(rng: int | np.random.Generator | None) -> int:
+    """One integer seed: an int is itself, a Generator is drawn from, None takes fresh entropy.
+
+    >>> seed_from(7)
+    7
+    """
+    if isinstance(rng, (int, np.integer)):
+        return int(rng)
+    return int(np.random.default_rng(rng).integers(2**31))
+
+
+def _refuse_unknown_fields(fields: Mapping[str, object]) -> None:
+    known = CardFields.__annotations__
+    unknown = next((name for name in fields if name not in known), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}."
+        raise MetricError(f"A card has no field {unknown!r}: {hint}")
+
+
+def _refuse_missing_fields(fields: Mapping[str, object]) -> None:
+    stated = inspect.signature(metric).parameters.values()
+    missing = [entry.name for entry in stated if entry.default is entry.empty and entry.name not in fields]
+    if missing:
+        raise MetricError(f"A card needs {', '.join(missing)}: state {'it' if len(missing) == 1 else 'them'} too.")
+
+
+def _options_of(function: Callable[..., Score]) -> dict[str, inspect.Parameter]:
+    """The keyword-only parameters of a metric's function, which has one other: the evidence."""
+    name, parameters = function.__name__, list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        raise MetricError(f"{name} takes no evidence: declare it as {name}(evidence, *, options).")
+    for option in parameters[1:]:
+        if option.kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise MetricError(f"{name} takes {option.name!r} by position: put its options after a '*'.")
+        if option.default is inspect.Parameter.empty:
+            raise MetricError(f"The option {option.name!r} of {name} has no default: give it one.")
+        if option.name in OPTION_NAMES | {"factors", "codes"}:
+            raise MetricError(f"{name} has an option {option.name!r}, which belongs to Evidence: call it otherwise.")
+    return {option.name: option for option in parameters[1:]}
+
+
+def _signature_with(options: Mapping[str, inspect.Parameter]) -> inspect.Signature:
+    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    sides = [inspect.Parameter(name, either, default=None, annotation=object) for name in ("factors", "codes")]
+    return inspect.Signature([*sides, *options.values(), *option_parameters()], return_annotation=Score)
+
+
+def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, Any]) -> Evidence:
+    options: dict[str, Any] = {name: given.pop(name) for name in list(given) if name in OPTION_NAMES}
+    if isinstance(factors, Evidence):
+        if codes is not None or options:
+            raise EvidenceError("An Evidence already holds the codes and all that belongs to them: pass it alone.")
+        return factors
+    if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
+        return Evidence(decoder=factors, reference=codes, **options)
+    return Evidence(factors, codes, **options)
+
+
+def _checked_score(score: object, card: Card) -> Score:
+    if isinstance(score, Score):
+        return score
+    raise MetricError(
+        f"{card.name} returned {reprlib.repr(score)} of type {type(score).__name__}: return a Score, as in Score(0.5)."
+    )
+
+
+def _shared_caveats(card: Card, evidence: Evidence) -> list[str]:
+    caveats = []
+    if "factors" in card.needs and evidence.constant_factors:
+        names = _listed(evidence.constant_factors)
+        caveats.append(f"Constant in these samples, so left out of the score: {names}.")
+    if "codes" in card.needs and evidence.dead_codes:
+        caveats.append(f"Dead codes, which carry nothing: {_listed(evidence.dead_codes)}.")
+    if evidence.n_dropped:
+        caveats.append(f"{evidence.n_dropped} rows with missing values were dropped.")
+    caveats += [assumption.sentence for assumption in card.assumes if not assumption.holds(evidence)]
+    return caveats
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def _described(option: Any) -> Any:
+    """An option as plain data; a frozen estimator becomes its name, fields and library."""
+    if dataclasses.is_dataclass(option) and not isinstance(option, type):
+        described = {"name": type(option).__name__}
+        described |= {entry.name: _described(getattr(option, entry.name)) for entry in dataclasses.fields(option)}
+        library = getattr(option, "library", None)
+        return described | ({"library": library} if library else {})
+    return list(option) if isinstance(option, tuple) else option

@@ -1,0 +1,46 @@
+"""The terms in which a card is written: needs, classes of maps, chance levels, assumptions and variants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from unweave.evidence import Evidence, FactorKind
+
+Need = Literal["factors", "codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
+Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
+NamedChance = Literal["by permutation", "no pairing"]
+Chance = float | NamedChance | Callable[[int, int, int], float]
+
+ANY_KIND = frozenset(FactorKind)
+UNBOUNDED = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A sentence that has to hold for the score to mean what it says, and a test of it on the evidence.
+
+    >>> enough = Assumption("There are fewer than 100 rows.", lambda evidence: evidence.n_rows >= 100)
+    >>> enough.holds(Evidence([1.0, 2.0]))
+    False
+    """
+
+    sentence: str
+    holds: Callable[[Evidence], bool]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a card says instead where an option has this value: another range, another best score, another chance.
+
+    >>> Variant("normalise", False, bounds=(0.0, math.inf), best=math.inf, chance=0.0).option
+    'normalise'
+    """
+
+    option: str
+    value: object
+    bounds: tuple[float, float]
+    best: float
+    chance: Chance

@@ -1,0 +1,109 @@
+"""All that was given about the same samples, read into tables whose rows pair up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.evidence.options import EvidenceOptions
+from unweave.evidence.posterior import Posterior
+from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.probabilities import split_off_tables
+from unweave.evidence.reading.tables import Table, common_length, read_numbers, read_table
+from unweave.evidence.splits import group_table
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Tables of the same samples; None where something was not given.
+
+    ``probabilities`` holds the factors that were given as tables p(y | x), by name; ``factors`` has the most probable
+    value of each.
+    """
+
+    factors: Table | None
+    probabilities: Mapping[str, FloatArray]
+    codes: Table | None
+    posterior: Posterior | None
+    nuisances: Table | None
+    row_groups: Table | None
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every table that was given, by what it is called in messages."""
+        given = {
+            "factors": self.factors,
+            "codes": self.codes,
+            "posterior's spread": None if self.posterior is None else self.posterior.spread,
+            "nuisances": self.nuisances,
+            "row_groups": self.row_groups,
+        }
+        return {what: table for what, table in given.items() if table is not None}
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that all tables have; raises where they differ."""
+        return common_length(self.tables)
+
+    def rows(self, kept: Rows | None) -> Inputs:
+        """The inputs of these rows, or of all."""
+        if kept is None:
+            return self
+        factors, codes, nuisances, row_groups = (
+            None if table is None else table.rows(kept)
+            for table in (self.factors, self.codes, self.nuisances, self.row_groups)
+        )
+        return replace(
+            self,
+            factors=factors,
+            probabilities={name: table[kept] for name, table in self.probabilities.items()},
+            codes=codes,
+            posterior=None if self.posterior is None else self.posterior.rows(kept),
+            nuisances=nuisances,
+            row_groups=row_groups,
+        )
+
+
+def read_inputs(factors: object, codes: object, options: EvidenceOptions) -> Inputs:
+    """Tables of factors, codes and whatever the options hold about the same samples.
+
+    >>> read_inputs({"size": [1.0, 2.0]}, [[3.0], [4.0]], {}).n_rows
+    2
+    """
+    columns, probabilities = split_off_tables(factors)
+    code_table, posterior = _read_codes(codes, options.get("code_names"))
+    nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
+    inputs = Inputs(
+        factors=None if columns is None else read_table(columns, "factor", options.get("factor_names")),
+        probabilities=probabilities,
+        codes=code_table,
+        posterior=posterior,
+        nuisances=None if nuisances is None else read_table(nuisances, "nuisance"),
+        row_groups=None if row_groups is None else group_table(row_groups),
+    )
+    nothing_else = options.get("decoder") is None and options.get("sampler") is None
+    if not inputs.tables.keys() - {"row_groups"} and nothing_else:
+        raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
+    return inputs
+
+
+def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | None, Posterior | None]:
+    if codes is None:
+        return None, None
+    if not isinstance(codes, Posterior):
+        return read_numbers(codes, "code", names), None
+    posterior = codes if names is None else codes.renamed(names)
+    return posterior.table, posterior
+
+
+def values_of(table: Table | None, n_rows: int) -> FloatArray:
+    """Columns of a table, none of them where there is no table."""
+    return np.empty((n_rows, 0), order="F") if table is None else table.values
+
+
+def names_of(table: Table | None) -> tuple[str, ...]:
+    """Names of a table's columns."""
+    return () if table is None else table.names

@@ -1,0 +1,160 @@
+"""A metric that is declared, written or called wrongly gets one sentence that says what to mend."""
+
+import dataclasses
+import inspect
+import math
+import typing
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave.card import ANY_KIND, Card, CardFields, Metric, MetricError
+from unweave.evidence import EvidenceOptions
+from unweave.score import Score
+
+FIELDS = {
+    "measures": "nothing",
+    "equivalence": "any",
+    "factor_kinds": ANY_KIND,
+    "needs": ("factors", "codes"),
+    "min_rows": 10,
+    "bounds": (0.0, 1.0),
+    "best": 1.0,
+    "chance": 0.0,
+    "cost": "none",
+    "fails_when": "always",
+    "reference": "none",
+}
+Z = np.random.default_rng(0).normal(size=(50, 2))
+
+
+def half(evidence, *, power=1.0):
+    """Half, whatever the evidence."""
+    return Score(0.5**power)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("bounds", "hello", "two numbers"),
+        ("bounds", (1.0, 0.0), "the lower one first"),
+        ("bounds", (0.0, 1.0, 2.0), "two numbers"),
+        ("best", "high", "a number"),
+        ("best", 2.0, "outside its bounds"),
+        ("needs", ("factrs",), "'factors'"),
+        ("needs", "factors", "a tuple"),
+        ("chance", "by permutations", "'by permutation'"),
+        ("chance", None, "a number"),
+        ("equivalence", "elementwize", "'elementwise'"),
+        ("factor_kinds", frozenset({"continuous"}), "FactorKind"),
+        ("factor_kinds", "continuous", "frozenset"),
+        ("min_rows", 10.5, "whole number"),
+        ("min_rows", True, "whole number"),
+        ("measures", "", "a property"),
+        ("reference", 3, "text"),
+        ("assumes", ("rows are enough",), "Assumption"),
+        ("order_tolerance", -0.1, "from 0"),
+        ("takes_factor_tables", "yes", "True or False"),
+        ("variants", ({"option": "k"},), "Variant"),
+        ("version", 0, "from 1"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named(field, value, said):
+    with pytest.raises(MetricError, match=f"{field}=.*{said}") as caught:
+        unweave.metric(**{**FIELDS, field: value})(half)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_misspelt_or_missing_field_is_named():
+    with pytest.raises(MetricError, match="no field 'bound': did you mean 'bounds'"):
+        unweave.metric(**FIELDS, bound=(0, 1))
+    with pytest.raises(MetricError, match="needs bounds, chance: state them"):
+        unweave.metric(**{name: value for name, value in FIELDS.items() if name not in ("bounds", "chance")})
+
+
+def test_values_at_the_edge_make_sense():
+    for fields in ({"best": math.nan}, {"bounds": (-math.inf, 0)}, {"chance": lambda n, m, d: 0.0}, {"needs": ()}):
+        best = {"best": 0} if "bounds" in fields else {}
+        assert isinstance(unweave.metric(**{**FIELDS, **best, **fields})(half).card, Card)
+
+
+def no_evidence():
+    """Takes nothing."""
+
+
+def by_position(evidence, power=1.0):
+    """Has an option that is not keyword-only."""
+
+
+def without_default(evidence, *, power):
+    """Has an option that has to be given."""
+
+
+def clashing(evidence, *, kinds=None):
+    """Has an option of Evidence."""
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (no_evidence, "takes no evidence"),
+        (by_position, "'power' by position"),
+        (without_default, "'power' .* has no default"),
+        (clashing, "'kinds', which belongs to Evidence"),
+    ],
+)
+def test_a_function_that_cannot_be_a_metric_is_refused(function, said):
+    with pytest.raises(MetricError, match=said):
+        unweave.metric(**FIELDS)(function)
+
+
+@pytest.mark.parametrize(("given", "said"), [(0.5, "0.5 of type float"), (None, "NoneType"), (Z, "ndarray")])
+def test_a_metric_that_returns_no_score_says_so_in_one_sentence(given, said):
+    @unweave.metric(**FIELDS)
+    def careless(evidence):
+        """Returns something else."""
+        return given
+
+    with pytest.raises(MetricError, match=f"careless returned .*{said}.*return a Score") as caught:
+        careless(Z, Z)
+    assert len(str(caught.value)) < 200
+    (row,) = unweave.evaluate(Z, Z, metrics=[careless], quick=True).rows
+    assert "return a Score" in row.problem
+
+
+def test_factors_and_codes_can_be_given_by_name():
+    mcc = unweave.metrics.mcc
+    assert mcc(factors=Z, codes=Z[:, ::-1]) == mcc(Z, Z[:, ::-1]) == mcc(factors=unweave.Evidence(Z, Z[:, ::-1]))
+    jacobians = np.random.default_rng(1).normal(size=(20, 4, 2))
+    entropy = unweave.metrics.manifold_entropy
+    assert entropy(decoder=jacobians) == entropy(jacobians)
+
+
+@pytest.mark.parametrize("call", [unweave.metrics.mcc, unweave.evaluate, unweave.Evidence])
+def test_a_misspelt_option_of_evidence_is_a_type_error(call):
+    with pytest.raises(TypeError, match="no option 'kidns': did you mean 'kinds'"):
+        call(Z, Z, kidns="ordinal")
+
+
+def test_run_time_sees_the_fields_of_a_card():
+    """Card, CardFields and the signature of `metric` name the same fields, with the same types."""
+    fields = {entry.name: entry.type for entry in dataclasses.fields(Card) if entry.name not in ("name", "summary")}
+    stated = inspect.signature(unweave.metric).parameters
+    assert list(stated) == list(fields) == list(CardFields.__annotations__)
+    card_types, field_types = typing.get_type_hints(Card), typing.get_type_hints(CardFields)
+    assert {name: card_types[name] for name in fields} == field_types
+
+
+def test_run_time_sees_the_options_of_evidence():
+    """The options that type checkers know are those that every signature shows."""
+    options = typing.get_type_hints(EvidenceOptions)
+    for call in (unweave.Evidence, unweave.evaluate, unweave.compare, unweave.metrics.mcc):
+        shown = inspect.signature(call).parameters
+        assert {name for name in shown if shown[name].kind is inspect.Parameter.KEYWORD_ONLY} >= set(options)
+        assert shown["missing"].default == "refuse"
+    spelled_out = typing.get_type_hints(Metric.__call__)
+    assert {name: spelled_out[name] for name in options} == options
+    declared = inspect.signature(Metric.__call__).parameters
+    shown = inspect.signature(unweave.metrics.mcc).parameters
+    assert all(declared[name].default == shown[name].default for name in options)
