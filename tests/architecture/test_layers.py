@@ -14,7 +14,7 @@ LINES = [
     {"arrays"},
     {"estimators"},
     {"evidence", "score"},
-    {"memo", "card", "synthetic"},
+    {"memo", "card", "names", "synthetic"},
     {"neural", "datasets"},
     {"metrics"},
     {"trust", "explanation"},

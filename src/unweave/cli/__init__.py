@@ -11,12 +11,15 @@ from unweave import __version__
 from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
+from unweave.cli.terminal import importable_folder
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="unweave")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Measure how well a learned representation separates the factors behind the data."""
+    context.with_resource(importable_folder())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail

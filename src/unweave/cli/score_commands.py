@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from unweave.files.tables_and_arrays import Files
 
 SCORE_OPTIONS = [
-    click.option("--metrics", metavar="NAMES", help="Comma-separated; options after colons: mcc:correlation=spearman."),
+    click.option(
+        "--metrics",
+        metavar="NAMES",
+        help="Comma-separated, options after colons: mcc:correlation=spearman. Your own as module:name.",
+    ),
     click.option(
         "--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas."
     ),
@@ -155,10 +159,12 @@ def metrics() -> None:
 def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
     with one_sentence_errors():
-        from unweave.evaluation.metric_choice import chosen_by_text
+        from unweave.evaluation.metric_choice import chosen_by_text, metric_of
         from unweave.explanation import explained
 
-        click.echo(explained(chosen_by_text(name)))
+        chosen = chosen_by_text(name)
+        metric_of(chosen)
+        click.echo(explained(chosen))
 
 
 @click.command()

@@ -24,7 +24,8 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
     """Test a metric for the four properties that 003 asks for, its own card, and an adversary's encoders.
 
-    NAME is a metric, with options after colons: mcc:correlation=spearman. What does not fit in the budget is said.
+    NAME is a metric, with options after colons: mcc:correlation=spearman; or your own as module:name, a metric or a
+    function of factors and codes. What does not fit in the budget is said.
     """
     with one_sentence_errors():
         check_writable(picture)

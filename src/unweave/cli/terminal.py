@@ -70,6 +70,20 @@ def fail(sentence: str) -> NoReturn:
 
 
 @contextmanager
+def importable_folder() -> Iterator[None]:
+    """Modules in the folder the command runs in can be named as module:name; installed ones come first."""
+    folder = os.getcwd()
+    added = folder not in sys.path
+    if added:
+        sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if added:
+            sys.path.remove(folder)
+
+
+@contextmanager
 def resumable() -> Iterator[None]:
     """An interruption ends the command with a sentence and exit code 130: the same command goes on from there."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 from unweave.card import Metric
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
+from unweave.names import imported, suggestion
 
 MetricChoice = str | Metric | functools.partial[Any]
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -57,18 +57,19 @@ def _label(choice: Any) -> str:
 
 
 def chosen_by_text(text: str) -> Any:
-    """Metric named by text, with options after colons.
+    """Metric named by text, with options after colons; one of your own is named as module:name.
 
     >>> chosen_by_text("mcc:correlation=spearman:cross_fit=true").keywords
     {'correlation': 'spearman', 'cross_fit': True}
     """
     name, *stated = (part.strip() for part in text.split(":"))
-    if name not in CATALOGUE:
-        near = difflib.get_close_matches(name.lower(), CATALOGUE, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else f"the metrics are {', '.join(CATALOGUE)}."
-        raise EvidenceError(f"There is no metric called {name!r}: {hint}")
-    entry = CATALOGUE[name]
-    options = dict(_read_option(entry, pair) for pair in stated)
+    if name in CATALOGUE:
+        entry: Any = CATALOGUE[name]
+    elif stated and "=" not in stated[0]:
+        entry = imported(f"{name}:{stated.pop(0)}", "metric")
+    else:
+        raise EvidenceError(f"There is no metric called {name!r}: {suggestion(name.lower(), CATALOGUE)}")
+    options = dict(_read_option(metric_of(entry), pair) for pair in stated)
     return functools.partial(entry, **options) if options else entry
 
 

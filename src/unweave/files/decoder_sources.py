@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from unweave.evidence import EvidenceError, Jacobians
+from unweave.names import imported
 
 
 def read_decoder(source: str, latent_size: int | None = None) -> object:
@@ -18,21 +17,11 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     """
     if source.endswith((".npy", ".npz")):
         return _saved(Path(source))
-    module_name, colon, name = source.partition(":")
-    if not colon or not name:
+    if ":" not in source:
         raise EvidenceError(
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # modules of the folder the command runs in
-    try:
-        found = import_module(module_name)
-    except ImportError as error:
-        raise EvidenceError(f"The module {module_name!r} cannot be imported ({error}): check its name.") from None
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise EvidenceError(f"The module {module_name!r} has no {name!r}: name a decoder that it defines.")
-        found = getattr(found, part)
+    found = imported(source, "decoder")
     decoder: object = found() if isinstance(found, type) else found
     if latent_size is not None:
         from unweave.neural.decoder_adapters import TorchDecoder

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from unweave.evidence import EvidenceError
+from unweave.names import suggestion
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 
 # number of a paper to the module that declares PAPER
@@ -33,11 +33,7 @@ def experiment_of(paper: Paper, name: str) -> Experiment:
     """The experiment of a paper that has this name."""
     names = [entry.name for entry in paper.experiments]
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else "choose one of those it has."
-        raise EvidenceError(
-            f"Paper {paper.number} has no experiment {name!r}: {hint} `unweave reproduce {paper.number}` lists them."
-        )
+        raise EvidenceError(f"Paper {paper.number} has no experiment {name!r}: {suggestion(name, names)}")
     return paper.experiments[names.index(name)]
 
 

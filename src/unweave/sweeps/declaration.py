@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 from unweave.evaluation.metric_choice import chosen_metrics
 from unweave.evidence import EvidenceError
+from unweave.names import imported, suggestion
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds
 
@@ -24,6 +24,25 @@ class Built(NamedTuple):
 
     item: Any
     labels: dict[str, Label]
+
+
+class Classes(NamedTuple):
+    """Classes that entries of one kind may name: those of this library, and frozen dataclasses as module:name."""
+
+    what: str
+    method: str
+    known: Mapping[str, type]
+
+    def named(self, name: str) -> type:
+        """The class with this name."""
+        if ":" not in name and name not in self.known:
+            raise EvidenceError(f"class {name!r} is not known: {suggestion(name, self.known)}")
+        kind = self.known[name] if name in self.known else imported(name, self.what)
+        if not _declares(kind, self.method):
+            raise EvidenceError(
+                f"{name!r} cannot be the {self.what}: name a frozen dataclass with a method {self.method!r}."
+            )
+        return kind
 
 
 def read_sweep(path: str | Path) -> Sweep:
@@ -62,7 +81,7 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
     """
     for key in declared:
         if key not in KEYS:
-            raise EvidenceError(f"{key!r} is not a key of a sweep{_near(key, KEYS)}")
+            raise EvidenceError(f"{key!r} is not a key of a sweep: {suggestion(key, KEYS)}")
     for key in ("metrics", "worlds", "encoders"):
         if not (isinstance(declared.get(key), list) and declared[key]):
             raise EvidenceError(f"{key!r} is missing or not a list: declare at least one.")
@@ -86,14 +105,12 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
 
 def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: str) -> Iterator[Built]:
     """Every world or encoder that the entries declare."""
-    classes = {
-        name: entry
-        for name, entry in vars(module).items()
-        if isinstance(entry, type) and dataclasses.is_dataclass(entry) and hasattr(entry, method) and name[0] != "_"
-    }
-    for number, entry in enumerate(declared[f"{what}s"], 1):
+    known = {name: entry for name, entry in vars(module).items() if _declares(entry, method) and name[0] != "_"}
+    classes = Classes(what, method, known)
+    for number, given in enumerate(declared[f"{what}s"], 1):
         where = f"{what}s, entry {number}"
-        kind = _known_class(entry, classes, where)
+        entry = {"class": given} if isinstance(given, str) else given
+        kind = _declared_class(entry, classes, where)
         swept = {key: value if isinstance(value, list) else [value] for key, value in entry.items() if key != "class"}
         for values in itertools.product(*swept.values()):
             parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
@@ -101,25 +118,28 @@ def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: s
             yield Built(_made(kind, parameters, where), {what: kind.__name__, **shown})
 
 
-def _known_class(entry: Any, classes: Mapping[str, type], where: str) -> type:
+def _declares(entry: Any, method: str) -> bool:
+    return isinstance(entry, type) and dataclasses.is_dataclass(entry) and hasattr(entry, method)
+
+
+def _declared_class(entry: Any, classes: Classes, where: str) -> type:
     """The class that an entry names, if all of its parameters are the class's own."""
     if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
-        raise EvidenceError(f"{where} states no class: write class = {next(iter(classes))!r}, or another.")
+        raise EvidenceError(f"{where} states no class: write class = {next(iter(classes.known))!r}, or another.")
     name = entry["class"]
-    if name not in classes:
-        raise EvidenceError(f"{where}: class {name!r} is not known{_near(name, classes)}")
-    fields = [field.name for field in dataclasses.fields(classes[name]) if field.init]
-    for key in entry.keys() - {"class", *fields}:
-        raise EvidenceError(f"{where}: {name} has no parameter {key!r}{_near(key, fields)}")
-    required = [field.name for field in dataclasses.fields(classes[name]) if _without_default(field)]
-    for key in required:
-        if key not in entry:
-            raise EvidenceError(f"{where}: {name} needs the parameter {key!r}.")
-    return classes[name]
-
-
-def _without_default(field: dataclasses.Field[Any]) -> bool:
-    return field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    try:
+        kind = classes.named(name)
+    except EvidenceError as error:
+        raise EvidenceError(f"{where}: {error}") from None
+    fields = [field for field in dataclasses.fields(kind) if field.init]
+    names = [field.name for field in fields]
+    for key in entry.keys() - {"class", *names}:
+        raise EvidenceError(f"{where}: {name} has no parameter {key!r}: {suggestion(key, names)}")
+    for field in fields:
+        optional = (field.default, field.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
+        if not optional and field.name not in entry:
+            raise EvidenceError(f"{where}: {name} needs the parameter {field.name!r}.")
+    return kind
 
 
 def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
@@ -144,13 +164,13 @@ def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
     return numbers
 
 
-def _value(value: Any, classes: Mapping[str, type], where: str) -> Any:
+def _value(value: Any, classes: Classes, where: str) -> Any:
     """A value of a parameter: lists become tuples, and a table with a class becomes what it declares."""
     if isinstance(value, list):
         return tuple(_value(entry, classes, where) for entry in value)
     if not isinstance(value, dict):
         return value
-    kind = _known_class(value, classes, where)
+    kind = _declared_class(value, classes, where)
     return _made(kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where)
 
 
@@ -158,8 +178,3 @@ def _shown(value: Any) -> Label:
     if isinstance(value, (str, int, float, bool)):
         return value
     return short_name(value) if dataclasses.is_dataclass(value) else repr(value)
-
-
-def _near(word: str, known: Any) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.4)
-    return f": did you mean {near[0]!r}?" if near else f": there are {', '.join(known) or 'none'}."

@@ -1,0 +1,116 @@
+"""Objects named as module:name, by every command that reads names, without traces on the import path."""
+
+import sys
+import textwrap
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from unweave import EvidenceError
+from unweave.cli import main
+from unweave.names import imported
+
+MODULE = """
+    from dataclasses import dataclass
+
+    import numpy as np
+
+    from unweave.metrics import mcc
+    from unweave.synthetic.known_decoders import Torus
+
+
+    def always_half(factors, codes):
+        return 0.5
+
+
+    @dataclass(frozen=True)
+    class Line:
+        slope: float = 1.0
+
+        n_factors = 2
+        factor_names = ("a", "b")
+
+        def sample(self, n_rows, rng=0):
+            return self.slope * np.random.default_rng(rng).normal(size=(n_rows, 2))
+
+
+    @dataclass(frozen=True)
+    class Doubled:
+        def encode(self, factors, rng=0):
+            return 2 * factors
+
+
+    torus = Torus(2)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "my_things.py").write_text(textwrap.dedent(MODULE))
+    (tmp_path / "broken_things.py").write_text("1 / 0")
+    monkeypatch.chdir(tmp_path)
+    before = list(sys.path)
+    yield tmp_path
+    assert sys.path == before
+    sys.modules.pop("my_things", None)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_a_function_of_two_arrays_is_audited():
+    result = run("audit", "my_things:always_half", "--budget", "0.02", "--seeds", "2")
+    assert result.exit_code == 0, result.output
+    assert "Audit of always_half" in result.output
+
+
+def test_a_sweep_of_own_classes_runs_in_processes(folder):
+    (folder / "own.toml").write_text(
+        'metrics = ["mcc", "my_things:mcc:correlation=spearman"]\nn_rows = 50\nseeds = 1\n'
+        'encoders = ["my_things:Doubled", "PermutedAndScaled"]\n'
+        '[[worlds]]\nclass = "my_things:Line"\nslope = [1.0, 2.0]\n'
+    )
+    result = run("sweep", "own.toml", "--jobs", 2)
+    assert result.exit_code == 0, result.output
+    table = pl.read_parquet(folder / "own" / "table.parquet")
+    assert len(table) == 2 * 2 * 2
+    assert table["value"].to_list() == pytest.approx([1.0] * 8)
+    assert table["encoder"].unique(maintain_order=True).to_list() == ["Doubled", "PermutedAndScaled"]
+
+
+def test_a_decoder_is_measured():
+    result = run("geometry", "my_things:torus", "--samples", 5)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("audit", "nowhere:metric"), "The metric 'nowhere:metric' cannot be imported (ModuleNotFoundError"),
+        (("audit", "broken_things:metric"), "cannot be imported (ZeroDivisionError: division by zero)"),
+        (("audit", "my_things:always_hal"), "'always_hal' is not there; did you mean 'always_half'?"),
+        (("audit", "my_things:"), "is not an importable path: write module:name"),
+        (("geometry", "my_things:taurus"), "did you mean 'torus'?"),
+        (("explain", "my_things:Line"), "is not a metric: declare it with @unweave.metric"),
+    ],
+)
+def test_what_cannot_be_found_is_one_sentence(arguments, sentence):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert sentence in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_class_that_is_no_world(folder):
+    (folder / "bad.toml").write_text('metrics = ["mcc"]\nworlds = ["my_things:Doubled"]\nencoders = ["Mixed"]\n')
+    result = run("sweep", "bad.toml")
+    assert result.exit_code == 2
+    assert "worlds, entry 1: 'my_things:Doubled' cannot be the world" in result.output
+
+
+def test_names_may_have_dots():
+    assert imported("os:path.join", "function").__name__ == "join"
+    with pytest.raises(EvidenceError, match=r"The function 'os' is not an importable path"):
+        imported("os", "function")
