@@ -90,7 +90,7 @@ def test_a_decoder_is_measured():
     [
         (("audit", "nowhere:metric"), "The metric 'nowhere:metric' cannot be imported (ModuleNotFoundError"),
         (("audit", "broken_things:metric"), "cannot be imported (ZeroDivisionError: division by zero)"),
-        (("audit", "my_things:always_hal"), "'always_hal' is not there; did you mean 'always_half'?"),
+        (("audit", "my_things:always_hal"), "my_things has no 'always_hal', did you mean 'always_half'?"),
         (("audit", "my_things:"), "is not an importable path: write module:name"),
         (("geometry", "my_things:taurus"), "did you mean 'torus'?"),
         (("explain", "my_things:Line"), "is not a metric: declare it with @unweave.metric"),

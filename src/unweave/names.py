@@ -51,6 +51,8 @@ def imported(text: str, what: str) -> Any:
     for part in name.split("."):
         if not hasattr(found, part):
             public = [entry for entry in dir(found) if not entry.startswith("_")]
-            raise EvidenceError(f"The {what} {text!r} was not found: {part!r} is not there; {suggestion(part, public)}")
+            raise EvidenceError(
+                f"The {what} {text!r} was not found: {module_name} has no {part!r}, {suggestion(part, public)}"
+            )
         found = getattr(found, part)
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.encoding.encoded import EncodingError
+from unweave.names import imported
 
 Encoder = Callable[[NDArray[np.float32]], Any]
 
@@ -32,28 +32,14 @@ def encoder_of(model: Any) -> Encoder:
 
 def named_model(text: str, weights: str | Path | None = None) -> Any:
     """Model of a text: ``module:name``, an .npz file of published weights, or a name in the folder of weights."""
-    module_name, colon, name = text.partition(":")
-    if text.endswith(".npz") or (weights is not None and not colon):
+    if text.endswith(".npz") or (weights is not None and ":" not in text):
         from unweave.neural.published_vaes import read_published
 
         return read_published(text, weights)
-    if not colon or not name:
+    if ":" not in text:
         raise EncodingError(
             f"{text!r} is no model: write module:name for a function or torch module, or the name of a published model "
             "with --weights and the folder that has its arrays."
         )
-    return _imported(module_name, name)
-
-
-def _imported(module_name: str, name: str) -> Any:
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # modules of the folder the command runs in
-    try:
-        found = import_module(module_name)
-    except ImportError as error:
-        raise EncodingError(f"The module {module_name!r} cannot be imported ({error}): check its name.") from None
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise EncodingError(f"The module {module_name!r} has no {name!r}: name an encoder that it defines.")
-        found = getattr(found, part)
+    found = imported(text, "encoder")
     return found() if isinstance(found, type) else found
