@@ -12,6 +12,7 @@ from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
 from unweave.cli.terminal import importable_folder
+from unweave.cli.train_command import train
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,5 +26,5 @@ def main(context: click.Context) -> None:
             stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
 
 
-for command in (encode, score, compare, report, metrics, explain, audit, sweep, reproduce, geometry, demo):
+for command in (encode, score, compare, report, metrics, explain, audit, sweep, train, reproduce, geometry, demo):
     main.add_command(command)

@@ -95,8 +95,16 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 @click.option("--factors-from", type=click.Path(path_type=Path), help="File with the factors; FILES hold codes only.")
 @_with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
-    """Score several representations of the same samples side by side, one file each."""
+    """Score several representations of the same samples side by side, one file each.
+
+    Instead of files, name a folder that `unweave train` wrote: its models are compared, with their spread over seeds.
+    """
     with one_sentence_errors():
+        if len(files) == 1 and files[0].is_dir():
+            from unweave.cli.train_command import compare_folder
+
+            compare_folder(files[0], options, names_in(options["metrics"]))
+            return
         check_writable(*_pages(options).values())
         from unweave.evaluation import compare as compare_all
         from unweave.files.tables_and_arrays import read_files, refuse_different_factors

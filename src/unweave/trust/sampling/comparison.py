@@ -154,9 +154,18 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | str], leve
         scores={name: scored[name].score.raw for name in order},
         differences=differences,
         ties=ties,
-        letters={name: "".join(_letter(k) for k, tied in enumerate(ties) if name in tied) for name in order},
+        letters=_letters(order, ties),
         notes=fewest.notes,
     )
+
+
+def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
+    """Letters of what is not told apart, best first: those that share a letter are alike.
+
+    >>> tied_letters(["a", "b", "c"], {frozenset("ac")})
+    {'a': 'a', 'b': 'ab', 'c': 'b'}
+    """
+    return _letters(order, _sets_of_ties(order, told_apart))
 
 
 def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
@@ -219,6 +228,10 @@ def _sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tu
 
     extend(set(), set(order), set())
     return tuple(sorted(found, key=lambda tied: [order.index(name) for name in tied]))
+
+
+def _letters(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str, str]:
+    return {name: "".join(_letter(k) for k, tied in enumerate(ties) if name in tied) for name in order}
 
 
 def _letter(k: int) -> str:

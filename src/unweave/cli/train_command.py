@@ -1,0 +1,153 @@
+"""The command that trains: from an objective and a data set to a folder of models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unweave.cli.terminal import one_sentence_errors, print_wide, resumable
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("objective", metavar="OBJECTIVE|FILE.toml")
+@click.argument("dataset", required=False)
+@click.argument("hyperparameters", nargs=-1, type=click.UNPROCESSED)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the runs.")
+@click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, show_default=True, help="Number of seeds.")
+@click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Steps of training.")
+@click.option("--codes", metavar="N", type=int, default=10, show_default=True, help="Number of Gaussian codes.")
+@click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Images a step.")
+@click.option("--learning-rate", metavar="X", type=float, default=1e-4, show_default=True, help="Of Adam.")
+@click.option(
+    "--reconstruction-weight",
+    metavar="X",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Factor of the reconstruction; 4096 / pixels makes small images count as those of 64 x 64.",
+)
+@click.option("--trunk", type=click.Choice(["mlp", "conv"]), default="mlp", show_default=True, help="Networks.")
+@click.option("--path", type=click.Path(path_type=Path), help="Where the files of DATASET are, if it has files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, if DATASET lets one choose.")
+@click.option("--pictures/--no-pictures", default=True, help="Losses, reconstructions and traversals as .png.")
+def train(objective: str, dataset: str | None, out: Path, **options: Any) -> None:
+    """Train models with OBJECTIVE on DATASET, one for every value of its hyperparameters and every seed.
+
+    Hyperparameters are options with values between commas: --beta 1,4,16. Sizes of layers are written 256x256. All
+    models are trained together, each as if it were alone. The same command goes on after an interruption; FILE.toml
+    declares several objectives at once.
+
+    Example: unweave train beta_vae small_sprites --beta 1,4,16 --seeds 3 --out runs
+    """
+    with one_sentence_errors():
+        declared = _declared(objective, dataset, options)
+        with resumable():
+            fleet = declared.run(out, progress=True)
+        for problem in fleet.problems:
+            click.echo(problem, err=True)
+        n_finished = sum(model.network is not None for model in fleet)
+        click.echo(f"wrote {out}: {n_finished} of {len(fleet)} models trained")
+        if options["pictures"]:
+            _draw(out, fleet, declared.dataset.loaded())
+        if not n_finished:
+            raise SystemExit(1)
+
+
+def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
+    from unweave.evidence import EvidenceError
+
+    try:
+        from unweave.models.runs.declaration import DataSetChoice, Declaration, read_declaration, swept, trunk_of
+        from unweave.models.training.settings import TrainingSettings
+    except ImportError as error:
+        raise EvidenceError(str(error)) from None
+    if objective.endswith(".toml"):
+        if dataset is not None:
+            raise EvidenceError(f"{objective} declares the data set and all settings: name only --out beside it.")
+        return read_declaration(objective)
+    if dataset is None or dataset.startswith("-"):
+        raise EvidenceError("There is no data set: name one after the objective, such as small_sprites.")
+    values = _values(options["hyperparameters"])
+    path = None if options["path"] is None else str(options["path"])
+    choice = DataSetChoice(dataset, path, options["size"])
+    objectives = tuple(swept(objective, values))
+    images = choice.loaded()
+    sizes = {"kind": "conv", "channels": _channels(images.image_shape[1])} if options["trunk"] == "conv" else "mlp"
+    settings = TrainingSettings(
+        n_steps=options["steps"],
+        batch_size=options["batch_size"],
+        learning_rate=options["learning_rate"],
+        reconstruction_weight=options["reconstruction_weight"],
+    )
+    return Declaration(choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings)
+
+
+def _channels(side: int) -> tuple[int, ...]:
+    """Channels of the convolutions that bring an image of this side down to 4 x 4."""
+    return (32, 32, 64, 64)[: max(1, side.bit_length() - 3)]
+
+
+def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Values of hyperparameters, from ``--name values`` or ``--name=values``."""
+    from unweave.evidence import EvidenceError
+
+    words: list[str] = []
+    for word in given:
+        words += word.split("=", 1) if word.startswith("--") else [word]
+    if len(words) % 2 or not all(name.startswith("--") for name in words[::2]):
+        raise EvidenceError(f"{' '.join(given)!r} are not hyperparameters: write --beta 1,4,16.")
+    return {
+        name.removeprefix("--").replace("-", "_"): [_value(one) for one in text.split(",")]
+        for name, text in zip(words[::2], words[1::2], strict=True)
+    }
+
+
+def _value(text: str) -> Any:
+    from unweave.evidence import EvidenceError
+
+    try:
+        if "x" in text:
+            return tuple(int(part) for part in text.split("x"))
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        raise EvidenceError(f"{text!r} is not a number, nor sizes of layers such as 256x256.") from None
+
+
+def _draw(out: Path, fleet: Any, dataset: Any) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        click.echo("There are no pictures, because matplotlib is not installed: install unweave[report].", err=True)
+        return
+    from unweave.report.runs import draw_runs
+
+    n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
+    click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")
+
+
+def compare_folder(folder: Path, options: dict[str, Any], metrics: list[str]) -> None:
+    """Print the comparison of the models of a folder, one line a model."""
+    from unweave.evidence import EvidenceError
+
+    try:
+        from unweave.models.runs.comparison import compared_runs
+        from unweave.models.runs.declaration import data_set_of
+        from unweave.models.runs.reading import read_runs
+    except ImportError as error:
+        raise EvidenceError(str(error)) from None
+    from unweave.evaluation.progress import progress_bar
+    from unweave.report.runs import runs_table
+
+    models = read_runs(folder)
+    with progress_bar(len(models), True) as bar:
+        found = compared_runs(models, data_set_of(folder), metrics=metrics or None, watch=bar.step)
+    if options["as_json"]:
+        import json
+        from dataclasses import asdict
+
+        click.echo(json.dumps(asdict(found), indent=2))
+        return
+    print_wide(runs_table(found))
+    click.echo("Mean ± standard deviation over seeds; settings that share a letter are not told apart.")

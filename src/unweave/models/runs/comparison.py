@@ -1,0 +1,180 @@
+"""Models of a folder side by side: one row a model, grouped by setting, with spread over seeds and groups of ties."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+from unweave.datasets import DataSet
+from unweave.estimators.dependence.multiple_testing import corrected
+from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of
+from unweave.evidence import Evidence
+from unweave.models.errors import TrainingError
+from unweave.models.model import TrainedModel
+from unweave.models.runs.naming import setting_name
+from unweave.sweeps.protocol import measured, scored
+from unweave.trust.sampling.comparison import tied_letters
+
+METRICS = ("mig", "dci_disentanglement", "identification", "minimality", "sufficiency", "irs")
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """One model: its setting and seed, what its posteriors say, and its scores (nan where undefined)."""
+
+    setting: str
+    seed: int
+    active_codes: float
+    reconstruction: float
+    kl: float
+    scores: Mapping[str, float]
+    problem: str | None = None
+
+    def column(self, name: str) -> float:
+        """A score, or one of the numbers of the posterior."""
+        return float(self.scores[name]) if name in self.scores else float(getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean over seeds, their standard deviation, and an interval of the mean by Student's t."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    n_seeds: int
+
+    @classmethod
+    def of(cls, values: Iterable[float], level: float = 0.95) -> Spread:
+        """Spread of the values that are numbers.
+
+        >>> Spread.of([1.0, 2.0, 3.0]).mean
+        2.0
+        """
+        known = np.array([value for value in values if not math.isnan(value)])
+        if len(known) < 2:
+            mean = float(known.mean()) if len(known) else math.nan
+            return cls(mean, math.nan, math.nan, math.nan, len(known))
+        mean, std = float(known.mean()), float(known.std(ddof=1))
+        reach = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * std / math.sqrt(len(known))
+        return cls(mean, std, mean - reach, mean + reach, len(known))
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """All models, and for every column which settings are not told apart over seeds (they share a letter)."""
+
+    rows: tuple[ModelRow, ...]
+    metrics: tuple[str, ...]
+    letters: Mapping[str, Mapping[str, str]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns of numbers."""
+        return ("active_codes", "reconstruction", "kl", *self.metrics)
+
+    @property
+    def settings(self) -> list[str]:
+        """Settings in the order of their first model."""
+        return list(dict.fromkeys(row.setting for row in self.rows))
+
+    def of_setting(self, setting: str) -> list[ModelRow]:
+        """Models of a setting."""
+        return [row for row in self.rows if row.setting == setting]
+
+    def spread(self, setting: str, column: str) -> Spread:
+        """Spread of a column over the seeds of a setting."""
+        return Spread.of(row.column(column) for row in self.of_setting(setting))
+
+
+def compared_runs(
+    models: Sequence[TrainedModel],
+    dataset: DataSet,
+    *,
+    metrics: MetricChoice | Iterable[MetricChoice] | None = None,
+    n_rows: int = 4000,
+    seed: int = 0,
+    level: float = 0.95,
+    watch: Callable[[str], None] = lambda _: None,
+) -> RunComparison:
+    """Score models of one data set and say which settings differ by more than their seeds do.
+
+    Two settings are told apart by Welch's t-test over their seeds, corrected by Holm for the number of pairs.
+
+    Parameters
+    ----------
+    models : sequence of TrainedModel
+        As `read_runs` and `train` give them.
+    dataset : DataSet
+        Whose images are encoded: so many at random, or all if there are no more.
+    metrics : names or metrics, optional
+        By default MIG, DCI disentanglement, identification, minimality, sufficiency and IRS.
+    n_rows, seed : int
+        How many images, and the seed of their choice and of metrics with a random part.
+    level : float
+        One minus the chance of telling any two settings apart that are alike.
+    watch : function
+        Called with the name of each model before it is scored.
+    """
+    if len(dataset) <= n_rows:
+        indices = np.arange(len(dataset))
+    else:
+        indices = np.sort(np.random.default_rng(seed).permutation(len(dataset))[:n_rows])
+    images, factors = dataset.images(indices), dataset.factors(indices)
+    kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
+    chosen = chosen_metrics(METRICS if metrics is None else metrics)
+    rows = []
+    for model in models:
+        watch(model.name)
+        setting, member = setting_name(model.member.objective), model.member
+        if model.network is None:
+            nothing = dict.fromkeys(chosen, math.nan)
+            rows.append(ModelRow(setting, member.seed, math.nan, math.nan, math.nan, nothing, model.problem))
+            continue
+        evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
+        scores = {
+            label: measured(label, partial(scored, entry, evidence, seed)).value for label, entry in chosen.items()
+        }
+        per_code = model.kl_per_code(images)
+        active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
+        cost = model.reconstruction_cost(images)
+        rows.append(ModelRow(setting, member.seed, active, cost, float(per_code.sum()), scores))
+    if not rows:
+        raise TrainingError("There are no models to compare.")
+    bare = RunComparison(tuple(rows), tuple(chosen), {})
+    letters = {
+        label: letters_of_ties(bare, label, lower_is_better=metric_of(entry).card.lower_is_better, level=level)
+        for label, entry in chosen.items()
+    }
+    return RunComparison(bare.rows, bare.metrics, letters)
+
+
+def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
+    """Letters of the settings by this column, best first: those that share one are not told apart over their seeds."""
+    values = {
+        setting: [value for row in found.of_setting(setting) if not math.isnan(value := row.column(column))]
+        for setting in found.settings
+    }
+    known = {setting: several for setting, several in values.items() if len(several) > 1}
+    order = sorted(known, key=lambda setting: float(np.mean(known[setting])), reverse=not lower_is_better)
+    pairs = list(itertools.combinations(order, 2))
+    p_values = np.array([_welch(known[a], known[b]) for a, b in pairs])
+    apart = {
+        frozenset(pair)
+        for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
+        if p_value <= 1 - level
+    }
+    return tied_letters(order, apart)
+
+
+def _welch(first: Sequence[float], second: Sequence[float]) -> float:
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        return 1.0 if first[0] == second[0] else 0.0
+    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)

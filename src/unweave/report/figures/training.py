@@ -1,0 +1,88 @@
+"""Pictures of trained models: their losses, what they reconstruct, and what each code does to an image.
+
+Every function takes plain data and gives a matplotlib figure; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from unweave.report.figures.geometry import COLOURS, FAINT, INK
+
+Pixels = NDArray[np.floating[Any]]
+Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # name of a model to steps and values
+PANEL = (3.4, 2.5)
+MOST_IN_A_LEGEND = 12
+GAP = 1  # pixels around an image
+
+
+def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
+    """One panel for each term of the loss, one colour for each setting (term to setting to curves of its seeds)."""
+    figure = _figure(PANEL[0] * len(terms), PANEL[1])
+    settings = list(dict.fromkeys(setting for of_term in terms.values() for setting in of_term))
+    for place, (term, of_term) in enumerate(terms.items()):
+        axes = figure.add_subplot(1, len(terms), place + 1)
+        for setting, curves in of_term.items():
+            colour = COLOURS[settings.index(setting) % len(COLOURS)]
+            for number, (steps, values) in enumerate(curves.values()):
+                axes.plot(steps, values, color=colour, linewidth=1, alpha=0.8, label=None if number else setting)
+        axes.set_title(term, fontsize=9, color=INK)
+        axes.set_xlabel("step", fontsize=8)
+        if all(value > 0 for of_setting in of_term.values() for _, values in of_setting.values() for value in values):
+            axes.set_yscale("log")
+        _quiet(axes)
+        if place == 0 and len(settings) <= MOST_IN_A_LEGEND:
+            axes.legend(frameon=False, fontsize=7)
+    return figure
+
+
+def reconstruction_figure(originals: Pixels, reconstructions: Mapping[str, Pixels]) -> Figure:
+    """Originals in the first row, and one row for each model below; images are n x channels x height x width."""
+    return _rows_figure({"image": originals, **reconstructions}, "")
+
+
+def traversal_figure(images: Mapping[str, Pixels], title: str) -> Figure:
+    """One row for each code: the image as the code moves from low to high while all others stay."""
+    return _rows_figure(images, title)
+
+
+def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
+    """Rows of images with their names; one picture, because many axes take long to lay out."""
+    n_columns = max(len(row) for row in rows.values())
+    channels, height, width = next(iter(rows.values())).shape[1:]
+    sheet = np.ones((channels, len(rows) * (height + 2 * GAP), n_columns * (width + 2 * GAP)))
+    for at, row in enumerate(rows.values()):
+        for column, image in enumerate(row):
+            framed = np.pad(image, ((0, 0), (GAP, GAP), (GAP, GAP)), constant_values=0.5)
+            top, left = at * framed.shape[1], column * framed.shape[2]
+            sheet[:, top : top + framed.shape[1], left : left + framed.shape[2]] = framed
+    figure = _figure(0.55 * n_columns + 2.2, 0.6 * len(rows) + 0.4)
+    axes = figure.add_subplot()
+    shown = sheet[0] if channels == 1 else np.moveaxis(sheet[:3], 0, -1)
+    axes.imshow(np.clip(shown, 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    axes.set_yticks((np.arange(len(rows)) + 0.5) * (height + 2 * GAP), list(rows), fontsize=7, color=INK)
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.set_title(title, fontsize=9, color=INK)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _quiet(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.tick_params(labelsize=7)

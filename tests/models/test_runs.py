@@ -1,0 +1,199 @@
+"""Folders of trained models: from the command line and from TOML, read again, compared, drawn."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unweave.cli import main
+from unweave.datasets import small_sprites
+from unweave.models import AnnealedVAE, BetaVAE, FactorVAE, JointVAE, TrainingError, TrainingSettings, train
+from unweave.models.runs.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
+from unweave.models.runs.declaration import declared_training, read_declaration
+from unweave.models.runs.pictures import traversals
+from unweave.models.runs.reading import read_runs
+
+FEW = TrainingSettings(n_steps=3, batch_size=8)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two settings with two seeds, trained by the command for a few steps, with pictures."""
+    path = tmp_path_factory.mktemp("trained") / "runs"
+    found = run("train", "beta_vae", "small_sprites", "--beta", "1,4", "--seeds", 2, "--steps", 3, "--out", path)
+    assert found.exit_code == 0, found.output
+    assert "4 of 4 models trained" in found.output
+    return path
+
+
+def test_the_command_writes_weights_settings_and_pictures(folder):
+    run_settings = json.loads((folder / "run.json").read_text())
+    assert run_settings["data"]["fingerprint"] == small_sprites().fingerprint
+    assert set(run_settings["versions"]) == {"unweave", "torch"}
+    for beta in (1, 4):
+        model = folder / f"beta_vae-beta={beta}-seed=1"
+        assert json.loads((model / "model.json").read_text())["objective"] == {"name": "beta_vae", "beta": beta}
+        assert (model / "weights.safetensors").stat().st_size > 400_000
+        assert (model / "traversals.png").stat().st_size > 1000
+    assert (folder / "losses.png").exists()
+    assert (folder / "reconstructions.png").exists()
+
+
+def test_models_read_again_encode_as_before(folder):
+    sprites = small_sprites()
+    asked = {"seeds": 2, "settings": TrainingSettings(n_steps=3), "folder": folder}
+    trained = train(sprites, [BetaVAE(beta=1), BetaVAE(beta=4)], **asked)
+    images = sprites.images(np.arange(5))
+    for one, other in zip(sorted(trained, key=lambda model: model.name), read_runs(folder), strict=True):
+        assert one.name == other.name
+        np.testing.assert_array_equal(one.encode(images).mean, other.encode(images).mean)
+        np.testing.assert_array_equal(one.encode(images).std, other.encode(images).std)
+
+
+def test_compare_has_a_line_a_model_and_one_for_every_setting(folder):
+    found = run("compare", folder, "--metrics", "mcc,r2")
+    assert found.exit_code == 0, found.output
+    lines = found.output.splitlines()
+    assert sum("seed " in line for line in lines) == 4
+    assert sum("2 seeds" in line for line in lines) == 2
+    plain = json.loads(run("compare", folder, "--metrics", "mcc", "--json").output)
+    assert {row["setting"] for row in plain["rows"]} == {"beta_vae-beta=1", "beta_vae-beta=4"}
+
+
+def test_toml_declares_several_objectives(tmp_path):
+    file = tmp_path / "runs.toml"
+    file.write_text(
+        'dataset = "small_sprites"\nseeds = 1\nn_codes = 3\ntrunk = {kind = "mlp", hidden = [8]}\n'
+        "[training]\nn_steps = 2\nbatch_size = 4\n"
+        '[[objectives]]\nname = "beta_vae"\nbeta = [1, 4]\n'
+        '[[objectives]]\nname = "factor_vae"\ncritic_hidden = [8, 8]\n'
+        '[[objectives]]\nname = "joint_vae"\ncategories = [[2], [3]]\n'
+    )
+    declared = read_declaration(file)
+    expected = (
+        BetaVAE(1),
+        BetaVAE(4),
+        FactorVAE(critic_hidden=(8, 8)),
+        JointVAE(categories=(2,)),
+        JointVAE(categories=(3,)),
+    )
+    assert declared.objectives == expected
+    found = run("train", file, "--out", tmp_path / "runs", "--no-pictures")
+    assert found.exit_code == 0, found.output
+    models = read_runs(tmp_path / "runs")
+    assert {model.member.objective for model in models} == set(expected)
+    joint = next(model for model in models if model.member.objective == JointVAE(categories=(2,)))
+    assert joint.encode(small_sprites().images([0])).names == ("code 0", "code 1", "code 2", "category 0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["beta_va", "small_sprites"], "did you mean 'beta_vae'"),
+        (["beta_vae", "small_sprits"], "did you mean 'small_sprites'"),
+        (["beta_vae"], "There is no data set"),
+        (["beta_vae", "small_sprites", "--beta", "-3"], "beta=-3 of beta_vae is out of range"),
+        (["beta_vae", "small_sprites", "--gamma", "3"], "'gamma' is not a setting of beta_vae"),
+        (["beta_vae", "small_sprites", "--beta", "much"], "'much' is not a number"),
+        (["beta_vae", "small_sprites", "--beta"], "are not hyperparameters"),
+        (["beta_vae", "small_sprites", "--steps", "0"], "n_steps=0"),
+        (["beta_vae", "small_sprites", "--learning-rate", "-1"], "learning_rate=-1.0"),
+        (["missing.toml"], "cannot be read"),
+    ],
+    ids=str,
+)
+def test_bad_commands_get_one_sentence(arguments, sentence, tmp_path):
+    found = run("train", *arguments, "--out", tmp_path / "runs")
+    assert found.exit_code == 2
+    assert sentence in found.output
+    assert found.output.startswith("Error: ")
+    assert len(found.output.strip().splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_folder_of_another_run_is_refused_by_the_command(folder):
+    found = run("train", "beta_vae", "small_sprites", "--steps", 4, "--out", folder)
+    assert found.exit_code == 2
+    assert "holds runs with other settings (n_steps: 3 there, 4 now)" in found.output
+
+
+def test_a_folder_without_runs_is_refused(tmp_path):
+    found = run("compare", tmp_path)
+    assert found.exit_code == 2
+    assert "is no folder of runs" in found.output
+
+
+def test_without_torch_the_command_says_so(tmp_path):
+    program = (
+        "import sys; sys.modules['torch'] = None; from unweave.cli import main; "
+        f"main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / 'runs')!r}])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.strip() == "Error: Models need torch: install it with pip install 'unweave[torch]'."
+
+
+@pytest.mark.parametrize(
+    ("declared", "sentence"),
+    [
+        ({"objectives": ["vae"]}, "'dataset' is missing"),
+        ({"dataset": "small_sprites"}, "'objectives' is missing"),
+        ({"dataset": "small_sprites", "objectives": ["vae"], "sedes": 3}, "did you mean 'seeds'"),
+        ({"dataset": "small_sprites", "objectives": [{"beta": 3}]}, "has no name"),
+        ({"dataset": "small_sprites", "objectives": ["vae"], "trunk": "resnet"}, "no trunk 'resnet'"),
+        ({"dataset": "small_sprites", "objectives": ["vae"], "training": {"likelihood": "poisson"}}, "no likelihood"),
+        ({"dataset": "small_sprites", "objectives": ["vae"], "training": {"rate": 1}}, "'rate' is not a setting"),
+    ],
+    ids=str,
+)
+def test_bad_declarations_get_one_sentence(declared, sentence):
+    with pytest.raises(TrainingError, match=sentence):
+        declared_training(declared)
+
+
+def test_settings_are_tied_where_seeds_overlap():
+    """Two settings with the same scores share a letter, and one far away has its own."""
+    scores = {"a": (0.50, 0.52, 0.54), "b": (0.51, 0.53, 0.52), "c": (0.11, 0.10, 0.12)}
+    rows = [
+        ModelRow(setting, seed, 1.0, 1.0, 1.0, {"mcc": value})
+        for setting, values in scores.items()
+        for seed, value in enumerate(values)
+    ]
+    found = RunComparison(tuple(rows), ("mcc",), {})
+    spread = found.spread("a", "mcc")
+    assert (spread.mean, spread.std, spread.n_seeds) == (pytest.approx(0.52), pytest.approx(0.02), 3)
+    assert spread.upper - spread.mean == pytest.approx(4.303 * 0.02 / math.sqrt(3), rel=1e-3)  # t of two degrees
+    assert letters_of_ties(found, "mcc", lower_is_better=False, level=0.95) == {"a": "a", "b": "a", "c": "b"}
+
+
+def test_one_seed_has_no_spread():
+    spread = Spread.of([0.3, math.nan])
+    assert spread.mean == 0.3
+    assert math.isnan(spread.std)
+
+
+def test_a_diverged_model_has_a_row_without_numbers():
+    sprites = small_sprites()
+    objectives = [AnnealedVAE(gamma=1), AnnealedVAE(gamma=1e38, capacity=1000, capacity_steps=1)]
+    fleet = train(sprites, objectives, n_codes=2, settings=FEW)
+    found = compared_runs(fleet, sprites, metrics=["mcc"], n_rows=200)
+    assert [math.isnan(row.scores["mcc"]) for row in found.rows] == [False, True]
+    assert "not finite" in found.rows[1].problem
+
+
+def test_traversals_move_one_code_and_sort_by_information(blocks):
+    [model] = train(blocks[0], JointVAE(), n_codes=2, settings=FEW)
+    rows = traversals(model, blocks[0])
+    assert len(rows) == 3
+    assert {len(row) for row in rows.values()} == {9, 3}  # nine places of a Gaussian code, three values of the other
+    assert [float(name.split("(")[1][:-1]) for name in rows] == sorted(
+        (float(name.split("(")[1][:-1]) for name in rows), reverse=True
+    )
