@@ -1,76 +1,105 @@
 """unweave: how well a representation separates the factors behind the data, and how far to trust the number.
 
-Names are imported when first used, so that `unweave --help` starts at once.
+`evaluate` scores one representation, `compare` several. `diagnose` describes the data, `noise_floor` says what random
+codes would score, and `audit` tests a metric. The metrics are functions in `unweave.metrics`, and `unweave.estimators`
+holds what can be passed to them. Names are imported when they are first used.
+
+>>> import numpy as np
+>>> import unweave
+>>> factors = np.random.default_rng(0).normal(size=(200, 2))
+>>> round(unweave.metrics.mcc(factors, 2 * factors).value, 3)
+1.0
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from unweave import datasets, metrics, models, synthetic
+    from unweave import datasets, estimators, metrics, models, sweeps, synthetic, trust
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
-    from unweave.card import Card, Metric, MetricUndefined, metric
+    from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
     from unweave.evaluation import Evaluation, compare, evaluate
-    from unweave.evidence import Evidence, EvidenceError, FactorKind, Jacobians, Posterior
+    from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
+    from unweave.metrics.geometry.spectrum import Spectrum, spectrum
     from unweave.score import Score
+    from unweave.trust import Diagnosis, NoiseFloor, diagnose, noise_floor
+else:  # type checkers would take any name from a module with __getattr__
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            "Assumption": "unweave.card",
+            "Audit": "unweave.auditing",
+            "Card": "unweave.card",
+            "Diagnosis": "unweave.trust",
+            "Evaluation": "unweave.evaluation",
+            "Evidence": "unweave.evidence",
+            "EvidenceError": "unweave.evidence",
+            "EvidenceOptions": "unweave.evidence",
+            "FactorKind": "unweave.evidence",
+            "Jacobians": "unweave.evidence",
+            "Metric": "unweave.card",
+            "MetricError": "unweave.card",
+            "MetricUndefined": "unweave.card",
+            "NoiseFloor": "unweave.trust",
+            "Posterior": "unweave.evidence",
+            "Score": "unweave.score",
+            "Spectrum": "unweave.metrics.geometry.spectrum",
+            "audit": "unweave.auditing",
+            "check_metric": "unweave.auditing.conformance",
+            "compare": "unweave.evaluation",
+            "datasets": "unweave.datasets",
+            "diagnose": "unweave.trust",
+            "encode": "unweave.encoding",
+            "estimators": "unweave.estimators",
+            "evaluate": "unweave.evaluation",
+            "metric": "unweave.card",
+            "metrics": "unweave.metrics",
+            "models": "unweave.models",
+            "noise_floor": "unweave.trust",
+            "spectrum": "unweave.metrics.geometry.spectrum",
+            "sweeps": "unweave.sweeps",
+            "synthetic": "unweave.synthetic",
+            "trust": "unweave.trust",
+        },
+    )
 
 __version__ = "0.1.0"
-
-_HOME = {
-    "Audit": "unweave.auditing",
-    "Card": "unweave.card",
-    "Evaluation": "unweave.evaluation",
-    "Evidence": "unweave.evidence",
-    "EvidenceError": "unweave.evidence",
-    "FactorKind": "unweave.evidence",
-    "Jacobians": "unweave.evidence",
-    "Metric": "unweave.card",
-    "MetricUndefined": "unweave.card",
-    "Posterior": "unweave.evidence",
-    "Score": "unweave.score",
-    "audit": "unweave.auditing",
-    "check_metric": "unweave.auditing.conformance",
-    "compare": "unweave.evaluation",
-    "encode": "unweave.encoding",
-    "evaluate": "unweave.evaluation",
-    "metric": "unweave.card",
-}
-_ROOMS = ("datasets", "metrics", "models", "synthetic")
 
 __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "evaluate",
     "compare",
-    "encode",
     "Evaluation",
+    "Score",
+    "Evidence",
+    "Posterior",
+    "Jacobians",
+    "FactorKind",
+    "EvidenceOptions",
+    "EvidenceError",
+    "encode",
+    "diagnose",
+    "Diagnosis",
+    "noise_floor",
+    "NoiseFloor",
+    "spectrum",
+    "Spectrum",
+    "metric",
+    "Metric",
+    "Card",
+    "Assumption",
+    "MetricError",
+    "MetricUndefined",
+    "check_metric",
     "audit",
     "Audit",
-    "Evidence",
-    "EvidenceError",
-    "FactorKind",
-    "Jacobians",
-    "Posterior",
-    "Score",
-    "Card",
-    "Metric",
-    "MetricUndefined",
-    "metric",
-    "check_metric",
-    "datasets",
     "metrics",
+    "estimators",
+    "trust",
     "synthetic",
+    "datasets",
     "models",
+    "sweeps",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"unweave.{name}")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'unweave' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])

@@ -11,7 +11,7 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
-    {"arrays"},
+    {"arrays", "on_demand"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

@@ -74,6 +74,9 @@ GOOD = [
     "any_metric: Metric = mine",
     'functools.partial(mcc, correlation="rdc")(z, z)',
     "Evidence(z, z, nuisances=z, decoder=None)",
+    "unweave.trust.diagnose(Evidence(z, z)).effective_dimension",
+    "unweave.noise_floor(mcc, Evidence(z, z)).p_value",
+    "unweave.synthetic.worlds.Independent(2).sample(3)",
     CARD.format(k="good", **RIGHT | {"chance": "lambda n, m, d: 1 / n", "more": ", version=2"}),
 ]
 BAD = [
@@ -91,6 +94,9 @@ BAD = [
     'unweave.compare(z, {"a": z}, row_gruops=[1])',
     'Evidence(z, z, kidns="ordinal")',
     "Evidence(z, z, sampler=3)",
+    "unweave.evalute(z, z)",
+    "unweave.trust.diagnoze(Evidence(z, z))",
+    "unweave.synthetic.wrolds",
     "functools.partial(mcc, corelation=1)",
     *(
         CARD.format(k=k, **RIGHT | wrong)

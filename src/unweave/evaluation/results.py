@@ -94,6 +94,12 @@ class Evaluation:
 
     ``evaluation["mcc"]`` is the `Score` of a metric; `score` names the representation and the seed where there are
     several.
+
+    >>> from unweave import evaluate
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> evaluation = evaluate(z, z, metrics=["mcc", "r2"], quick=True)
+    >>> evaluation.labels, round(evaluation["mcc"].value, 3)
+    (('mcc', 'r2'), 1.0)
     """
 
     rows: tuple[Row, ...]

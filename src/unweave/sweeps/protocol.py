@@ -24,6 +24,9 @@ class Measurement:
 
     ``final`` is False where something failed that is not the metric's own word on this data (a bug, no memory): the
     next run tries again.
+
+    >>> Measurement("mcc", value=1.0, raw=1.02).problem is None
+    True
     """
 
     metric: str
@@ -35,7 +38,10 @@ class Measurement:
 
 
 class Protocol(TypingProtocol):
-    """What a cell needs to know to be computed; a frozen dataclass, because its fields are part of the cell's key."""
+    """What a cell needs to know to be computed; a frozen dataclass, because its fields are part of the cell's key.
+
+    >>> protocol: Protocol = AllRows()
+    """
 
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
         """One measurement for each of these metrics, in their order.

@@ -82,7 +82,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A name and the cells, in the order in which the table shows them."""
+    """A name and the cells, in the order in which the table shows them; `grid` makes one.
+
+    >>> from unweave.synthetic.encoders import Mixed
+    >>> from unweave.synthetic.worlds import Circuit
+    >>> sweep = grid("one", worlds=[Circuit()], encoders=[Mixed()], metrics=["mcc"], seeds=2)
+    >>> sweep.name, len(sweep.cells)
+    ('one', 2)
+    """
 
     name: str
     cells: tuple[Cell, ...]

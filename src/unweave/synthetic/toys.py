@@ -15,7 +15,12 @@ from unweave.arrays import FloatArray
 
 
 class Toy(NamedTuple):
-    """Factors (n x d classes), codes (n x d) and nuisances (n x 1, or n x 0 where there are none)."""
+    """Factors (n x d classes), codes (n x d) and nuisances (n x 1, or n x 0 where there are none).
+
+    >>> factors, codes, nuisances = DependentClasses().sample(10)
+    >>> len(factors), len(codes), nuisances.shape
+    (10, 10, (10, 0))
+    """
 
     factors: FloatArray
     codes: FloatArray

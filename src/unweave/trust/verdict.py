@@ -64,6 +64,9 @@ class Verdict:
 
     ``elsewhere`` is what the metric would give with independent factors, as many codes as factors, and enough rows;
     nan where that could not be tried.
+
+    >>> Verdict("caution", (Reason("There are few rows.", "rows", 40.0),)).reasons[0].sentence
+    'There are few rows.'
     """
 
     level: Level

@@ -15,7 +15,13 @@ Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
 
 
 class Encoder(Protocol):
-    """A map from factors to codes whose distance from the truth is known."""
+    """A map from factors to codes whose distance from the truth is known.
+
+    >>> from unweave.synthetic.encoders import Dropped
+    >>> encoder: Encoder = Dropped((1, 3))
+    >>> encoder.n_codes(4), encoder.encode(np.eye(4)).shape
+    (2, (4, 2))
+    """
 
     @property
     def equivalence(self) -> Recovery:

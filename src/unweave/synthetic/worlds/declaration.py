@@ -19,7 +19,11 @@ N_VALUES = 10
 
 @dataclass(frozen=True)
 class Constraint:
-    """A factor that other factors determine; ``invertible`` if it also gives back the one that determines it."""
+    """A factor that other factors determine; ``invertible`` if it also gives back the one that determines it.
+
+    >>> Constraint(determined=2, by=(0, 1), sentence="z3 = z1 z2").invertible
+    False
+    """
 
     determined: int
     by: tuple[int, ...]
@@ -28,7 +32,13 @@ class Constraint:
 
 
 class World(Protocol):
-    """Factors that can be drawn, and what is known of them."""
+    """Factors that can be drawn, and what is known of them.
+
+    >>> from unweave.synthetic.worlds import Circuit
+    >>> world: World = Circuit()
+    >>> world.n_factors, world.effective_dimension, world.sample(10).shape
+    (4, 2, (10, 4))
+    """
 
     @property
     def n_factors(self) -> int:

@@ -40,6 +40,13 @@ class ClassBalance:
 class Diagnosis:
     """What the data are, as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
 
+    >>> import numpy as np
+    >>> from unweave import Evidence, diagnose
+    >>> z = np.random.default_rng(0).normal(size=(500, 2))
+    >>> found = diagnose(Evidence(z, np.column_stack([z, np.ones(500)])))
+    >>> found.effective_dimension, found.dead_codes
+    (2.0, ('code 2',))
+
     Attributes
     ----------
     n_rows, n_factors, n_codes : int

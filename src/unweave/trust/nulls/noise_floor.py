@@ -41,6 +41,12 @@ NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 class NoiseFloor:
     """What encoders that know nothing score, and where the score at hand stands among them.
 
+    >>> from unweave.metrics import mcc
+    >>> z = np.random.default_rng(0).normal(size=(100, 2))
+    >>> found = noise_floor(mcc, Evidence(z, z), n_draws=19)
+    >>> found.defined, found.p_value, found.calibrated > 0.99
+    (True, 0.05, True)
+
     Attributes
     ----------
     metric, kind : str

@@ -25,6 +25,10 @@ FAR = 4.0  # times the samples at hand
 class SamplesNeeded:
     """Number of samples (row groups where there are any) at which two representations are told apart.
 
+    >>> SamplesNeeded("a", "b", difference=0.1, n_now=100, n_needed=250.0, fewest=200, most=300, power=0.8, level=0.95)
+    SamplesNeeded(first='a', second='b', difference=0.1, n_now=100, n_needed=250.0, fewest=200, most=300, power=0.8, \
+level=0.95, notes=())
+
     Attributes
     ----------
     first, second : str
