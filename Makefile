@@ -11,7 +11,7 @@ demo: $(VENV)/installed
 	$(BIN)/unweave demo
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 study: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow

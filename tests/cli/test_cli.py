@@ -1,5 +1,6 @@
 """The command line: every command on every kind of file, and one sentence with exit code 2 for bad input."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from unweave import Evaluation, evaluate, metrics
+from unweave import Evaluation, compare, evaluate, metrics
 from unweave.cli import main
 from unweave.cli.circuit_demo import METRICS
 
@@ -231,7 +232,10 @@ class TestOtherCommands:
         for fact in (card.measures, card.fails_when, card.reference):
             assert fact in " ".join(result.stdout.split())
 
-    def test_demo(self, run):
+    @pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)])
+    def test_demo(self, run, monkeypatch, quick):
+        """Floors, intervals and verdicts of four encoders take a minute; `TestScore` looks at those of one."""
+        monkeypatch.setattr("unweave.evaluation.compare", functools.partial(compare, quick=quick))
         result = run("demo", "--rows", 200)
         assert (result.exit_code, result.stderr) == (0, "")
         for word in ("circuit", "rescaled", "mixed", "noise", *METRICS):
@@ -317,7 +321,7 @@ class TestProcess:
         assert done.stderr == f"Error: There is no file {folder / 'nowhere.csv'}: check the name and the folder.\n"
 
     def test_a_stream_without_the_letters_of_the_table(self, folder):
-        arguments = ("score", folder / "noise.npz", "--metrics", "r2", "--seeds", 2)
+        arguments = ("score", folder / "noise.npz", "--metrics", "r2", "--seeds", 2, "--quick")
         done = self.unweave(*arguments, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
         assert (done.returncode, done.stderr) == (0, b"")
         assert b"r2" in done.stdout

@@ -18,9 +18,12 @@ def sections():
 
 
 START, *TITLES = sections()
+SLOW = {"DCI"}  # boosting without bins; test_foundation.py has faster cases
 
 
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize(
+    "title", [pytest.param(title, marks=pytest.mark.slow if title in SLOW else ()) for title in TITLES]
+)
 def test_numbers_of_the_page(title):
     names, code = {}, sections()[title]
     exec(sections()[START], names)

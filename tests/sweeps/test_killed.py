@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
+import numpy as np
 import pytest
 import tiny_cells
 
@@ -40,19 +40,19 @@ def killed_on_the_way(process, parts, n_more):
 
 
 @pytest.mark.parametrize(
-    ("n_cells", "n_jobs"),
-    [(300, 1), pytest.param(2000, 1, marks=pytest.mark.slow), pytest.param(2000, 2, marks=pytest.mark.slow)],
+    ("n_cells", "n_jobs", "n_kills"),
+    [(60, 1, 2), pytest.param(2000, 1, 3, marks=pytest.mark.slow), pytest.param(2000, 2, 3, marks=pytest.mark.slow)],
 )
-def test_killed_three_times(tmp_path, n_cells, n_jobs):
+def test_killed_on_the_way(tmp_path, n_cells, n_jobs, n_kills):
     folder = tmp_path / "killed"
     n_parts = [0]
-    for _ in range(3):
+    for _ in range(n_kills):
         n_more = random.randrange(1, n_cells // 6)
         n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs), folder / "parts", n_more))
-    assert 0 < n_parts[1] < n_parts[2] < n_parts[3] < n_cells
+    assert (np.diff([*n_parts, n_cells]) > 0).all()
     assert not (folder / "table.parquet").exists()
-    assert started(n_cells, folder, n_jobs).wait(300) == 0
-    whole = run(tiny_cells.many(n_cells, pause=0.002), tmp_path / "whole")
+    sweep = tiny_cells.many(n_cells, pause=0.002)
+    resumed, whole = run(sweep, folder, n_jobs=n_jobs), run(sweep, tmp_path / "whole")
     assert (folder / "table.parquet").read_bytes() == (tmp_path / "whole" / "table.parquet").read_bytes()
-    assert whole.height == 2 * n_cells
-    assert Path(folder / "manifest.json").read_bytes() == (tmp_path / "whole" / "manifest.json").read_bytes()
+    assert resumed.height == whole.height == 2 * n_cells
+    assert (folder / "manifest.json").read_bytes() == (tmp_path / "whole" / "manifest.json").read_bytes()

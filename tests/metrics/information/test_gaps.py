@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave import check_metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.metrics import dcimig, mig, mig_sup, modularity
 
@@ -94,8 +93,3 @@ def test_all_kinds_of_factors():
     for metric in ALL:
         score = metric(factors, codes, kinds={"angle": "circular:360"}, estimator=Histogram(10))
         assert score.raw > 0.9, metric.card.name
-
-
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.card.name)
-def test_contract(metric):
-    check_metric(metric)

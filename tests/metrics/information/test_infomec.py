@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence, check_metric
+from unweave import Evidence
 from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
 from unweave.metrics.information.infomec.shares import NEIGHBOURS
@@ -105,8 +105,3 @@ def test_above_the_stated_rows_a_caveat_says_so():
     factors = drawn("gaussian", n_rows=12_000, n_factors=1)
     caveats = infomec_explicitness(np.sign(factors), factors).caveats
     assert any("10000 of the 12000" in caveat for caveat in caveats)
-
-
-@pytest.mark.parametrize("metric", ALL, ids=lambda metric: metric.card.name)
-def test_contract(metric):
-    check_metric(metric)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave import Evidence, MetricUndefined, check_metric
+from unweave import Evidence, MetricUndefined
 from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.metrics import (
@@ -157,8 +157,3 @@ def test_of_many_codes_some_are_drawn_with_a_caveat():
     score = factors_invariance(factors, np.tile(factors, 4), kinds="ordinal", most_units=3)
     assert sum(not np.isnan(item) for item in score.per_code.values()) == 3
     assert any("drawn at random" in caveat for caveat in score.caveats)
-
-
-@pytest.mark.parametrize("metric", [*CHEAP, *FITTED], ids=lambda metric: metric.card.name)
-def test_contract(metric):
-    check_metric(metric)

@@ -114,7 +114,7 @@ def binary_factors(n_rows, n_factors, seed):
 
 def test_independent_balanced_labels_are_free():
     # a held-out vote of balanced labels is always wrong, and that must not count as knowing them
-    sets = [binary_factors(n, d, seed) for n in (60, 100, 200) for d in (3, 5) for seed in range(10)]
+    sets = [binary_factors(n, d, seed) for n in (60, 200) for d in (3, 5) for seed in range(8)]
     assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
 
 

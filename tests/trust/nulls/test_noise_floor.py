@@ -282,7 +282,7 @@ def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
     """identification of noise is -1 / (d - 1) before it is cut, which a mixing must not profit from."""
     angle = 0.8
     turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    factors = np.random.default_rng(0).normal(size=(500, 2))
+    factors = np.random.default_rng(0).normal(size=(200, 2))
     found = noise_floor(identification, Evidence(factors, factors @ turn), n_draws=19)
     assert found.floor < -0.5 < 0.05 > abs(found.calibrated)
 
