@@ -1,6 +1,7 @@
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # tests/reference/golden_cases.py is shared by the tests of several rooms
@@ -9,3 +10,21 @@ sys.path.insert(0, str(Path(__file__).parent / "reference"))
 # how fast inputs are drawn says how busy the machine is, not whether the code is right
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session")
+def small():
+    """A grid with every series and the ends of every curve, small enough for a normal run."""
+    from unweave.auditing import Grid
+
+    return Grid(
+        n_factors=(10,),
+        n_rows=300,
+        rhos=(0.0, 0.97),
+        dropped=(1, 2),
+        ratios=(2.0, 5.0),
+        splits=(2, 5),
+        mixed_shares=(0.25,),
+        times=(2,),
+        null_ratios=(0.1, 1.0),
+    )

@@ -1,0 +1,22 @@
+"""The picture of an audit: one panel for each property."""
+
+import pytest
+
+from unweave.auditing import audit
+from unweave.evidence import EvidenceError
+
+pytest.importorskip("matplotlib")
+from unweave.report.figures.audit import audit_figure
+
+
+def test_the_picture_has_a_panel_for_each_property(small):
+    figure = audit_figure(audit(lambda factors, codes: 0.5, grid=small, seeds=2, adversary=False))
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["P1 satisfied", "P2 violated", "P3 satisfied", "P4 violated"]
+    level = figure.axes[3].lines[0].get_ydata()
+    assert set(level) == {0.5}
+
+
+def test_there_is_no_picture_of_what_was_not_audited():
+    with pytest.raises(EvidenceError, match="nothing to draw"):
+        audit_figure(audit("rmig"))
