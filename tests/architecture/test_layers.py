@@ -11,7 +11,7 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
-    {"arrays", "on_demand"},
+    {"arrays", "on_demand", "progress"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

@@ -11,8 +11,8 @@ import pytest
 import unweave
 from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
 from unweave.evaluation import loop
-from unweave.evaluation.progress import Progress
 from unweave.evidence import FactorKind
+from unweave.progress import Progress
 
 N_ROWS = 120
 RNG = np.random.default_rng(0)

@@ -1,8 +1,6 @@
 """A folder survives torn files and foreign ones, and belongs to one process and one sweep at a time."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 
@@ -16,12 +14,11 @@ from unweave.sweeps.execution import compute
 from unweave.sweeps.store import Store
 
 HOLDS_THE_LOCK = """
-import fcntl, os, sys
-file = open(sys.argv[1], "a+")
-fcntl.flock(file, fcntl.LOCK_EX)
-print(os.getpid(), "on this machine", file=file, flush=True)
-print("locked", flush=True)
-sys.stdin.read()
+import pathlib, sys
+from unweave.sweeps.lock import FolderLock
+with FolderLock(pathlib.Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
 """
 
 
@@ -112,15 +109,14 @@ def test_what_is_not_final_is_not_kept(tmp_path):
         assert list(store.results) == ["0" * 32]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the other process locks as POSIX does")
 def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
-    command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path / "lock"]
+    command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline().strip() == b"locked"
         with pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on "):
             run(many(1), tmp_path)
-        os.kill(other.pid, signal.SIGKILL)
-    assert (tmp_path / "lock").read_text().startswith(str(other.pid))  # the stale lock of a killed process
+        other.kill()
+    assert (tmp_path / "owner").read_text().startswith(str(other.pid))  # of a killed process
     assert run(many(1), tmp_path).height == 2
 
 

@@ -16,7 +16,7 @@ from unweave.auditing.measurement.store import CellStore
 from unweave.auditing.measurement.subjects import Auditable, Scale, Subject, subject_of, subjects_of
 from unweave.auditing.scorecard import Audit
 from unweave.evidence import EvidenceError
-from unweave.sweeps.progress import progress_bar
+from unweave.progress import progress_bar
 
 BUDGET = 300.0
 POINTS_SHARE, CARD_SHARE = 0.7, 0.1  # of the budget; what they leave is the adversary's
@@ -113,8 +113,8 @@ def audit_all(
     if fit:
         promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
         n_cases = len(dict.fromkeys([*promised, *(point.case for point in grid.points())]))
-        with progress_bar(n_cases, 0, progress) as step:
-            bench = Bench(fit, CellStore(store), n_jobs, after_each=step)
+        with progress_bar(n_cases, progress, what="cases") as bar:
+            bench = Bench(fit, CellStore(store), n_jobs, after_each=bar.advance)
             bench.budget = None if budget is None else POINTS_SHARE * budget
             found = _measured(bench, grid.points(), range(seeds))
             per_subject = _settled(bench, grid.points(), found, seeds)

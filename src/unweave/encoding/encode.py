@@ -15,7 +15,7 @@ from unweave.encoding.encoded import Encoded, EncodingError
 from unweave.encoding.models import Encoder, encoder_of
 from unweave.encoding.outputs import OutputReader, Spread
 from unweave.encoding.parts import Parts
-from unweave.evaluation.progress import progress_bar
+from unweave.progress import progress_bar
 
 PROBED = 8
 BATCHES_PER_PART = 20

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation.metric_choice import metric_of
-from unweave.evaluation.progress import Progress
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
+from unweave.progress import Progress
 from unweave.score import plain_data
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import FEWEST_DRAWS, noise_floors

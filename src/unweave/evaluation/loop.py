@@ -17,10 +17,10 @@ import numpy as np
 from unweave.card import Card, MetricUndefined
 from unweave.evaluation.judging import assured
 from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of, stated_options
-from unweave.evaluation.progress import progress_bar
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.options import with_option_signature
+from unweave.progress import progress_bar
 
 BUDGET = 30.0
 

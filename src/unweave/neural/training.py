@@ -9,8 +9,6 @@ for every sample: d times their mean log length, minus log |J|, which the encode
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +20,7 @@ from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
 from unweave.neural.flows import CouplingFlow
+from unweave.progress import progress_bar
 
 
 class Source(Protocol):
@@ -115,7 +114,7 @@ def train(
     path = None if checkpoint is None else Path(checkpoint)
     start = _resumed(path, stated, flow, optimiser, schedule, rng, records)
     recent: list[tuple[float, float, float]] = []
-    with _bar(settings.n_steps, start, progress) as advance:
+    with progress_bar(settings.n_steps, progress, start) as bar:
         for step in range(start + 1, settings.n_steps + 1):
             rows = _tensor(source.sample(settings.batch_size, rng), flow)
             terms = loss_terms(flow, rows, objective, rng)
@@ -129,7 +128,7 @@ def train(
             recent.append(tuple(float(term.detach()) for term in terms))  # type: ignore[arg-type]
             if not math.isfinite(recent[-1][0]):
                 raise FloatingPointError(f"The likelihood is not finite at step {step}: lower the learning rate.")
-            advance(recent[-1][0])
+            bar.advance(text=f"log-likelihood {-recent[-1][0]:7.3f} nats")
             if step % settings.checkpoint_every == 0 or step == settings.n_steps:
                 records.append(Record(step, *np.mean(recent, axis=0).tolist()))
                 recent = []
@@ -203,21 +202,6 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: CouplingFlow, *par
     rng.bit_generator.state = found["rng"]
     records.extend(Record(**record) for record in found["records"])
     return records[-1].step
-
-
-@contextmanager
-def _bar(n_steps: int, start: int, wanted: bool) -> Iterator[Callable[[float], None]]:
-    """A function to call after each step with the likelihood's cost."""
-    if not wanted:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("training", total=n_steps, completed=start)
-        yield lambda cost: bar.update(task, advance=1, description=f"log-likelihood {-cost:7.3f} nats")
 
 
 def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:

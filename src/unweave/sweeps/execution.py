@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from unweave.evidence import EvidenceError
+from unweave.progress import progress_bar
 from unweave.sweeps.keys import row_keys
-from unweave.sweeps.progress import progress_bar
 from unweave.sweeps.protocol import Measurement, problem_of
 from unweave.sweeps.store import Store
 from unweave.sweeps.sweep import RESULT_COLUMNS, Cell, Sweep
@@ -83,12 +83,12 @@ def run(
         if tasks:
             store.write_manifest(len(sweep.cells), n_results, finished=False)
         n_before = len(sweep.cells) - len(tasks)
-        with progress_bar(len(sweep.cells), n_before, progress) as step:
+        with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
                 for number, results in _computed(tasks, n_jobs, cluster):
                     _refuse_other_versions(tasks[number], results)
                     store.add(results)
-                    step()
+                    bar.advance()
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_where_it_is(store, n_results)) from None
             except SweepStopped as error:

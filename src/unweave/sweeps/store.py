@@ -4,7 +4,7 @@
     parts/           one Parquet file for every cell finished since the last end of a run
     cells.parquet    all results of earlier runs, by key
     table.parquet    the table of the sweep, in its order, the same bytes however it was computed
-    lock             who is writing
+    lock, owner      who is writing
 
 Every file is written under another name, flushed to the disk and put in place in one step, so that a file is either
 whole or not there. What cannot be read is left out, said in a warning, and computed again.

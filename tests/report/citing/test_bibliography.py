@@ -1,6 +1,7 @@
 """Every work that a card cites has an entry, and no entry says more than is known."""
 
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -29,8 +30,13 @@ def test_years_are_those_of_the_cards():
                 assert dict(entry.fields).get("year") == (stated and stated[1])
 
 
+KNOWN_FOR_SURE = {"author", "title", "booktitle", "journal", "eprint", "archiveprefix", "year"}
+
+
 def test_keys_are_unique_and_braces_close():
-    assert len({entry.key for entry in BIBLIOGRAPHY}) == len(BIBLIOGRAPHY)
+    text = (files("unweave.report.citing") / "references.bib").read_text(encoding="utf-8")
+    assert len({entry.key for entry in BIBLIOGRAPHY}) == len(BIBLIOGRAPHY) == text.count("@")
+    assert {name for entry in BIBLIOGRAPHY for name, _ in entry.fields} <= KNOWN_FOR_SURE
     for entry in BIBLIOGRAPHY:
         assert entry.bibtex.count("{") == entry.bibtex.count("}")
         assert entry.bibtex.isascii()

@@ -19,9 +19,9 @@ from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs.checkpoints import Folder
 from unweave.models.runs.naming import distinct_names
 from unweave.models.training.images import TrainingImages, training_images
-from unweave.models.training.progress import progress_bar
 from unweave.models.training.settings import TrainingSettings
 from unweave.models.training.stack import Member, Stack, State
+from unweave.progress import progress_bar
 
 MOST_IN_A_STACK = 16  # more gain nothing: their weights leave the cache
 
@@ -137,9 +137,9 @@ def train(
         states = {name: State() if kept is None else kept.state(name) for name in names if name not in found}
         waiting = dict(zip(names, members, strict=True))
         n_before = sum(state.n_steps for state in states.values())
-        with progress_bar(len(states) * settings.n_steps, n_before, progress) as advance:
+        with progress_bar(len(states) * settings.n_steps, progress, n_before, "training") as bar:
             for name, model in _trained(
-                plan, {name: (waiting[name], state) for name, state in states.items()}, kept, advance
+                plan, {name: (waiting[name], state) for name, state in states.items()}, kept, bar.advance
             ):
                 found[name] = model
     return Fleet(tuple(found[name] for name in names))
