@@ -51,7 +51,7 @@ def test_json_gives_the_same_score_back(raw, bounds, per_factor, matrix, caveats
     back = Score.from_json(text)
     assert back == score
     np.testing.assert_equal(
-        (back.raw, back.bounds, back.per_factor, back.caveats), (raw, bounds, per_factor, tuple(caveats))
+        (back.raw, back.bounds, back.per_factor, list(map(str, back.caveats))), (raw, bounds, per_factor, caveats)
     )
     if matrix:
         np.testing.assert_array_equal(back.parts["matrix"], parts["matrix"])

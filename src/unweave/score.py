@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.findings import Finding, as_findings
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Score:
         The number for every factor and every code, where the metric has them.
     parts : dict of name to array
         Matrices (rows codes, columns factors) and whatever else explains the number.
-    caveats : tuple of str
-        One sentence each.
+    caveats : tuple of Finding
+        What to keep in mind; ``str`` of each is a sentence. Plain sentences may be passed and become findings.
     settings : dict
         Every option in force, estimators spelled out.
     best : float
@@ -53,9 +54,12 @@ class Score:
     per_factor: dict[str, float] = field(default_factory=dict)
     per_code: dict[str, float] = field(default_factory=dict)
     parts: dict[str, FloatArray] = field(default_factory=dict)
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     best: float = math.nan
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caveats", as_findings(self.caveats))
 
     @property
     def value(self) -> float:
@@ -93,7 +97,7 @@ class Score:
             per_factor={name: _number(item) for name, item in data["per_factor"].items()},
             per_code={name: _number(item) for name, item in data["per_code"].items()},
             parts={name: _array(item) for name, item in data["parts"].items()},
-            caveats=tuple(data["caveats"]),
+            caveats=tuple(map(Finding.from_dict, data["caveats"])),
             settings=data["settings"],
             best=_number(data["best"]),
         )
@@ -124,6 +128,8 @@ def plain_data(item: Any) -> Any:
         return str(item)
     if isinstance(item, float):
         return None if math.isnan(item) else float(item) if math.isfinite(item) else str(item)
+    if isinstance(item, Finding):
+        return item.to_dict()
     if isinstance(item, Mapping):
         return {str(key): plain_data(entry) for key, entry in item.items()}
     if isinstance(item, Sequence):

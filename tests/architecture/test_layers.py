@@ -11,7 +11,8 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
-    {"arrays", "on_demand", "progress"},
+    {"findings"},
+    {"arrays", "words", "on_demand", "progress"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

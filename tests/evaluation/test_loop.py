@@ -12,6 +12,7 @@ import unweave
 from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
 from unweave.evaluation import loop
 from unweave.evidence import FactorKind
+from unweave.findings import Finding
 from unweave.progress import Progress
 
 N_ROWS = 120
@@ -133,7 +134,7 @@ class TestFailures:
         for score in (row.score for row in evaluate(factors, CODES, metrics=QUICK).rows):
             assert np.isnan(score.per_factor["weight"])
             assert np.isfinite(score.value)
-            assert "Constant in these samples, so left out of the score: weight." in score.caveats
+            assert Finding("constant_factors", factors=["weight"]) in score.caveats
 
     def test_constant_factors_alone_are_refused(self):
         for row in evaluate(np.ones((N_ROWS, 2)), CODES, metrics=QUICK).rows:
@@ -145,7 +146,7 @@ class TestFailures:
         codes = pd.DataFrame(CODES, columns=["u", "v"]).assign(dead=3.0)
         for row in evaluate(FACTORS, codes, metrics=QUICK).rows:
             assert np.isfinite(row.score.value)
-            assert "Dead codes, which carry nothing: dead." in row.score.caveats
+            assert Finding("dead_codes", codes=["dead"]) in row.score.caveats
 
 
 class TestSeeds:
@@ -198,7 +199,7 @@ class TestCompare:
         alone = evaluate(FACTORS.to_numpy()[rows], CODES[rows], metrics=["mcc"], factor_names=["size", "hue"])
         assert both.score("mcc", "first").raw == pytest.approx(alone["mcc"].raw)
         assert (both.data["n_rows"], both.data["n_dropped"]) == (118, 2)
-        assert all("2 rows with missing values were dropped." in row.score.caveats for row in both.rows)
+        assert all(Finding("rows_dropped", n_rows=2) in row.score.caveats for row in both.rows)
 
     @pytest.mark.parametrize(
         ("representations", "message"),

@@ -109,9 +109,9 @@ def test_the_default_frame_is_polars(evaluation):
 
 
 def test_notes_stand_once_with_their_metrics(evaluation):
-    constant = "Constant in these samples, so left out of the score: flat."
+    constant = "flat is constant in these samples and left out of the score."
     assert evaluation.notes[constant] == ("mcc", "r2", "mig")
-    assert any(note.startswith("kept: Dead codes") for note in evaluation.notes)
+    assert any(note.startswith("kept: code 2 does not vary") for note in evaluation.notes)
 
 
 @pytest.fixture(scope="module")

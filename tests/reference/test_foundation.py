@@ -104,7 +104,7 @@ def test_dci_does_not_depend_on_where_a_constant_code_stands(place):
     dead = np.full((len(codes), 1), 3.0)
     score = dci_disentanglement(factors, np.hstack([dead, codes] if place == "first" else [codes, dead]))
     assert score.raw > 0.99
-    assert any("Dead" in caveat for caveat in score.caveats)
+    assert any(caveat.kind == "dead_codes" for caveat in score.caveats)
 
 
 def test_nothing_is_found_in_the_null_case():

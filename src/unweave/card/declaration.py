@@ -18,6 +18,7 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.samplers import Sampler
+from unweave.findings import Finding, as_findings
 from unweave.score import Score
 
 if TYPE_CHECKING:
@@ -220,22 +221,16 @@ def _checked_score(score: object, card: Card) -> Score:
     )
 
 
-def _shared_caveats(card: Card, evidence: Evidence) -> list[str]:
-    caveats = []
+def _shared_caveats(card: Card, evidence: Evidence) -> tuple[Finding, ...]:
+    caveats: list[Finding | str] = []
     if "factors" in card.needs and evidence.constant_factors:
-        names = _listed(evidence.constant_factors)
-        caveats.append(f"Constant in these samples, so left out of the score: {names}.")
+        caveats.append(Finding("constant_factors", factors=evidence.constant_factors))
     if "codes" in card.needs and evidence.dead_codes:
-        caveats.append(f"Dead codes, which carry nothing: {_listed(evidence.dead_codes)}.")
+        caveats.append(Finding("dead_codes", codes=evidence.dead_codes))
     if evidence.n_dropped:
-        caveats.append(f"{evidence.n_dropped} rows with missing values were dropped.")
-    caveats += [assumption.sentence for assumption in card.assumes if not assumption.holds(evidence)]
-    return caveats
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+        caveats.append(Finding("rows_dropped", n_rows=evidence.n_dropped))
+    caveats += [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
+    return as_findings(caveats)
 
 
 def _described(option: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
@@ -20,14 +21,16 @@ UNBOUNDED = (-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Assumption:
-    """A sentence that has to hold for the score to mean what it says, and a test of it on the evidence.
+    """What has to hold for a score to mean what it says: the caveat when it does not, and a test on the evidence.
+
+    The caveat is a `Finding`, or a sentence of your own.
 
     >>> enough = Assumption("There are fewer than 100 rows.", lambda evidence: evidence.n_rows >= 100)
     >>> enough.holds(Evidence([1.0, 2.0]))
     False
     """
 
-    sentence: str
+    caveat: Finding | str
     holds: Callable[[Evidence], bool]
 
 

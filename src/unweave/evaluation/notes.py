@@ -15,9 +15,7 @@ Said = tuple[str, "Row"]
 
 def notes_of(rows: Sequence[Row], n_representations: int) -> dict[str, tuple[str, ...]]:
     """Sentences with the labels they belong to: caveats and failures, what draws were made, whose the checks are."""
-    caveats = [
-        (sentence, row) for row in rows for sentence in (row.score.caveats if row.score else (row.problem or "",))
-    ]
+    caveats = [(str(said), row) for row in rows for said in (row.score.caveats if row.score else (row.problem or "",))]
     labels: dict[str, dict[str, None]] = {}
     about: dict[str, dict[str, None]] = {}
     for sentence, row in [*caveats, *_with_ranges(_of_draws(rows)), *_of_first_seeds(rows)]:

@@ -205,7 +205,7 @@ class Evaluation:
             "upper": [row.interval.upper if row.interval else math.nan for row in self.rows],
             "verdict": [row.verdict.level if row.verdict else None for row in self.rows],
             "seconds": [row.seconds for row in self.rows],
-            "note": [" ".join(row.score.caveats) if row.score else row.problem for row in self.rows],
+            "note": [" ".join(map(str, row.score.caveats)) if row.score else row.problem for row in self.rows],
         }
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Assumptions that several metrics share: a sentence for when it fails, and a test on the evidence at hand."""
+"""Assumptions that several metrics share: what to say when it fails, and a test on the evidence at hand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from unweave.card import Assumption
 from unweave.estimators.dependence.correlation import Spearman
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_correlation_matrix
 
@@ -29,14 +30,14 @@ def _few_codes_per_row(evidence: Evidence) -> bool:
 
 
 FACTORS_NOT_CORRELATED = Assumption(
-    "Factors are correlated, so codes that mix them score as if they did less (Joshi et al., property P1).",
+    Finding("factors_correlated"),
     _factors_not_correlated,
 )
 FACTORS_HELD_ALONE = Assumption(
-    "Factors are correlated and there is no sampler, so whoever holds one factor also holds part of others.",
+    Finding("factors_not_held_alone"),
     lambda evidence: evidence.sampler is not None or _factors_not_correlated(evidence),
 )
 FEW_CODES_PER_ROW = Assumption(
-    "There are more than 5 codes per 100 rows, so chance alone finds good matches (Joshi et al., property P4).",
+    Finding("many_codes_per_row"),
     _few_codes_per_row,
 )

@@ -14,6 +14,7 @@ from unweave.card import MetricUndefined
 from unweave.estimators.information.mixture_density import Components, groups_of
 from unweave.estimators.information.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling, Sampled
 from unweave.evidence import Evidence, Posterior
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_labels, posterior_of, varying
 
@@ -43,7 +44,7 @@ class FactorInformation:
     whole: FloatArray
     whole_error: FloatArray
     within: FloatArray
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
 
 
 @memoised(on="both")
@@ -113,30 +114,22 @@ def shared_given_sample(posterior: Posterior) -> FloatArray:
     return shared
 
 
-def limit_caveat(information: float, n_rows: int) -> tuple[str, ...]:
-    """A sentence when the samples are too few for what the codes tell of them."""
+def limit_caveat(information: float, n_rows: int) -> tuple[Finding, ...]:
+    """A caveat when the samples are too few for what the codes tell of them."""
     if information < math.log(n_rows) - NEAR_THE_LIMIT:
         return ()
-    return (
-        f"I(x, z) is estimated as {information:.2f} nats, near log N = {math.log(n_rows):.2f} that no estimate from N "
-        "samples can exceed: read it as a lower bound, or pass more samples.",
-    )
+    return (Finding("information_near_limit", information=information, limit=math.log(n_rows)),)
 
 
-def _stratum_caveats(evidence: Evidence, estimator: MixtureSampling, within: FloatArray) -> tuple[str, ...]:
+def _stratum_caveats(evidence: Evidence, estimator: MixtureSampling, within: FloatArray) -> tuple[Finding, ...]:
     caveats = []
     for name, column, told in zip(evidence.factor_names, factor_labels(evidence, estimator), within, strict=True):
         sizes = np.bincount(column)
         rows = sizes[sizes > 0]
         if told > math.log(rows.mean()) - NEAR_THE_LIMIT:
-            caveats.append(
-                f"Within a value of {name!r} the codes tell {told:.2f} nats of the sample, near the logarithm of its "
-                f"{rows.mean():.0f} rows that no estimate can exceed: what codes know of it together is overstated."
-            )
+            caveats.append(Finding("stratum_near_limit", information=told, n_rows=rows.mean(), factors=[name]))
         elif rows.min() < FEWEST_ROWS_PER_VALUE:
-            caveats.append(
-                f"A value of {name!r} is seen in {rows.min()} rows only, too few to say what codes tell of it."
-            )
+            caveats.append(Finding("rare_value", n_rows=rows.min(), factors=[name]))
     return tuple(caveats)
 
 

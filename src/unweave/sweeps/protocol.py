@@ -94,7 +94,7 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
     except Exception as error:  # the other metrics and cells go on
         problem, final = problem_of(error)
         return Measurement(label, math.nan, math.nan, problem, time.perf_counter() - start, final)
-    reason = (" ".join(found.caveats) or "undefined") if math.isnan(found.raw) else None
+    reason = (" ".join(map(str, found.caveats)) or "undefined") if math.isnan(found.raw) else None
     return Measurement(label, found.value, float(found.raw), reason, time.perf_counter() - start)
 
 

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from unweave import Evidence, EvidenceError, Posterior, metrics
+from unweave.findings import Finding
 
 NAN = float("nan")
 
@@ -83,7 +84,7 @@ def test_dropping_nothing_changes_nothing():
 
 def test_the_score_says_how_many_rows_were_dropped():
     score = metrics.mcc(gaps(2, n_rows=40), gaps(5, n_rows=40), missing="drop")
-    assert "2 rows with missing values were dropped." in score.caveats
+    assert Finding("rows_dropped", n_rows=2) in score.caveats
 
 
 def test_nothing_left_to_score():

@@ -5,6 +5,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
 from unweave.metrics.information.infomec.shares import NEIGHBOURS
 from unweave.metrics.matrices import factor_entropies, mutual_information_matrix
@@ -104,4 +105,4 @@ def test_a_factor_that_hardly_varies_is_survived():
 def test_above_the_stated_rows_a_caveat_says_so():
     factors = drawn("gaussian", n_rows=12_000, n_factors=1)
     caveats = infomec_explicitness(np.sign(factors), factors).caveats
-    assert any("10000 of the 12000" in caveat for caveat in caveats)
+    assert Finding("classifiers_sampled_rows", n_rows=10000, of=12000) in caveats

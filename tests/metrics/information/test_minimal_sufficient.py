@@ -122,7 +122,7 @@ def test_a_group_is_scored_as_one(joint):
     apart = minimality(factors, codes, code_groups={"place": ["x", "y"]}, **given)
     assert apart.raw > 0.93
     assert whole.raw < 0.8
-    assert any("nuisances" in caveat for caveat in apart.caveats)
+    assert any("nuisances" in str(caveat) for caveat in apart.caveats)
 
 
 def test_a_group_that_holds_a_nuisance_is_not_minimal():
@@ -156,4 +156,4 @@ def test_of_many_codes_some_are_drawn_with_a_caveat():
     factors = rng.integers(0, 3, size=(300, 2))
     score = factors_invariance(factors, np.tile(factors, 4), kinds="ordinal", most_units=3)
     assert sum(not np.isnan(item) for item in score.per_code.values()) == 3
-    assert any("drawn at random" in caveat for caveat in score.caveats)
+    assert any("drawn at random" in str(caveat) for caveat in score.caveats)

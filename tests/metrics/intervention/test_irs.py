@@ -75,7 +75,7 @@ def test_small_null_case():
     score = irs(factors, codes)
     published = next(e["value"] for e in VALUES if e["case"] == "c08" and e["settings"]["diff_quantile"] == 0.99)
     assert score.raw < 0.15 < 0.3 < published
-    assert any("lifts the score of noise" in caveat for caveat in score.caveats)
+    assert any(caveat.quantities.get("effect") == "noise scores" for caveat in score.caveats)
 
 
 def test_ranks_do_not_mind_a_monotone_map():

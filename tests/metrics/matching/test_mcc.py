@@ -3,6 +3,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.estimators.matching import matched_correlation_by_chance
+from unweave.findings import Finding
 from unweave.metrics import mcc
 
 
@@ -72,7 +73,7 @@ def test_dropped_factors_are_free_when_matched_and_cost_under_coverage():
     matched, coverage = mcc(z, z[:, :3]), mcc(z, z[:, :3], normalise="coverage")
     assert matched.raw == pytest.approx(1.0)
     assert coverage.raw == pytest.approx(3 / 5)
-    assert any("2 of 5 factors" in caveat for caveat in matched.caveats)
+    assert Finding("factors_without_code", n_missing=2, n_factors=5) in matched.caveats
     assert coverage.per_factor["factor 4"] == 0.0
 
 

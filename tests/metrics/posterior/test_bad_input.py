@@ -28,7 +28,7 @@ def test_a_range_that_misses_most_of_the_mass_is_a_caveat_with_the_share():
     far = Posterior(RNG.normal(10, 1, size=(400, 2)), np.full((400, 2), 0.3))
     for metric in (informativeness, rmig, jemmig, wsepin):
         caveats = metric(FACTORS, far).caveats
-        assert any("100% of the mass of code" in caveat and "outside -4 to 4" in caveat for caveat in caveats)
+        assert any("100% of the mass of code" in said and "outside -4 to 4" in said for said in map(str, caveats))
     assert not informativeness(FACTORS, far, estimator=QuantisedPosterior(limits=(6.0, 14.0))).caveats
 
 
@@ -40,13 +40,13 @@ def test_too_few_samples_for_the_values_of_a_factor():
 def test_values_seen_in_a_few_rows_are_a_caveat():
     rare = np.where(np.arange(400) < 3, 7, FACTORS[:, 0] % 2)
     caveats = unibound(rare, POSTERIOR, kinds="categorical", estimator=MixtureSampling(400)).caveats
-    assert any("3 rows only" in caveat for caveat in caveats)
+    assert any("only 3 rows" in str(caveat) for caveat in caveats)
 
 
 def test_a_value_whose_rows_are_all_told_apart_is_a_caveat():
     narrow = Posterior(RNG.normal(size=(400, 4)), np.full((400, 4), 0.05))
     caveats = unibound(FACTORS, narrow, kinds="categorical", estimator=MixtureSampling(400)).caveats
-    assert any("no estimate can exceed" in caveat for caveat in caveats)
+    assert any("no estimate can exceed" in str(caveat) for caveat in caveats)
 
 
 def test_a_factor_with_one_value_is_left_out_and_named():
@@ -55,7 +55,7 @@ def test_a_factor_with_one_value_is_left_out_and_named():
         score = rmig(factors, POSTERIOR, kinds="categorical", estimator=estimator)
         assert np.isnan(score.per_factor["factor 1"])
         assert np.isfinite(score.raw)
-        assert any("factor 1" in caveat for caveat in score.caveats)
+        assert any("factor 1" in str(caveat) for caveat in score.caveats)
     with pytest.raises(MetricUndefined, match="all are constant"):
         rmig(np.ones(400), POSTERIOR)
 
@@ -68,7 +68,7 @@ def test_points_are_refused():
 
 
 def test_k_beyond_the_codes():
-    assert any("the best 3 are all of them" in caveat for caveat in sepin_at_k(None, POSTERIOR).caveats)
+    assert any("the best 3 are all of them" in str(caveat) for caveat in sepin_at_k(None, POSTERIOR).caveats)
     assert sepin_at_k(None, POSTERIOR).raw == sepin_at_k(None, POSTERIOR, k=2).raw
     with pytest.raises(MetricUndefined, match="k=0 leaves no code"):
         sepin_at_k(None, POSTERIOR, k=0)
@@ -82,7 +82,7 @@ def test_an_unknown_choice_of_codes():
 def test_an_estimate_near_log_n_is_a_caveat():
     narrow = Posterior(RNG.normal(size=(400, 4)), np.full((400, 4), 0.05))
     score = wsepin(None, narrow)
-    assert any("log N = 5.99" in caveat for caveat in score.caveats)
+    assert any("log N = 5.99" in str(caveat) for caveat in score.caveats)
     assert informativeness(None, narrow, of="all", normalise=False).raw <= np.log(400)
 
 

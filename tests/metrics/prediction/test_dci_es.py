@@ -42,7 +42,7 @@ def test_noise_gets_nothing():
     rng = np.random.default_rng(0)
     undefined = dci_explicitness(rng.normal(size=(2000, 2)), rng.normal(size=(2000, 2)), floor="best")
     assert np.isnan(undefined.raw)
-    assert "No probe reads" in undefined.caveats[0]
+    assert "No probe predicts" in str(undefined.caveats[0])
 
 
 def test_linear_codes_are_explicit_and_bent_ones_less():

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
+from unweave.findings import Finding
 from unweave.metrics import explicitness
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
@@ -71,7 +72,7 @@ def test_rare_values_dead_codes_and_subsampling_are_said():
     rng = np.random.default_rng(3)
     labels = np.array(["common", "other"])[rng.integers(0, 2, 400)]
     labels[0] = "once"
-    assert any("too rare" in caveat for caveat in explicitness({"f": labels}, rng.normal(size=(400, 2))).caveats)
+    assert any("too rare" in str(caveat) for caveat in explicitness({"f": labels}, rng.normal(size=(400, 2))).caveats)
     assert explicitness({"f": labels}, np.ones((400, 2))).raw == 0
     part = explicitness(rng.normal(size=(400, 2)), rng.normal(size=(400, 2)), max_rows=200)
-    assert any("200 of 400 rows" in caveat for caveat in part.caveats)
+    assert Finding("rows_sampled", n_rows=200, of=400) in part.caveats

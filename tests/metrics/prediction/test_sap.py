@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from unweave.estimators.probes.line_classifiers import LinearSvm, Neighbourhood
+from unweave.findings import Finding
 from unweave.metrics import sap
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
@@ -91,6 +92,6 @@ def test_one_code_and_unknown_options():
     z = np.random.default_rng(5).normal(size=(300, 2))
     alone = sap(z, z[:, :1])
     assert alone.per_factor["factor 0"] == pytest.approx(1.0)
-    assert "one code" in alone.caveats[0]
+    assert alone.caveats[0] == Finding("one_code")
     with pytest.raises(ValueError, match="classify"):
         sap(z, z, classify="all")

@@ -12,7 +12,7 @@ import numpy as np
 
 from unweave.auditing.findings.adversary import RedTeam
 from unweave.auditing.findings.card_check import Promise, card_cases, promise_of
-from unweave.auditing.findings.properties import Finding, Scores, finding_of, mean_interval, seed_numbers
+from unweave.auditing.findings.properties import PropertyFinding, Scores, finding_of, mean_interval, seed_numbers
 from unweave.auditing.measurement.cases import Case, Outcome, written
 from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point
 from unweave.auditing.measurement.subjects import Subject
@@ -55,7 +55,7 @@ def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
     }
 
 
-def _result(finding: Finding, subject: Subject, scores: Scores) -> Result:
+def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Result:
     worst = finding.worst
     measured = tuple(
         Measured(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts) for row in finding.rows
@@ -73,7 +73,7 @@ def _result(finding: Finding, subject: Subject, scores: Scores) -> Result:
     )
 
 
-def _worst_case(finding: Finding, subject: Subject, scores: Scores) -> WorstCase | None:
+def _worst_case(finding: PropertyFinding, subject: Subject, scores: Scores) -> WorstCase | None:
     """The seed at which the row that weighs most is worst: the least cost of lost factors, else the largest number."""
     worst = finding.worst
     if worst is None:

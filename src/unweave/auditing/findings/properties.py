@@ -87,7 +87,7 @@ class PropertyRow:
 
 
 @dataclass(frozen=True)
-class Finding:
+class PropertyFinding:
     """What was found for one property: the verdict, the row that weighs most, and what is missing."""
 
     name: Property
@@ -108,7 +108,7 @@ class Finding:
         return max(others, key=lambda row: row.number, default=least)
 
 
-def finding_of(name: Property, points: Sequence[Point], scores: Scores) -> Finding:
+def finding_of(name: Property, points: Sequence[Point], scores: Scores) -> PropertyFinding:
     """Rows, verdict and what is missing for one property, from scores by point and seed."""
     curves: dict[tuple[Property, str, int], list[Point]] = {}
     for point in points:
@@ -124,7 +124,7 @@ def finding_of(name: Property, points: Sequence[Point], scores: Scores) -> Findi
         rows += ROWS[name](measured, scores)
     possible = tuple(DECIDED[k] for k in sorted(_possible(name, rows, bool(missing))))
     verdict = possible[0] if len(possible) == 1 else "undecided"
-    return Finding(name, verdict, possible, tuple(rows), tuple(missing))
+    return PropertyFinding(name, verdict, possible, tuple(rows), tuple(missing))
 
 
 def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:

@@ -22,6 +22,7 @@ from unweave.card import MetricUndefined
 from unweave.estimators.information.gaussian_information import GaussianInformation
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import NUMERIC, factor_entropies, posterior_of, varying
 from unweave.metrics.sampled_information import factor_information, factor_ratios
@@ -52,7 +53,7 @@ class PartialInformation:
     single: FloatArray
     rest: FloatArray
     whole: FloatArray
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
 
     def bound(self, bound: Bound) -> FloatArray:
         """A bound for every code and factor."""

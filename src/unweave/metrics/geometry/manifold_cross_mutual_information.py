@@ -17,6 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import Sampling, cross_information, latent_names
 from unweave.score import Score
 
@@ -82,9 +83,9 @@ def manifold_cross_mutual_information(
     per_latent = np.full(matrix.shape[0], np.nan)
     per_latent[rows] = matrix[rows, columns]
     alone = int(np.isnan(partner).sum())
-    caveats = [f"{alone} latents have no partner, as the reference has fewer."] if alone else []
+    caveats = [Finding("latents_without_partner", n_latents=alone)] if alone else []
     if np.isnan(matrix).any():
-        caveats.append("A latent that does not move the output shares nothing that is defined.")
+        caveats.append(Finding("latent_without_effect"))
     return Score(
         raw=float(per_latent[rows].mean()),
         per_code=dict(zip(latent_names(evidence), per_latent.tolist(), strict=True)),

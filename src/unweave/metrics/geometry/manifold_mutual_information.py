@@ -17,6 +17,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import (
     Sampling,
     check_sets,
@@ -108,17 +109,15 @@ def manifold_mutual_information(
         },
         caveats=(
             *saturation(evidence, found, directions=True),
-            *(("There is one latent, so there is no pair.",) if found.n_latents == 1 else ()),
+            *((Finding("one_latent"),) if found.n_latents == 1 else ()),
             *_parallel_pairs(latent_names(evidence), matrix),
         ),
     )
 
 
-def _parallel_pairs(names: Sequence[str], matrix: FloatArray) -> tuple[str, ...]:
-    """One sentence where two latents move the output in the same direction."""
+def _parallel_pairs(names: Sequence[str], matrix: FloatArray) -> tuple[Finding, ...]:
+    """A caveat where two latents move the output in the same direction."""
     pairs = np.argwhere(np.triu(np.isposinf(matrix)))
     if not len(pairs):
         return ()
-    first, second = (names[i] for i in pairs[0])
-    others = f", and {len(pairs) - 1} more pairs" if len(pairs) > 1 else ""
-    return (f"{first} and {second} move the output in the same direction{others}: what they share is infinite.",)
+    return (Finding("latents_parallel", n_others=len(pairs) - 1, codes=[names[i] for i in pairs[0]]),)

@@ -17,6 +17,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, saturation, shared_directions
 from unweave.score import Score
 
@@ -85,7 +86,7 @@ def manifold_total_correlation(
         shared = mean_of(directions[:, :-1].sum(axis=1) - directions[:, -1])  # A.31
     raw = float(shared.value)
     dependent = int(np.isneginf(found.log_directions[found.resolved]).sum())
-    caveats = (f"The latents' directions are dependent in {dependent} samples: they share infinitely much.",)
+    caveats = (Finding("latents_dependent", n_samples=dependent),)
     return Score(
         raw=raw,
         parts={

@@ -13,6 +13,7 @@ from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
 from unweave.estimators.information.priors import Latents, Prior
 from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
+from unweave.findings import Finding
 from unweave.memo import memoised
 
 KEPT_BYTES = 256 * 2**20
@@ -257,22 +258,18 @@ def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
             )
 
 
-def saturation(evidence: Evidence, found: Geometry, directions: bool = False) -> tuple[str, ...]:
+def saturation(evidence: Evidence, found: Geometry, directions: bool = False) -> tuple[Finding, ...]:
     """What to know of latents that do not move the output, and of samples that were left out."""
     n_used, n_rows = int(found.used.sum()), len(found.used)
     counts = np.isneginf(found.log_lengths).sum(axis=0)
     caveats = [
-        f"{name} does not move the output in {count} of {n_used} samples: its entropy is minus infinity, and what it "
-        "shares with others is undefined."
+        Finding("latent_without_effect_in_samples", n_samples=count, of=n_used, codes=[name])
         for name, count in zip(latent_names(evidence), counts.tolist(), strict=True)
         if count
     ]
     left_out = n_rows - (int(found.resolved.sum()) if directions else n_used)
     if left_out:
-        caveats.append(
-            f"{left_out} of {n_rows} samples were left out, because the decoder's output is saturated there and its "
-            f"derivatives cannot be told from 0{' or from each other' if directions else ''}."
-        )
+        caveats.append(Finding("samples_saturated", n_samples=left_out, of=n_rows, directions=directions))
     return tuple(caveats)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.identification.chance import chance_level, n_distinct
 from unweave.metrics.identification.factor_columns import live_codes
 from unweave.metrics.identification.findings import Findings, findings
@@ -26,7 +27,6 @@ from unweave.score import Score
 
 MUCH_OUTSIDE = 0.1
 KNOWS_NOTHING = -1
-NO_CODE = "No code knows anything of the factors, as far as these rows can tell."
 
 
 @metric(
@@ -131,14 +131,11 @@ def _as_given(evidence: Evidence, matrix: FloatArray) -> FloatArray:
     return result
 
 
-def _caveats(found: Findings) -> tuple[str, ...]:
+def _caveats(found: Findings) -> tuple[Finding, ...]:
     known = found.responses.informative
     if not known.any():
-        return (NO_CODE,)
+        return (Finding("codes_uninformative_here"),)
     mixed = int((found.responses.model[known] > JUMPS).sum())
     if mixed and found.outside > MUCH_OUTSIDE:
-        return (
-            f"{found.outside:.0%} of the combinations with every factor set on its own lie outside these data, so what "
-            f"the {mixed} mixed codes do there is extrapolated.",
-        )
+        return (Finding("combinations_extrapolated", share=found.outside, n_mixed=mixed),)
     return ()

@@ -12,6 +12,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import Information, factor_entropies, mutual_information_matrix, varying
 from unweave.score import Score
@@ -68,5 +69,5 @@ def dcimig(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, gaps.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
-        caveats=("One factor: the gap is from knowing nothing.",) if evidence.n_factors == 1 else (),
+        caveats=(Finding("one_factor"),) if evidence.n_factors == 1 else (),
     )

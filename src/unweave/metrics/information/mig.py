@@ -15,6 +15,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix, varying
 from unweave.score import Score
@@ -78,5 +79,5 @@ def mig(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
-        caveats=("There is one code: the gap is its distance from knowing nothing.",) if evidence.n_codes == 1 else (),
+        caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
     )

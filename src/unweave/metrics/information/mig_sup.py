@@ -15,6 +15,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.relative_information import NO_CODE_VARIES, live, relative_information_matrix
 from unweave.metrics.matrices import Information
@@ -74,7 +75,7 @@ def mig_sup(
     )
 
 
-def _caveats(evidence: Evidence) -> tuple[str, ...]:
+def _caveats(evidence: Evidence) -> tuple[Finding, ...]:
     if not live(evidence).any():
         return (NO_CODE_VARIES,)
-    return ("One factor: the gap is from knowing nothing.",) if evidence.n_factors == 1 else ()
+    return (Finding("one_factor"),) if evidence.n_factors == 1 else ()

@@ -12,6 +12,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import Information, mutual_information_matrix, varying
 from unweave.score import Score
@@ -58,7 +59,7 @@ def modularity(
     information = np.maximum(mutual_information_matrix(evidence, estimator)[:, varying(evidence)], 0.0)
     most, n_others = information.max(axis=1), information.shape[1] - 1
     if n_others == 0:
-        return Score(raw=np.nan, caveats=("One factor varies, so no code could tell two: undefined.",))
+        return Score(raw=np.nan, caveats=(Finding("one_factor_varies"),))
     others = np.square(information).sum(axis=1) - np.square(most)
     spread = np.divide(others, np.square(most) * n_others, out=np.full_like(most, np.nan), where=most > 0)
     per_code = 1 - spread
@@ -66,5 +67,5 @@ def modularity(
         raw=float(np.nanmean(per_code)) if (most > 0).any() else np.nan,
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"mutual_information_matrix": mutual_information_matrix(evidence, estimator)},
-        caveats=() if (most > 0).any() else ("No code tells anything of any factor: undefined.",),
+        caveats=() if (most > 0).any() else (Finding("no_code_informative"),),
     )

@@ -11,10 +11,11 @@ from unweave.arrays import FloatArray
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
 
-NO_CODE_VARIES = "No code varies, so none could tell anything: undefined."
+NO_CODE_VARIES = Finding("no_code_varies")
 
 
 @memoised(on="codes")

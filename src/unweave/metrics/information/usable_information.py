@@ -9,6 +9,7 @@ from unweave.estimators.information.binning import Binning, bin_edges, edges_pas
 from unweave.estimators.information.mutual_information import NearestNeighbour
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
 
@@ -16,7 +17,7 @@ Joint = UsableInformation | NearestNeighbour
 DISCRETE = (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
 
 
-def split(evidence: Evidence, estimator: Joint, seed: int) -> tuple[Rows, Rows, tuple[str, ...]]:
+def split(evidence: Evidence, estimator: Joint, seed: int) -> tuple[Rows, Rows, tuple[Finding, ...]]:
     """Training and test rows for the estimator, and a caveat where it does not take them all."""
     if isinstance(estimator, NearestNeighbour):
         return np.arange(evidence.n_rows), np.arange(0), ()
@@ -26,14 +27,14 @@ def split(evidence: Evidence, estimator: Joint, seed: int) -> tuple[Rows, Rows, 
         return train, test, ()
     drawn = np.random.default_rng(seed).permutation
     n_test = round(most * estimator.test_share)
-    caveat = f"Classifiers saw {most} of the {evidence.n_rows} rows, drawn at random (most_rows)."
+    caveat = Finding("classifiers_sampled_rows", n_rows=most, of=evidence.n_rows)
     return np.sort(drawn(train)[: most - n_test]), np.sort(drawn(test)[:n_test]), (caveat,)
 
 
 @memoised(on="both")
 def held_out_shares(
     evidence: Evidence, estimator: UsableInformation, bins: int, binning: Binning, seed: int
-) -> tuple[FloatArray, tuple[str, ...]]:
+) -> tuple[FloatArray, tuple[Finding, ...]]:
     """Share of every factor's cross-entropy that all codes together save; nan for factors that do not vary."""
     train, test, caveats = split(evidence, estimator, seed)
     shares = np.full(evidence.n_factors, np.nan)

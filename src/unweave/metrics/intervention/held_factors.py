@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.intervention.comparable_codes import intervenes
 from unweave.metrics.intervention.fixed_factors import FEW_ROWS, Plan, half_cells
 from unweave.metrics.matrices import varying
@@ -12,7 +13,7 @@ from unweave.metrics.matrices import varying
 Held = dict[int, tuple[int, ...]]
 
 
-def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[str, ...]]:
+def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[Finding, ...]]:
     """The factors for which batches can be made, and caveats about the others and about thin cells."""
     if intervenes(evidence):
         return held_of, ()
@@ -27,13 +28,11 @@ def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tup
     good = {j: held for j, held in held_of.items() if all(sizes[j])}
     caveats = []
     if len(good) < len(held_of):
-        names = ", ".join(evidence.factor_names[j] for j in held_of if j not in good)
-        caveats.append(f"Left out, because too few rows agree in what has to be held: {names}.")
+        names = [evidence.factor_names[j] for j in held_of if j not in good]
+        caveats.append(Finding("factors_not_held", factors=names))
     typical = [np.median(np.concatenate(sizes[j])) for j in good]
     if typical and min(typical) < FEW_ROWS:
-        caveats.append(
-            f"Rows that share a value are few ({min(typical):.0f} in the typical cell), so batches are much alike."
-        )
+        caveats.append(Finding("few_rows_per_value", n_rows=min(typical), effect="batches alike"))
     return good, tuple(caveats)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.information.binning import Binning
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, live_codes
 from unweave.metrics.intervention.distances_from_mean import far, mean_distances
@@ -102,10 +103,9 @@ def irs(
     matrix[live] = 1 - distances / movement[:, None]
     per_code = np.full(evidence.n_codes, np.nan)
     per_code[live] = np.nanmax(matrix[live], axis=1)
-    few = f"Rows that share a value are few ({smallest:.0f} in the typical cell), which lifts the score of noise."
     return Score(
         raw=float(np.average(per_code[live], weights=movement)),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"robustness_matrix": matrix},
-        caveats=(few,) if smallest < FEW_ROWS else (),
+        caveats=(Finding("few_rows_per_value", n_rows=smallest, effect="noise scores"),) if smallest < FEW_ROWS else (),
     )

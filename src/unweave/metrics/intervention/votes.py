@@ -9,15 +9,14 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.intervention.comparable_codes import comparable_codes, live_codes
 from unweave.metrics.intervention.fixed_factors import Plan, batches
 from unweave.metrics.intervention.held_factors import Held, holdable
 from unweave.score import Score
 
-ONE_FACTOR = "With fewer than two factors to tell apart every vote is right: undefined."
-NO_CODES = "No code varies, so there is nothing to watch: undefined."
-
-ONE_CODE = "One code varies and wins every vote, so that the score is that of guessing."
+ONE_FACTOR = Finding("one_factor_to_tell")
+NO_CODES = Finding("no_code_varies")
 
 
 def vote_score(
@@ -34,7 +33,7 @@ def vote_score(
     if len(held_of) < 2 or not live_codes(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     if live_codes(evidence).sum() == 1:
-        caveats = (*caveats, ONE_CODE)
+        caveats = (*caveats, Finding("one_code_wins"))
     tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))
@@ -47,7 +46,7 @@ def accuracy_score(
     held_of: Held,
     right: FloatArray,
     rescale: bool,
-    caveats: tuple[str, ...],
+    caveats: tuple[Finding, ...],
     parts: dict[str, FloatArray],
 ) -> Score:
     """Score from the share of right answers for every factor in ``held_of``, rescaled so that guessing gets 0."""

@@ -17,6 +17,7 @@ from unweave.estimators.dependence.correlation import Pearson, Spearman
 from unweave.estimators.dependence.random_dependence import RandomDependence
 from unweave.estimators.matching import best_matching, matched_correlation_by_chance
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW
 from unweave.metrics.matching.cross_fitting import held_out_matches
 from unweave.metrics.matrices import Correlation, correlation_matrix, varying
@@ -104,10 +105,7 @@ def mcc(
     )
 
 
-def _caveats(evidence: Evidence, n_free: int, normalise: str) -> tuple[str, ...]:
+def _caveats(evidence: Evidence, n_free: int, normalise: str) -> tuple[Finding, ...]:
     if evidence.n_codes >= n_free or normalise == "coverage":
         return ()
-    return (
-        f"{n_free - evidence.n_codes} of {n_free} factors have no code of their own and cost nothing here: "
-        "normalise='coverage' counts them as 0.",
-    )
+    return (Finding("factors_without_code", n_missing=n_free - evidence.n_codes, n_factors=n_free),)

@@ -11,12 +11,11 @@ from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_entropies, posterior_of, quantised_joint
 from unweave.metrics.posterior.grid_settings import PosteriorInformation, outside_caveat
 from unweave.metrics.sampled_information import factor_information, factor_ratios, given_sample_entropies
-
-ONE_CODE = "There is one code: the gap is its distance from knowing nothing."
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class FactorGaps:
     gaps: FloatArray
     errors: FloatArray
     joint_errors: FloatArray
-    caveats: tuple[str, ...]
+    caveats: tuple[Finding, ...]
 
 
 @memoised(on="both")
@@ -63,7 +62,7 @@ def factor_gaps(evidence: Evidence, estimator: PosteriorInformation) -> FactorGa
         gaps=padded[ranked[0], factors] - padded[ranked[1], factors],
         errors=errors,
         joint_errors=joint_errors,
-        caveats=(*caveats, *((ONE_CODE,) if evidence.n_codes == 1 else ())),
+        caveats=(*caveats, *((Finding("one_code"),) if evidence.n_codes == 1 else ())),
     )
 
 

@@ -9,6 +9,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of, quantised_codes
 
 PosteriorInformation = QuantisedPosterior | MixtureSampling
@@ -18,7 +19,7 @@ SAMPLING = MixtureSampling()
 REFERENCE = "Do and Tran (2020), 'Theory and Evaluation Metrics for Learning Disentangled Representations' (001)"
 MOST_OUTSIDE = 0.01
 SMALLEST_ENTROPY = 1e-9
-NOTHING_TOLD = "No code tells anything of the samples, so nothing can be averaged: undefined."
+NOTHING_TOLD = Finding("no_code_tells_samples")
 
 
 def alive(evidence: Evidence) -> NDArray[np.bool_]:
@@ -39,8 +40,8 @@ def grid_entropies(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
     return np.where(entropies > SMALLEST_ENTROPY, entropies, np.nan)
 
 
-def outside_caveat(evidence: Evidence, estimator: object) -> tuple[str, ...]:
-    """A sentence when the grid misses more than a hundredth of a code's mass."""
+def outside_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
+    """A caveat when the grid misses more than a hundredth of a code's mass."""
     if not isinstance(estimator, QuantisedPosterior):
         return ()
     outside = quantised_codes(evidence, estimator).outside * alive(evidence)
@@ -48,11 +49,17 @@ def outside_caveat(evidence: Evidence, estimator: object) -> tuple[str, ...]:
     if not missed.size:
         return ()
     worst = int(outside.argmax())
-    others = f" (and more than {MOST_OUTSIDE:.0%} of {missed.size - 1} other codes)" if missed.size > 1 else ""
     low, high = estimator.limits or (0.0, 0.0)
     return (
-        f"{outside[worst]:.0%} of the mass of code {evidence.code_names[worst]!r}{others} lies outside {low:g} to "
-        f"{high:g}, and was put into the end bins: pass QuantisedPosterior(limits=...) that holds the codes.",
+        Finding(
+            "mass_outside_grid",
+            share=outside[worst],
+            n_others=missed.size - 1,
+            threshold=MOST_OUTSIDE,
+            low=low,
+            high=high,
+            codes=[evidence.code_names[worst]],
+        ),
     )
 
 

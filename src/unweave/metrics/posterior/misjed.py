@@ -17,6 +17,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import posterior_of, quantised_codes
 from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, alive, log_sizes, named, outside_caveat
@@ -67,7 +68,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
     np.fill_diagonal(matrix, np.nan)
     used = np.flatnonzero(alive(evidence))
     pairs = matrix[np.ix_(used, used)][np.triu_indices(used.size, k=1)]
-    lone = ("A pair needs two codes that vary: undefined.",) if used.size < 2 else ()
+    lone = (Finding("one_code_in_pairs"),) if used.size < 2 else ()
     per_code = np.array([np.nanmean(row) if used.size > 1 else np.nan for row in matrix[:, used]])
     return Score(
         raw=math.nan if lone else float(pairs.mean()),

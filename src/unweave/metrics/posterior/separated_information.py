@@ -18,6 +18,7 @@ from unweave.card import MetricUndefined
 from unweave.estimators.information.mixture_sampling import MixtureSampling, Sampled
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of
 from unweave.metrics.posterior.grid_settings import NOTHING_TOLD, grid_entropies, named, outside_caveat
 from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
@@ -35,7 +36,7 @@ def best_k(
     """Mean over the k codes that have most of this part."""
     if k < 1:
         raise MetricUndefined(f"k={k} leaves no code to average: choose 1 or more.")
-    few = (f"There are {evidence.n_codes} codes, so the best {k} are all of them.",) if k > evidence.n_codes else ()
+    few = (Finding("fewer_codes_than_k", n_codes=evidence.n_codes, k=k),) if k > evidence.n_codes else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last
     return Score(
@@ -76,7 +77,7 @@ def weighted(
     )
 
 
-def _caveats(evidence: Evidence, sampled: Sampled, normalise: bool, grid: QuantisedPosterior) -> tuple[str, ...]:
+def _caveats(evidence: Evidence, sampled: Sampled, normalise: bool, grid: QuantisedPosterior) -> tuple[Finding, ...]:
     told = float(sampled.mean(sampled.ratios[:, -1]))
     return (*limit_caveat(told, evidence.n_rows), *(outside_caveat(evidence, grid) if normalise else ()))
 

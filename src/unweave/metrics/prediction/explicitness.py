@@ -14,6 +14,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.probes.logistic_probe import Logistic
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import varying
 from unweave.metrics.prediction.class_areas import class_areas
 from unweave.score import Score
@@ -73,14 +74,14 @@ def explicitness(
     areas = class_areas(evidence, probe, bins, test_share, max_rows, seed_from(rng))
     per_factor = [2 * np.nanmean(area) - 1 if np.isfinite(area).any() else np.nan for area in areas]
     caveats = [
-        f"Values of {name} too rare to be both learned and tested, so left out: {int(np.isnan(area).sum())}."
+        Finding("rare_values", n_values=int(np.isnan(area).sum()), factors=[name])
         for name, area, varies in zip(evidence.factor_names, areas, varying(evidence), strict=True)
         if varies and np.isnan(area).any()
     ]
     if evidence.n_rows > max_rows:
-        caveats.append(f"Computed on {max_rows} of {evidence.n_rows} rows, drawn at random.")
+        caveats.append(Finding("rows_sampled", n_rows=max_rows, of=evidence.n_rows))
     if not test_share:
-        caveats.append("Scored on the rows the probe was fitted on, which flatters it.")
+        caveats.append(Finding("scored_on_training_rows"))
     return Score(
         raw=float(np.nanmean(per_factor)) if np.isfinite(per_factor).any() else float("nan"),
         per_factor=dict(zip(evidence.factor_names, map(float, per_factor), strict=True)),

@@ -19,6 +19,7 @@ from unweave.estimators.dependence.correlation import Pearson
 from unweave.estimators.information.binning import levels
 from unweave.estimators.probes.line_classifiers import LineClassifier, Neighbourhood
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import correlation_matrix, varying
@@ -95,9 +96,7 @@ def sap(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"predictability_matrix": matrix},
-        caveats=("There is one code: the gap is its distance from predicting nothing.",)
-        if evidence.n_codes == 1
-        else (),
+        caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from unweave.evaluation.rendering import LATEX
 from unweave.report.citing.bibliography import bibtex_of, credited
-from unweave.report.summary.numbers_in_words import counted, fixed, listed
+from unweave.words.phrases import counted, fixed, listed
 
 MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
 

@@ -12,10 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from unweave.evaluation import Evaluation
 from unweave.report.page import colours
 from unweave.report.page.block_pictures import picture
-from unweave.report.summary.numbers_in_words import brief, counted, fixed, listed, p_value
 from unweave.report.summary.page_limits import EVER_LESS
 from unweave.report.summary.summarise import summarise
 from unweave.report.summary.trust_fields import LEVELS
+from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 MOST_BYTES = 3_000_000
 MOST_BYTES_OF_DATA = 400_000

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
-from unweave.report.summary.numbers_in_words import NOTHING, brief, fixed, listed, p_value
 from unweave.report.summary.summarise import summarise
+from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
 
 MARKS = {"trust": "✓ trust", "caution": "! caution", "do not use": "✗ do not use"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unweave.report.summary.numbers_in_words import counted, listed
 from unweave.report.summary.trust_fields import LEVELS
+from unweave.words.phrases import counted, listed
 
 NOTHING_FOUND = 0.05
 NO_EVIDENCE = "Do not read these as evidence of anything: codes that know nothing score as well (p > .05)."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from unweave.evaluation import Evaluation
-from unweave.report.summary.numbers_in_words import counted, fixed
 from unweave.report.summary.page_limits import Detail
 from unweave.report.summary.trust_fields import diagnosis_fields
+from unweave.words.phrases import counted, fixed
 
 # key, name, whether it is a share that a gauge can show
 FIGURES = (

@@ -9,9 +9,9 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evaluation import Evaluation
-from unweave.report.summary.numbers_in_words import counted
 from unweave.report.summary.page_limits import Detail
 from unweave.report.summary.trust_fields import code_names_of
+from unweave.words.phrases import counted
 
 CODES_BY_CODES = ("misjed_matrix",)
 # the largest value of a column means nothing here

@@ -15,10 +15,10 @@ from unweave.report.summary.advice import grouped_reasons, headline, next_steps
 from unweave.report.summary.diagnosis_summary import diagnosis_summary
 from unweave.report.summary.factor_bars import factor_charts
 from unweave.report.summary.matrix_summary import matrix_summaries
-from unweave.report.summary.numbers_in_words import counted, listed
 from unweave.report.summary.page_limits import FULL, Detail
 from unweave.report.summary.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
 from unweave.score import Score, plain_data
+from unweave.words.phrases import counted, listed
 
 SCHEMA = "unweave.report/1"
 
@@ -121,7 +121,7 @@ def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
         "spread": stdev(values) if defined and len(values) > 1 else None,
         "seeds": [row.seed for row in rows if row.seed is not None],
         "problem": next((row.problem for row in rows if row.problem), None),
-        "caveats": list(dict.fromkeys(sentence for score in scores for sentence in score.caveats)),
+        "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
         "chance": next((row.chance for row in rows if row.chance is not None), None),
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),

@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.infomec.shares import (
     NEIGHBOURS,
@@ -66,7 +67,7 @@ def infomec_compactness(
     nmi = normalised_information_matrix(evidence, estimator)
     active = active_codes(evidence, activity)
     if active.sum() < 2:
-        why = "One code is active, so no factor could be in two: undefined." if active.any() else NO_CODE_VARIES
+        why = Finding("one_code_active") if active.any() else NO_CODE_VARIES
         return Score(raw=np.nan, caveats=(why,))
     per_factor = np.where(varying(evidence), concentration(nmi[active].T), np.nan)
     silent = varying(evidence) & np.isnan(per_factor)
@@ -74,5 +75,5 @@ def infomec_compactness(
         raw=np.nan if np.isnan(per_factor).all() else float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"normalised_information_matrix": nmi},
-        caveats=(f"{silent.sum()} factors are told by no code and are left out.",) if silent.any() else (),
+        caveats=(Finding("unencoded_factors_left_out", n_factors=silent.sum()),) if silent.any() else (),
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.infomec.shares import (
     NEIGHBOURS,
@@ -67,7 +68,7 @@ def infomec_modularity(
     """
     nmi = normalised_information_matrix(evidence, estimator)
     if varying(evidence).sum() < 2:
-        return Score(raw=np.nan, caveats=("One factor varies, so no code could tell two: undefined.",))
+        return Score(raw=np.nan, caveats=(Finding("one_factor_varies"),))
     active = active_codes(evidence, activity)
     if not active.any():
         return Score(raw=np.nan, caveats=(NO_CODE_VARIES,))
@@ -77,5 +78,5 @@ def infomec_modularity(
         raw=np.nan if np.isnan(per_code).all() else float(np.nanmean(per_code)),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"normalised_information_matrix": nmi},
-        caveats=(f"{silent.sum()} codes tell nothing of any factor and are left out.",) if silent.any() else (),
+        caveats=(Finding("uninformative_codes_left_out", n_codes=silent.sum()),) if silent.any() else (),
     )

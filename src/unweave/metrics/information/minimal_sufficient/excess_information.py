@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.information.minimal_sufficient.unit_information import (
     Target,
@@ -32,7 +33,7 @@ class Beyond:
     factor: NDArray[np.intp]
     information: FloatArray
     held: FloatArray
-    caveats: tuple[str, ...]
+    caveats: tuple[Finding, ...]
 
 
 @memoised(on="both")
@@ -51,7 +52,7 @@ def told_beyond(
     used = np.flatnonzero(held > 0)
     if used.size > most_units:
         used = np.sort(np.random.default_rng(seed).permutation(used)[:most_units])
-        caveats = (*caveats, f"{most_units} of {held.size} codes were scored, drawn at random (most_units).")
+        caveats = (*caveats, Finding("codes_sampled", n_codes=most_units, of=held.size))
     information = np.full(held.size, np.nan)
     for i in used.tolist():
         given = target_columns(evidence, int(own[i]))
@@ -81,7 +82,7 @@ def invariance(evidence: Evidence, beyond: Beyond) -> Score:
         raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
         per_code=dict(zip(names, per_unit.tolist(), strict=True)),
         parts={"information_beyond": beyond.information, "own_factor": beyond.factor.astype(np.float64)},
-        caveats=beyond.caveats if defined.any() else (*beyond.caveats, "No code holds anything: undefined."),
+        caveats=beyond.caveats if defined.any() else (*beyond.caveats, Finding("all_codes_empty")),
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
 from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
@@ -21,7 +22,7 @@ from unweave.metrics.information.usable_information import Joint
 from unweave.metrics.matrices import Information, varying
 from unweave.score import Score
 
-NO_OTHERS = "One factor varies, so there are no others to be invariant to."
+NO_OTHERS = Finding("no_other_factors")
 
 
 @metric(

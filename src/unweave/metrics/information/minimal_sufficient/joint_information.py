@@ -11,6 +11,7 @@ from unweave.estimators.information.binning import Binning
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.information.minimal_sufficient.unit_information import unit_information_matrix, units
 from unweave.metrics.information.usable_information import Joint, held_out_shares, labels_from_training, split
@@ -24,7 +25,7 @@ class Together:
     alone: FloatArray
     together: FloatArray
     entropies: FloatArray
-    caveats: tuple[str, ...]
+    caveats: tuple[Finding, ...]
 
 
 @memoised(on="both")

@@ -12,6 +12,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.unit_information import (
     NO_NUISANCES,
     REFERENCE,
@@ -80,8 +81,10 @@ def minimality(
     caveats = split(evidence, joint, seed)[2] if evidence.code_groups else ()
     if evidence.code_groups and not evidence.nuisances.shape[1]:
         caveats = (*caveats, NO_NUISANCES)
-    if full.size < len(matrix):
-        caveats = (*caveats, f"{len(matrix) - full.size} codes hold nothing and are left out.")
+    if not full.size:
+        caveats = (*caveats, Finding("all_codes_empty"))
+    elif full.size < len(matrix):
+        caveats = (*caveats, Finding("empty_codes_left_out", n_codes=len(matrix) - full.size))
     return Score(
         raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
         per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),

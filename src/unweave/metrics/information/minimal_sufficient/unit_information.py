@@ -16,6 +16,7 @@ from unweave.estimators.information.quantised_posterior import QuantisedPosterio
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import FactorKind, inferred_kind
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.information.relative_information import binned_code_entropies
 from unweave.metrics.information.usable_information import Joint, split
@@ -32,7 +33,7 @@ REFERENCE = "Rethinking disentanglement under dependent factors of variation (00
 USABLE = UsableInformation()
 FEW_LEVELS = 10
 Target = tuple[Labels, FloatArray]
-NO_NUISANCES = "No nuisances are given, so what groups of codes hold beyond the factors is not seen."
+NO_NUISANCES = Finding("no_nuisances_given")
 
 
 def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:

@@ -9,6 +9,7 @@ from unweave.estimators.dependence.generalised_covariance import PairTests
 from unweave.estimators.regression.factor_functions import FactorColumns, indicators
 from unweave.estimators.regression.functional_dependence import determined
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
 
@@ -26,29 +27,21 @@ def determined_factors(evidence: Evidence) -> tuple[str, ...]:
     return tuple(np.array(evidence.factor_names)[free][determined(evidence.factors[:, free])].tolist())
 
 
-def limits_of(evidence: Evidence, tests: PairTests) -> tuple[str, ...]:
+def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
     """Caveats: what could not be tested, and what the tests assume in vain."""
     caveats = []
     free_names = np.array(evidence.factor_names)[varying(evidence)]
     no_residual = free_names[tests.factor_is_explained].tolist()
     if no_residual:
-        caveats.append(
-            f"Without a residual given the other factors, so all count as independent: {_listed(no_residual)}."
-        )
+        caveats.append(Finding("factors_without_residual", factors=no_residual))
     others = [name for name in determined_factors(evidence) if name not in no_residual]
     if others:
-        caveats.append(
-            f"Functions of other factors: {_listed(others)}; given those nothing of them is left to depend on, "
-            "and the test sees only what its regressions cannot follow."
-        )
+        caveats.append(Finding("factors_determined", factors=others))
     n_explained = int(tests.code_is_explained.sum())
     if n_explained:
-        caveats.append(
-            f"In {n_explained} of {tests.code_is_explained.size} pairs the code is a function of the other factors: "
-            "a zero residual, which counts as independence."
-        )
+        caveats.append(Finding("codes_without_residual", n_pairs=n_explained, of=tests.code_is_explained.size))
     if evidence.row_groups is not None:
-        caveats.append("Rows of one group are tested as if they were independent, so p-values are too small.")
+        caveats.append(Finding("groups_ignored_in_tests"))
     return tuple(caveats)
 
 
@@ -59,7 +52,3 @@ def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> FactorColumn
     if declared.kind is FactorKind.CIRCULAR:
         return test.circular(2 * np.pi * column / declared.period)
     return test.numeric(column)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -23,14 +23,13 @@ from unweave.estimators.dependence.conditional_independence import (
 )
 from unweave.estimators.dependence.multiple_testing import Correction, corrected
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.intervention.t_mex.hypothesis import as_given, one_code_each
 from unweave.metrics.intervention.t_mex.independence_tests import limits_of, pair_tests
 from unweave.metrics.matrices import varying
 from unweave.score import Score
 
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
-BLIND = "Alignment is 1 at best, and it does not see entanglement: codes that mix all factors get 1."
-TOO_FEW_ROWS = "There are too few rows for tests given this many factors: pass more samples."
 
 
 def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
@@ -106,7 +105,7 @@ def t_mex(
     tests, free = pair_tests(evidence, chosen), varying(evidence)
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():
-        return Score(float("nan"), caveats=(TOO_FEW_ROWS,))
+        return Score(float("nan"), caveats=(Finding("too_few_rows_for_tests"),))
     found = (corrected(p_values, correction) <= level).astype(np.float64)
     expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
     lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
@@ -125,7 +124,7 @@ def t_mex(
             "adjacency_matrix": _over_all_factors(found, free),
             "hypothesis_matrix": _over_all_factors(expected, free),
         },
-        caveats=(*((BLIND,) if score == "alignment" else ()), *_caveats(int(lost.sum())), *limits_of(evidence, tests)),
+        caveats=(*_caveats(score, int(lost.sum())), *limits_of(evidence, tests)),
     )
 
 
@@ -143,7 +142,6 @@ def _over_all_factors(matrix: FloatArray, free: NDArray[np.bool_]) -> FloatArray
     return whole
 
 
-def _caveats(n_lost: int) -> tuple[str, ...]:
-    if not n_lost:
-        return ()
-    return (f"{n_lost} factors more than codes: each counts as a factor without a code, one mismatch.",)
+def _caveats(score: str, n_lost: int) -> list[Finding]:
+    blind = [Finding("alignment_ignores_mixing")] if score == "alignment" else []
+    return [*blind, *([Finding("more_factors_than_codes", n_more=n_lost)] if n_lost else [])]

@@ -13,6 +13,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import varying
 from unweave.metrics.prediction.dci.relative_importance import (
     DEFAULT_PROBE,
@@ -70,7 +71,7 @@ def dci_completeness(
     """
     matrix = relative_importance(evidence, probe, normalise, test_share, seed_from(rng))
     if matrix.shape[0] == 1:
-        return Score(float("nan"), caveats=("With one code every factor is read from it: undefined.",))
+        return Score(float("nan"), caveats=(Finding("one_code_for_all"),))
     totals = matrix.sum(axis=0)
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[varying(evidence)] = concentration(matrix.T)
@@ -78,7 +79,7 @@ def dci_completeness(
     live = ~np.isin(evidence.code_names, evidence.dead_codes)
     if totals.any() and 1 < live.sum() < live.size:
         without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
-        caveats.append(f"All {live.size} codes count, as published: without the dead ones it would be {without:.3f}.")
+        caveats.append(Finding("dead_codes_counted", n_codes=live.size, without=without))
     return Score(
         raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),

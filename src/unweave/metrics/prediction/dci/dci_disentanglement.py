@@ -13,6 +13,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.prediction.dci.relative_importance import (
     DEFAULT_PROBE,
     NOTHING_USED,
@@ -24,10 +25,6 @@ from unweave.metrics.prediction.dci.relative_importance import (
     weighted_mean,
 )
 from unweave.score import Score
-
-ONE_CODE = (
-    "One code serves all factors alike whatever it holds, so this is 0: normalise='skill' asks which it predicts."
-)
 
 
 @metric(
@@ -82,7 +79,7 @@ def dci_disentanglement(
     """
     matrix = relative_importance(evidence, probe, normalise, test_share, seed_from(rng))
     if matrix.shape[1] == 1:
-        return Score(float("nan"), caveats=("With one varying factor no code can mix factors: undefined.",))
+        return Score(float("nan"), caveats=(Finding("one_factor_varies"),))
     per_code, totals = concentration(matrix), matrix.sum(axis=1)
     return Score(
         raw=weighted_mean(per_code, totals, weights),
@@ -92,7 +89,7 @@ def dci_disentanglement(
     )
 
 
-def _caveats(n_used: int, normalise: Normalise) -> tuple[str, ...]:
+def _caveats(n_used: int, normalise: Normalise) -> tuple[Finding, ...]:
     if n_used == 0:
         return (NOTHING_USED,)
-    return (ONE_CODE,) if n_used == 1 and normalise == "factor" else ()
+    return (Finding("probe_used_one_code"),) if n_used == 1 and normalise == "factor" else ()

@@ -14,6 +14,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import varying
 from unweave.metrics.prediction.dci.loss_capacity import Floor, area_above_curve, losses_by_capacity
 from unweave.score import Score
@@ -73,10 +74,11 @@ def dci_explicitness(
     """
     losses = losses_by_capacity(evidence, ladder, test_share, max_rows, seed_from(rng))
     per_factor = np.array([area_above_curve(np.arange(float(len(loss))), loss, floor) for loss in losses.T])
-    caveats = [f"Computed on {max_rows} of {evidence.n_rows} rows, drawn at random."] * (evidence.n_rows > max_rows)
+    sampled = Finding("rows_sampled", n_rows=max_rows, of=evidence.n_rows)
+    caveats = [sampled] if evidence.n_rows > max_rows else []
     unread = [evidence.factor_names[j] for j in np.flatnonzero(varying(evidence) & np.isnan(per_factor))]
     if unread:
-        caveats.append(f"No probe reads {', '.join(unread)}, so how easily is undefined: left out.")
+        caveats.append(Finding("factors_not_predicted", factors=unread))
     return Score(
         raw=float(np.nanmean(per_factor)) if np.isfinite(per_factor).any() else float("nan"),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),

@@ -15,6 +15,7 @@ import numpy as np
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import importance
 from unweave.metrics.prediction.dci.relative_importance import DEFAULT_PROBE, REFERENCE
 from unweave.score import Score
@@ -77,5 +78,5 @@ def dci_informativeness(
     return Score(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        caveats=() if test_share else ("Scored on the rows the probe was fitted on, which flatters it.",),
+        caveats=() if test_share else (Finding("scored_on_training_rows"),),
     )

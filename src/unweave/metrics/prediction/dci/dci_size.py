@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import varying
 from unweave.score import Score
 
@@ -46,6 +47,6 @@ def dci_size(evidence: Evidence) -> Score:
     """
     n_factors, n_codes = int(varying(evidence).sum()), evidence.n_codes - len(evidence.dead_codes)
     if not n_codes:
-        return Score(float("nan"), caveats=("No code varies, so there is no size to compare with.",))
-    fewer = (f"There are fewer codes ({n_codes}) than factors ({n_factors}), which costs nothing here.",)
-    return Score(raw=n_factors / n_codes, caveats=fewer if n_codes < n_factors else ())
+        return Score(float("nan"), caveats=(Finding("no_code_varies"),))
+    fewer = Finding("fewer_codes_than_factors", n_codes=n_codes, n_factors=n_factors)
+    return Score(raw=n_factors / n_codes, caveats=(fewer,) if n_codes < n_factors else ())

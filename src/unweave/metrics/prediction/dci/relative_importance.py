@@ -16,6 +16,7 @@ from scipy.special import entr
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.probes import BoostedTrees, Probe
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import importance, varying
 
 Normalise = Literal["factor", "skill", "none"]
@@ -24,7 +25,7 @@ DEFAULT_PROBE = BoostedTrees()
 REFERENCE = (
     "Eastwood and Williams (2018), 'A framework for the quantitative evaluation of disentangled representations'"
 )
-NOTHING_USED = "The probe used no code for any factor, so there is nothing to share out."
+NOTHING_USED = Finding("probe_used_no_code")
 
 
 def relative_importance(

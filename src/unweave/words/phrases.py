@@ -1,6 +1,8 @@
-"""Numbers as a reader sees them, the same on every page."""
+"""Numbers and names as a reader sees them, the same everywhere."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 
@@ -48,7 +50,7 @@ def p_value(value: float | None, resolution: float | None) -> str:
     return f"≤ {fixed(value)}" if at_bound else fixed(value)
 
 
-def listed(names: list[str], at_most: int = 6) -> str:
+def listed(names: Sequence[str], at_most: int = 6) -> str:
     """Names with commas and 'and'.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], at_most=2)
@@ -57,3 +59,12 @@ def listed(names: list[str], at_most: int = 6) -> str:
     if len(names) > at_most:
         return f"{', '.join(names[:at_most])} and {len(names) - at_most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def verb(names: Sequence[str], one: str, many: str) -> str:
+    """The form of a verb that goes with so many names.
+
+    >>> verb(["x"], "varies", "vary"), verb(["x", "y"], "varies", "vary")
+    ('varies', 'vary')
+    """
+    return one if len(names) == 1 else many

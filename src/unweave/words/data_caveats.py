@@ -1,0 +1,70 @@
+"""What every metric may have to say of the data, and what users state themselves."""
+
+from __future__ import annotations
+
+from unweave.words.phrases import counted, listed, verb
+
+
+def stated(text: str) -> str:
+    """A sentence that someone wrote."""
+    return text
+
+
+def constant_factors(factors: tuple[str, ...]) -> str:
+    """Factors without variation."""
+    return f"{listed(factors)} {verb(factors, 'is', 'are')} constant in these samples and left out of the score."
+
+
+def dead_codes(codes: tuple[str, ...]) -> str:
+    """Codes without variation."""
+    return f"{listed(codes)} {verb(codes, 'does', 'do')} not vary and {verb(codes, 'carries', 'carry')} no information."
+
+
+def rows_dropped(n_rows: int) -> str:
+    """Rows that were not used."""
+    return f"{counted(n_rows, 'row')} with missing values {'was' if n_rows == 1 else 'were'} dropped."
+
+
+def factors_correlated() -> str:
+    """A violated assumption of metrics that compare codes with one factor at a time."""
+    return "The factors are correlated, so codes that mix them score too high (Joshi et al., property P1)."
+
+
+def factors_not_held_alone() -> str:
+    """A violated assumption of metrics that hold factors."""
+    return (
+        "The factors are correlated and there is no sampler, so holding one factor also restricts the factors "
+        "correlated with it."
+    )
+
+
+def many_codes_per_row() -> str:
+    """A violated assumption of metrics that search for the best code."""
+    return (
+        "There are more than 5 codes per 100 rows, so good matches occur by chance alone (Joshi et al., property P4)."
+    )
+
+
+def rows_sampled(n_rows: int, of: int) -> str:
+    """A score that used some of the rows."""
+    return f"Computed on {n_rows:,} of {of:,} rows, drawn at random."
+
+
+def scored_on_training_rows() -> str:
+    """A probe without a test set."""
+    return "Scored on the rows that the probe was fitted on, which makes the score too high."
+
+
+def no_code_varies() -> str:
+    """Nothing that a score could be computed from."""
+    return "No code varies, so the score is undefined."
+
+
+def one_factor_varies() -> str:
+    """Too few factors to tell apart."""
+    return "Only one factor varies, so no code can mix two factors: the score is undefined."
+
+
+def one_code() -> str:
+    """A gap between the best code and a second one that does not exist."""
+    return "There is one code, so the gap is its distance from a code without information."

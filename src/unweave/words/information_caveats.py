@@ -1,0 +1,174 @@
+"""Caveats of metrics of information, of posteriors, of geometry, and of identification."""
+
+from __future__ import annotations
+
+from unweave.words.phrases import counted, listed
+
+
+def one_factor() -> str:
+    """A gap between the best factor and a second one that does not exist."""
+    return "There is one factor, so the gap is its distance from a factor without information."
+
+
+def no_code_informative() -> str:
+    """A mean over informative codes of which there are none."""
+    return "No code carries information about any factor, so the score is undefined."
+
+
+def one_code_active() -> str:
+    """infomec_compactness of a single code."""
+    return "Only one code is active, so no factor can be in two codes: the score is undefined."
+
+
+def uninformative_codes_left_out(n_codes: int) -> str:
+    """Codes that a mean leaves out."""
+    return (
+        f"{counted(n_codes, 'code')} {'carries' if n_codes == 1 else 'carry'} no information about any factor and "
+        f"{'is' if n_codes == 1 else 'are'} left out."
+    )
+
+
+def unencoded_factors_left_out(n_factors: int) -> str:
+    """Factors that a mean leaves out."""
+    return f"No code carries information about {counted(n_factors, 'factor')}, left out of the score."
+
+
+def empty_codes_left_out(n_codes: int) -> str:
+    """minimality of codes without entropy."""
+    return (
+        f"{counted(n_codes, 'code')} {'carries' if n_codes == 1 else 'carry'} no information at all and "
+        f"{'is' if n_codes == 1 else 'are'} left out."
+    )
+
+
+def all_codes_empty() -> str:
+    """An invariance of codes without information."""
+    return "No code carries any information, so the score is undefined."
+
+
+def no_nuisances_given() -> str:
+    """minimality of code groups without nuisances."""
+    return "No nuisances are given, so information of code groups beyond the factors is not measured."
+
+
+def no_other_factors() -> str:
+    """factors_invariance with one factor."""
+    return "Only one factor varies, so there are no other factors to be invariant to."
+
+
+def classifiers_sampled_rows(n_rows: int, of: int) -> str:
+    """Usable information from some of the rows."""
+    return f"The classifiers used {n_rows:,} of {of:,} rows, drawn at random (most_rows)."
+
+
+def codes_sampled(n_codes: int, of: int) -> str:
+    """A mean over some of the codes."""
+    return f"{n_codes:,} of {of:,} codes were scored, drawn at random (most_units)."
+
+
+def information_near_limit(information: float, limit: float) -> str:
+    """I(x, z) that N samples cannot resolve."""
+    return (
+        f"I(x, z) is estimated as {information:.2f} nats, close to log N = {limit:.2f}, which no estimate from N "
+        "samples can exceed: read it as a lower bound, or pass more samples."
+    )
+
+
+def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ...]) -> str:
+    """Information within one value of a factor that its rows cannot resolve."""
+    return (
+        f"Within a value of {factors[0]!r} the codes carry {information:.2f} nats about the sample, close to the "
+        f"logarithm of its {n_rows:.0f} rows, which no estimate can exceed: the information that the codes have "
+        "together about this factor is overestimated."
+    )
+
+
+def rare_value(n_rows: int, factors: tuple[str, ...]) -> str:
+    """A value with too few rows for an estimate."""
+    return (
+        f"A value of {factors[0]!r} occurs in only {counted(n_rows, 'row')}, too few to estimate the information that "
+        "codes carry about it."
+    )
+
+
+def mass_outside_grid(share: float, n_others: int, threshold: float, low: float, high: float, codes: tuple[str]) -> str:
+    """A posterior that a grid does not cover."""
+    others = f" (and more than {threshold:.0%} of {counted(n_others, 'other code')})" if n_others else ""
+    return (
+        f"{share:.0%} of the mass of code {codes[0]!r}{others} lies outside {low:g} to {high:g} and was put into the "
+        "end bins: pass QuantisedPosterior(limits=...) that covers the codes."
+    )
+
+
+def no_code_tells_samples() -> str:
+    """A posterior that does not depend on the sample."""
+    return "No code carries information about the samples, so there is nothing to average: the score is undefined."
+
+
+def fewer_codes_than_k(n_codes: int, k: int) -> str:
+    """SEPIN or INDIN at k of fewer codes than that."""
+    return f"There {'is' if n_codes == 1 else 'are'} {counted(n_codes, 'code')}, so the best {k} are all of them."
+
+
+def one_code_in_pairs() -> str:
+    """misjed of fewer than two codes."""
+    return "A pair needs two codes that vary, so the score is undefined."
+
+
+def latents_without_partner(n_latents: int) -> str:
+    """Two decoders of different size."""
+    return f"{counted(n_latents, 'latent')} {'has' if n_latents == 1 else 'have'} no partner: the reference has fewer."
+
+
+def latent_without_effect() -> str:
+    """A latent that shares nothing that is defined."""
+    return "A latent does not move the output, so the information it shares with others is undefined."
+
+
+def latent_without_effect_in_samples(n_samples: int, of: int, codes: tuple[str, ...]) -> str:
+    """A latent whose derivative is zero somewhere."""
+    return (
+        f"{listed(codes)} does not move the output in {n_samples} of {counted(of, 'sample')}: its entropy is minus "
+        "infinity, and the information it shares with others is undefined."
+    )
+
+
+def latents_dependent(n_samples: int) -> str:
+    """Directions that are linearly dependent somewhere."""
+    return (
+        f"The latents' directions are linearly dependent in {counted(n_samples, 'sample')}: they share infinitely much "
+        "information there."
+    )
+
+
+def latents_parallel(n_others: int, codes: tuple[str, ...]) -> str:
+    """Two latents with the same direction."""
+    others = f", and so do {counted(n_others, 'other pair')}" if n_others else ""
+    return f"{listed(codes)} move the output in the same direction{others}: the information they share is infinite."
+
+
+def samples_saturated(n_samples: int, of: int, directions: bool) -> str:
+    """Samples at which a decoder's derivatives are too small to be used."""
+    among = " or from each other" if directions else ""
+    return (
+        f"{n_samples} of {counted(of, 'sample')} were left out, because the decoder's output is saturated there and "
+        f"its derivatives cannot be told from 0{among}."
+    )
+
+
+def one_latent() -> str:
+    """Information shared between latents, of one latent."""
+    return "There is one latent, which has no other to share information with."
+
+
+def codes_uninformative_here() -> str:
+    """identification of codes that depend on no factor."""
+    return "No code depends on the factors, as far as these rows can show."
+
+
+def combinations_extrapolated(share: float, n_mixed: int) -> str:
+    """identification where independent combinations are not observed."""
+    return (
+        f"{100 * share:.0f} % of independent factor combinations are not observed; the results for the "
+        f"{counted(n_mixed, 'mixed code')} are extrapolated there."
+    )

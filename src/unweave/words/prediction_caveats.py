@@ -1,0 +1,129 @@
+"""Caveats of metrics that match, predict or intervene."""
+
+from __future__ import annotations
+
+from unweave.words.phrases import counted, listed, verb
+
+
+def factors_without_code(n_missing: int, n_factors: int) -> str:
+    """mcc with fewer codes than factors."""
+    return (
+        f"{n_missing} of {counted(n_factors, 'factor')} cannot be matched to a code, and this does not lower the "
+        "score: normalise='coverage' counts them as 0."
+    )
+
+
+def rare_values(n_values: int, factors: tuple[str, ...]) -> str:
+    """explicitness of values with too few rows."""
+    return (
+        f"{counted(n_values, 'value')} of {listed(factors)} {'is' if n_values == 1 else 'are'} too rare to be both "
+        "learned and tested, and left out."
+    )
+
+
+def factors_not_predicted(factors: tuple[str, ...]) -> str:
+    """dci_explicitness of factors that no probe predicts."""
+    return (
+        f"No probe predicts {listed(factors)}, so explicitness is undefined for "
+        f"{verb(factors, 'it, and it is', 'them, and they are')} left out."
+    )
+
+
+def probe_used_no_code() -> str:
+    """DCI without importances."""
+    return "The probe used no code for any factor, so there are no importances to compare: the score is undefined."
+
+
+def probe_used_one_code() -> str:
+    """DCI disentanglement of a single used code."""
+    return (
+        "The probe used one code for all factors, so this is 0 whatever the code carries: normalise='skill' weights "
+        "factors by how well they are predicted."
+    )
+
+
+def one_code_for_all() -> str:
+    """DCI completeness of a single code."""
+    return "There is one code, so every factor is predicted from it: the score is undefined."
+
+
+def dead_codes_counted(n_codes: int, without: float) -> str:
+    """DCI completeness, which counts dead codes as published."""
+    return f"All {n_codes} codes count, as published: without the constant ones the score would be {without:.3f}."
+
+
+def fewer_codes_than_factors(n_codes: int, n_factors: int) -> str:
+    """dci_size of too small representations."""
+    return f"There are fewer codes ({n_codes}) than factors ({n_factors}), and this does not lower the score."
+
+
+def factors_not_held(factors: tuple[str, ...]) -> str:
+    """Factors for which no batches can be made."""
+    return f"{listed(factors)} {verb(factors, 'is', 'are')} left out, because too few rows share the values to be held."
+
+
+def few_rows_per_value(n_rows: float, effect: str) -> str:
+    """Batches or spreads from few rows; the effect depends on the metric."""
+    effects = {
+        "batches alike": "so the batches resemble each other",
+        "noise scores": "which raises the score of random codes",
+    }
+    return f"Few rows share a factor value ({n_rows:.0f} in a typical cell), {effects.get(effect, effect)}."
+
+
+def one_factor_to_tell() -> str:
+    """Votes for fewer than two factors."""
+    return "There are fewer than two factors to tell apart, so the score is undefined."
+
+
+def one_code_wins() -> str:
+    """Votes of a single code."""
+    return "Only one code varies and it wins every vote, so the score is that of guessing."
+
+
+def alignment_ignores_mixing() -> str:
+    """t_mex with score='alignment'."""
+    return "Alignment does not measure entanglement: codes that mix all factors also get 1."
+
+
+def too_few_rows_for_tests() -> str:
+    """t_mex without p-values."""
+    return "There are too few rows for tests conditional on this many factors: pass more samples."
+
+
+def more_factors_than_codes(n_more: int) -> str:
+    """t_mex of too small representations."""
+    return (
+        f"There are {counted(n_more, 'factor')} more than codes, and each counts as a factor without a code: one "
+        "mismatch."
+    )
+
+
+def factors_without_residual(factors: tuple[str, ...]) -> str:
+    """t_mex of factors that others explain."""
+    return (
+        f"The other factors explain {listed(factors)} completely, so codes count as independent of "
+        f"{verb(factors, 'it', 'them')}."
+    )
+
+
+def factors_determined(factors: tuple[str, ...]) -> str:
+    """t_mex of factors that others determine."""
+    are = verb(factors, "is a function", "are functions")
+    return (
+        f"{listed(factors)} {are} of other factors, so a conditional test finds a dependence on "
+        f"{verb(factors, 'it', 'them')} only where its regressions are imprecise."
+    )
+
+
+def codes_without_residual(n_pairs: int, of: int) -> str:
+    """t_mex of codes that the other factors explain."""
+    return (
+        f"In {n_pairs} of {counted(of, 'pair')} the code is a function of the other factors, which counts as "
+        "independence."
+    )
+
+
+def groups_ignored_in_tests() -> str:
+    """t_mex of rows in groups."""
+    return "The tests treat rows of one group as independent, so p-values are too small."
