@@ -137,7 +137,7 @@ def compare_folder(folder: Path, options: dict[str, Any], metrics: list[str]) ->
         from unweave.models.runs.reading import read_runs
     except ImportError as error:
         raise EvidenceError(str(error)) from None
-    from unweave.evaluation.progress import progress_bar
+    from unweave.progress import progress_bar
     from unweave.report.runs import runs_table
 
     models = read_runs(folder)
