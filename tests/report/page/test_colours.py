@@ -11,19 +11,19 @@ from unweave.report.page.colours import DARK, LIGHT, contrast, luminance, text_o
 
 @pytest.mark.parametrize(("ramp", "sign"), [(LIGHT, -1), (DARK, 1)])
 def test_luminance_goes_one_way_in_steps_that_can_be_seen(ramp, sign):
-    steps = sign * np.diff([luminance(colour) for colour in ramp.levels])
+    steps = sign * np.diff([luminance(colour) for colour in ramp])
     assert (steps > 0).all()
-    assert contrast(ramp.levels[0], ramp.levels[-1]) > 8
+    assert contrast(ramp[0], ramp[-1]) > 8
 
 
 @pytest.mark.parametrize("ramp", [LIGHT, DARK])
 def test_numbers_can_be_read_on_every_colour(ramp):
-    assert min(contrast(colour, text_on(colour)) for colour in ramp.levels) >= 4.5
+    assert min(contrast(colour, text_on(colour)) for colour in ramp) >= 4.5
 
 
 def test_pictures_are_png_with_the_colours_of_the_values():
     image = pytest.importorskip("PIL.Image", reason="Pillow reads the picture back")
     values = [[0.0, 0.5, 1.0], [None, 2.0, -1.0]]
     read = np.asarray(image.open(io.BytesIO(png(values, (0.0, 1.0), LIGHT))).convert("RGB"))
-    low, middle, high = LIGHT.levels[0], LIGHT.levels[10], LIGHT.levels[20]
+    low, middle, high = LIGHT[0], LIGHT[10], LIGHT[20]
     assert read.tolist() == [[list(low), list(middle), list(high)], [list(UNDEFINED), list(high), list(high)]]

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
-N_LEVELS = 21
 Colour = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class Ramp:
-    """Colours of OKLCH from ``low`` to ``high`` lightness; chroma peaks between, because the ends have little room."""
-
-    low: float
-    high: float
-    hues: tuple[float, float]
-    chroma: float
-
-    def colour(self, share: float) -> Colour:
-        """Colour for a share of the scale."""
-        lightness = self.low + share * (self.high - self.low)
-        hue = math.radians(self.hues[0] + share * (self.hues[1] - self.hues[0]))
-        # none at the white end, all of it from the middle on, a little less at the dark end
-        away = min(1.0, 1.9 * min(1.02 - lightness, lightness * 1.15))
-        return _srgb(lightness, self.chroma * max(0.0, away) * (0.2 + 0.8 * share**0.35), hue)
-
-    @property
-    def levels(self) -> list[Colour]:
-        """The colours of all levels."""
-        return [self.colour(k / (N_LEVELS - 1)) for k in range(N_LEVELS)]
+def _ramp(text: str) -> tuple[Colour, ...]:
+    red_green_blue = (bytes.fromhex(word) for word in text.split())
+    return tuple((red, green, blue) for red, green, blue in red_green_blue)
 
 
-LIGHT = Ramp(0.975, 0.31, (235.0, 268.0), 0.135)
-DARK = Ramp(0.25, 0.93, (268.0, 205.0), 0.125)
+# OKLCH of lightness .975 to .31 at hues 235 to 268, and of .25 to .93 at 268 to 205; chroma peaks between the ends
+LIGHT = _ramp(
+    "f5f7f8 e6edf1 d8e3ea c9d8e4 bbcedd adc4d7 9ebad2 91afcc 83a5c7 759bc2 6890bd "
+    "5b86b8 4f7bb3 4370ae 3865a9 2f5ba2 2a5096 274788 243d7a 21346c 1d2c5e"
+)
+DARK = _ramp(
+    "1f2228 212a3d 24324b 283b5a 2a4568 2b4f77 2a5986 2c6492 336f9a 3d7aa2 4785a9 "
+    "5390b0 5f9ab7 6ca5bd 7ab0c4 89bacb 98c4d1 a7cfd8 b7d9df c8e3e7 d8ecef"
+)
+N_LEVELS = len(LIGHT)
 INK, PAPER = (0, 0, 0), (255, 255, 255)  # one of them has a contrast of 4.58 or more on any colour
 
 
@@ -77,23 +63,3 @@ def hexadecimal(colour: Colour) -> str:
     '#ff0010'
     """
     return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _srgb(lightness: float, chroma: float, hue: float) -> Colour:
-    """OKLCH to sRGB, clipped (Ottosson, 'A perceptual color space for image processing')."""
-    a, b = chroma * math.cos(hue), chroma * math.sin(hue)
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    linear = (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-    red, green, blue = (_encoded(part) for part in linear)
-    return red, green, blue
-
-
-def _encoded(part: float) -> int:
-    clipped = min(1.0, max(0.0, part))
-    return round(255 * (12.92 * clipped if clipped <= 0.0031308 else 1.055 * clipped ** (1 / 2.4) - 0.055))
