@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Literal, Protocol
 
 import numpy as np
@@ -48,6 +49,43 @@ class Encoder(Protocol):
         """
 
 
+class OneFactorPerCode:
+    """What encoders share whose codes follow one factor each."""
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """The factor of each code: every factor once, in random order."""
+        return generator.permutation(n_factors)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """One factor a code."""
+        return np.eye(n_factors)[self.sources(n_factors, np.random.default_rng(rng))]
+
+
+class LinearMap(ABC):
+    """What encoders share whose codes are A z."""
+
+    def n_codes(self, n_factors: int) -> int:
+        """As many as factors."""
+        return n_factors
+
+    @abstractmethod
+    def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """A, m x d."""
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Codes A z."""
+        return factors @ self.matrix(factors.shape[1], rng).T
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """A_ij^2 over its row's sum: the share of A z that each of independent unit factors moves."""
+        squares = self.matrix(n_factors, rng) ** 2
+        return squares / squares.sum(axis=1, keepdims=True)
+
+
 def mixing_share(encoder: Encoder, n_factors: int, rng: Rng = 0) -> float:
     """One minus the mean purity of the best matching of codes and factors; 0 for codes of one factor each, 1 for noise.
 
@@ -73,21 +111,3 @@ def size_of(ratio: float, n_factors: int) -> int:
 def random_scales(n_codes: int, generator: np.random.Generator) -> FloatArray:
     """Scales of either sign and size 0.5 to 2."""
     return generator.uniform(0.5, 2.0, n_codes) * generator.choice([-1.0, 1.0], n_codes)
-
-
-def linear_purity(matrix: FloatArray) -> FloatArray:
-    """A_ij^2 over its row's sum: the share of A z that each of independent unit factors moves.
-
-    >>> linear_purity(np.array([[3.0, 4.0]])).tolist()
-    [[0.36, 0.64]]
-    """
-    return matrix**2 / (matrix**2).sum(axis=1, keepdims=True)
-
-
-def one_factor_each(sources: NDArray[np.intp], n_factors: int) -> FloatArray:
-    """Purity of codes that follow one factor each.
-
-    >>> one_factor_each(np.array([1, 0]), 2).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
-    """
-    return np.eye(n_factors)[sources]

@@ -9,12 +9,12 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Recovery, Rng, linear_purity, one_factor_each, random_scales, size_of
-from unweave.synthetic.functions import MONOTONE
+from unweave.synthetic.encoders.declaration import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales, size_of
+from unweave.synthetic.functions import MONOTONE, Function, in_turn
 
 
 @dataclass(frozen=True)
-class PermutedAndScaled:
+class PermutedAndScaled(OneFactorPerCode):
     """E1 of 003: every factor once, in another order and on another scale. Nothing is lost or mixed.
 
     >>> codes = PermutedAndScaled().encode(np.eye(3), rng=0)
@@ -26,23 +26,15 @@ class PermutedAndScaled:
     applies = "a permutation and scales of either sign"
     loses = "nothing"
 
-    def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
-        return n_factors
-
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes c_j = a_j z_pi(j) with a_j of either sign and size 0.5 to 2."""
         generator = np.random.default_rng(rng)
-        order = generator.permutation(factors.shape[1])
+        order = self.sources(factors.shape[1], generator)
         return factors[:, order] * random_scales(order.size, generator)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
 
 
 @dataclass(frozen=True)
-class Elementwise:
+class Elementwise(OneFactorPerCode):
     """E2 of 003: c_j = (1 - alpha) s_j z_pi(j) + alpha h_j(z_pi(j)), with strictly increasing h_j and s_j > 0.
 
     The h_j take turns: x^3, sign(x) sqrt|x|, exp(x), asinh(x). ``alpha=0`` is E1 with positive scales.
@@ -58,32 +50,23 @@ class Elementwise:
 
     equivalence: ClassVar[Recovery] = "elementwise"
     applies = "a permutation and a strictly increasing map of each factor"
+    functions: ClassVar[tuple[Function, ...]] = tuple(MONOTONE.values())
     loses = "nothing"
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
             raise EvidenceError(f"The nonlinearity alpha lies within 0 and 1, and this is {self.alpha}.")
 
-    def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
-        return n_factors
-
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes of one factor each."""
         generator = np.random.default_rng(rng)
-        order = generator.permutation(factors.shape[1])
-        scales = generator.uniform(0.5, 2.0, order.size)
-        maps = list(MONOTONE.values())
-        curved = np.column_stack([maps[j % len(maps)](factors[:, source]) for j, source in enumerate(order)])
-        return (1 - self.alpha) * scales * factors[:, order] + self.alpha * curved
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
+        columns = factors[:, self.sources(factors.shape[1], generator)]
+        scales = generator.uniform(0.5, 2.0, columns.shape[1])
+        return (1 - self.alpha) * scales * columns + self.alpha * in_turn(self.functions, columns)
 
 
 @dataclass(frozen=True)
-class Mixed:
+class Mixed(LinearMap):
     """E3 of 003, and E7 where ``ratio`` > 1: c = A z with A = U diag(1 .. 1/kappa) V', U and V random orthogonal.
 
     A has rank d, so nothing is lost. ``kappa=1`` is a rotation, which mixes as much as any other (003 says that it
@@ -122,11 +105,7 @@ class Mixed:
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes A z."""
         columns = (factors - factors.mean(axis=0)) / factors.std(axis=0) if self.standardise else factors
-        return columns @ self.matrix(factors.shape[1], rng).T
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Squared loadings, as shares."""
-        return linear_purity(self.matrix(n_factors, rng))
+        return super().encode(columns, rng)
 
 
 def haar_frame(n_rows: int, n_columns: int, generator: np.random.Generator) -> FloatArray:

@@ -11,12 +11,12 @@ from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Recovery, Rng, one_factor_each, random_scales, size_of
+from unweave.synthetic.encoders.declaration import OneFactorPerCode, Recovery, Rng, random_scales, size_of
 from unweave.synthetic.encoders.matched import Elementwise
 
 
 @dataclass(frozen=True)
-class Copied:
+class Copied(OneFactorPerCode):
     """E5 of 003: every factor at least once and some several times, each code on a scale of its own.
 
     >>> codes = Copied(ratio=2.0).encode(np.eye(3), rng=0)
@@ -37,16 +37,16 @@ class Copied:
         """Ratio times the number of factors."""
         return size_of(self.ratio, n_factors)
 
+    def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """The factor of each code: every factor once, the others drawn with replacement, shuffled."""
+        extras = generator.integers(n_factors, size=self.n_codes(n_factors) - n_factors)
+        return generator.permutation(np.concatenate([np.arange(n_factors), extras]))
+
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes of one factor each."""
         generator = np.random.default_rng(rng)
-        sources = copied_sources(factors.shape[1], self.n_codes(factors.shape[1]), generator)
+        sources = self.sources(factors.shape[1], generator)
         return factors[:, sources] * random_scales(sources.size, generator)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        sources = copied_sources(n_factors, self.n_codes(n_factors), np.random.default_rng(rng))
-        return one_factor_each(sources, n_factors)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class WithMixedExtras:
 
 
 @dataclass(frozen=True)
-class Distributed:
+class Distributed(OneFactorPerCode):
     """E8 of 003: ``k`` codes for each factor that tell it only together, and no code of two factors.
 
     ``k=2``: sin z and cos z, which give z back within -pi and pi (3 in 1000 standard normal values lie beyond, and
@@ -121,29 +121,27 @@ class Distributed:
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The codes of one factor after those of another, factors in random order."""
-        shuffled = factors[:, np.random.default_rng(rng).permutation(factors.shape[1])]
+        generator = np.random.default_rng(rng)
+        shuffled = factors[:, generator.permutation(factors.shape[1])]
         if self.k == 2:
             parts = np.stack([np.sin(shuffled), np.cos(shuffled)], axis=2)
         else:
-            interval = np.searchsorted(self.cuts, shuffled)
-            parts = np.where(interval[:, :, None] == np.arange(self.k), shuffled[:, :, None], 0.0)
+            inside = self.intervals(shuffled, generator)[:, :, None] == np.arange(self.k)
+            parts = np.where(inside, shuffled[:, :, None], 0.0)
         return parts.reshape(factors.shape[0], -1)
+
+    def intervals(self, columns: FloatArray, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Number of the interval that each value lies in, for k > 2."""
+        return np.searchsorted(self.cuts, columns)
 
     @property
     def cuts(self) -> FloatArray:
         """Where one interval ends and the next begins, for k > 2."""
         return np.asarray(ndtri(np.arange(1, self.k) / self.k))
 
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        order = np.random.default_rng(rng).permutation(n_factors)
-        return one_factor_each(np.repeat(order, self.k), n_factors)
-
-
-def copied_sources(n_factors: int, n_codes: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """The factor of each code: every factor once, the others drawn with replacement, shuffled."""
-    extras = generator.integers(n_factors, size=n_codes - n_factors)
-    return generator.permutation(np.concatenate([np.arange(n_factors), extras]))
+    def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """The factor of each code."""
+        return np.repeat(generator.permutation(n_factors), self.k)
 
 
 def _mixture(kind: int, first: FloatArray, second: FloatArray) -> FloatArray:

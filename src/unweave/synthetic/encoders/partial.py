@@ -9,13 +9,13 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Encoder, Recovery, Rng, linear_purity
+from unweave.synthetic.encoders.declaration import Encoder, LinearMap, Recovery, Rng
 from unweave.synthetic.encoders.matched import haar_frame
-from unweave.synthetic.functions import MONOTONE
+from unweave.synthetic.functions import MONOTONE, in_turn
 
 
 @dataclass(frozen=True)
-class PartlyMixed:
+class PartlyMixed(LinearMap):
     """c = ((1 - t) P + t Q) z with a permutation P and a random rotation Q; ``t`` from 0 (E1) to 1 (E3, kappa 1).
 
     >>> from unweave.synthetic.encoders import mixing_share
@@ -33,23 +33,11 @@ class PartlyMixed:
         if not 0 <= self.t <= 1:
             raise EvidenceError(f"The share of mixing t lies within 0 and 1, and this is {self.t}.")
 
-    def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
-        return n_factors
-
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """(1 - t) P + t Q; the same P and Q for every t."""
         generator = np.random.default_rng(rng)
         permutation = np.eye(n_factors)[generator.permutation(n_factors)]
         return (1 - self.t) * permutation + self.t * haar_frame(n_factors, n_factors, generator)
-
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes of the sum."""
-        return factors @ self.matrix(factors.shape[1], rng).T
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Squared loadings, as shares."""
-        return linear_purity(self.matrix(n_factors, rng))
 
 
 @dataclass(frozen=True)
@@ -138,8 +126,7 @@ class Reshaped(_Added):
         """Codes after their maps."""
         codes = self.encoder.encode(factors, _seed(rng))
         standardised = (codes - codes.mean(axis=0)) / codes.std(axis=0)
-        maps = list(MONOTONE.values())
-        return np.column_stack([maps[i % len(maps)](column) for i, column in enumerate(standardised.T)])
+        return in_turn(tuple(MONOTONE.values()), standardised)
 
 
 @dataclass(frozen=True)

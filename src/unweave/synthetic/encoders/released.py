@@ -11,45 +11,31 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.synthetic.encoders.declaration import Recovery, Rng, linear_purity, one_factor_each, random_scales, size_of
-from unweave.synthetic.encoders.overcomplete import copied_sources
-from unweave.synthetic.functions import RELEASED
+from unweave.synthetic.encoders.declaration import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales
+from unweave.synthetic.encoders.matched import Elementwise
+from unweave.synthetic.encoders.overcomplete import Copied, Distributed
+from unweave.synthetic.functions import RELEASED, in_turn
 
 
 @dataclass(frozen=True)
-class ReleasedElementwise:
+class ReleasedElementwise(Elementwise):
     """E2 of the code: seven functions in turn, one of which reaches 1e40 and one of which is not one to one.
 
     >>> ReleasedElementwise(alpha=0.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 2)
     """
 
-    alpha: float = 1.0
-
     equivalence: ClassVar[Recovery] = "none"
     applies = "a permutation, and seven functions in turn"
+    functions = RELEASED
     loses = "the sign of some values of every seventh code"
-
-    def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
-        return n_factors
-
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """(1 - alpha) s_j z + alpha h_j(z), h_j by the number of the code."""
-        generator = np.random.default_rng(rng)
-        order = generator.permutation(factors.shape[1])
-        scales = generator.uniform(0.5, 2.0, order.size)
-        return (1 - self.alpha) * scales * factors[:, order] + self.alpha * _in_turn(factors[:, order])
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        return one_factor_each(np.random.default_rng(rng).permutation(n_factors), n_factors)
 
 
 @dataclass(frozen=True)
-class ReleasedMixed:
+class ReleasedMixed(LinearMap):
     """E3 of the code: `Mixed` with the two orthogonal matrices of one singular value decomposition.
 
     The distribution is that of `Mixed`; the draws of a seed are others.
@@ -65,26 +51,14 @@ class ReleasedMixed:
     applies = "a dense linear map of full rank"
     loses = "nothing"
 
-    def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
-        return n_factors
-
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """A, d x d, with singular values from 1 down to 1 / kappa."""
         left, _, right = np.linalg.svd(np.random.default_rng(rng).normal(size=(n_factors, n_factors)))
         return left * np.linspace(1.0, 1.0 / self.kappa, n_factors) @ right
 
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes A z."""
-        return factors @ self.matrix(factors.shape[1], rng).T
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Squared loadings, as shares."""
-        return linear_purity(self.matrix(n_factors, rng))
-
 
 @dataclass(frozen=True)
-class ReleasedKept:
+class ReleasedKept(OneFactorPerCode):
     """E4 of the code: the last columns, so that the first factors are dropped first, redundant or not.
 
     >>> codes = ReleasedKept(2).encode(np.eye(3), rng=0)
@@ -102,46 +76,34 @@ class ReleasedKept:
         """As many as asked for."""
         return self.codes
 
+    def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
+        """The last factors."""
+        return np.arange(n_factors - self.codes, n_factors)
+
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The last columns on other scales."""
         return factors[:, -self.codes :] * random_scales(self.codes, np.random.default_rng(rng))
 
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        return one_factor_each(np.arange(n_factors - self.codes, n_factors), n_factors)
-
 
 @dataclass(frozen=True)
-class ReleasedElementwiseCopies:
+class ReleasedElementwiseCopies(Copied):
     """E6 of the code: copies of single factors, bent by seven functions in turn; no code mixes factors.
 
     >>> ReleasedElementwiseCopies(ratio=2.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 4)
     """
 
-    ratio: float = 2.0
-
     equivalence: ClassVar[Recovery] = "none"
     applies = "copies of factors, and seven functions in turn"
     loses = "the sign of some values of every seventh code"
 
-    def n_codes(self, n_factors: int) -> int:
-        """Ratio times the number of factors."""
-        return size_of(self.ratio, n_factors)
-
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """h_j of one factor each."""
-        n_factors = factors.shape[1]
-        return _in_turn(factors[:, copied_sources(n_factors, self.n_codes(n_factors), np.random.default_rng(rng))])
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        sources = copied_sources(n_factors, self.n_codes(n_factors), np.random.default_rng(rng))
-        return one_factor_each(sources, n_factors)
+        return in_turn(RELEASED, factors[:, self.sources(factors.shape[1], np.random.default_rng(rng))])
 
 
 @dataclass(frozen=True)
-class ReleasedDistributed:
+class ReleasedDistributed(Distributed):
     """E8 of the code: for k > 2 the intervals are cut at random, in the logistic function of z.
 
     The codes of a factor sum to it, so a linear probe reads it whatever k is; intervals are unequal, and some empty.
@@ -153,30 +115,11 @@ class ReleasedDistributed:
 
     k: int = 3
 
-    equivalence: ClassVar[Recovery] = "elementwise"
-    applies = "a split of each factor into several codes"
-    loses = "nothing within -pi and pi"
-
-    def n_codes(self, n_factors: int) -> int:
-        """k for every factor."""
-        return self.k * n_factors
-
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The codes of one factor after those of another, factors in random order."""
-        generator = np.random.default_rng(rng)
-        shuffled = factors[:, generator.permutation(factors.shape[1])]
-        if self.k == 2:
-            return np.stack([np.sin(shuffled), np.cos(shuffled)], axis=2).reshape(factors.shape[0], -1)
-        cuts = np.sort(generator.uniform(size=(factors.shape[1], self.k - 1)), axis=1)
-        logistic = 1 / (1 + np.exp(-shuffled))
-        interval = (logistic[:, :, None] > cuts).sum(axis=2)
-        parts = np.where(interval[:, :, None] == np.arange(self.k), shuffled[:, :, None], 0.0)
-        return parts.reshape(factors.shape[0], -1)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
-        order = np.random.default_rng(rng).permutation(n_factors)
-        return one_factor_each(np.repeat(order, self.k), n_factors)
+    def intervals(self, columns: FloatArray, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Number of the interval that each value lies in, for k > 2."""
+        cuts = np.sort(generator.uniform(size=(columns.shape[1], self.k - 1)), axis=1)
+        logistic = 1 / (1 + np.exp(-columns))
+        return (logistic[:, :, None] > cuts).sum(axis=2)
 
 
 @dataclass(frozen=True)
@@ -204,9 +147,3 @@ class ReleasedNoise:
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """No factor moves a code."""
         return np.zeros((self.codes, n_factors))
-
-
-def _in_turn(columns: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):
-        bent = [RELEASED[j % len(RELEASED)](column) for j, column in enumerate(columns.T)]
-    return np.column_stack(bent)
