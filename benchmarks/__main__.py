@@ -15,6 +15,7 @@ from benchmarks.information import mig_time, nearest_neighbour
 from benchmarks.machine import machine_facts
 from benchmarks.matching import mcc_memory, mcc_rdc, mcc_spearman, mcc_time
 from benchmarks.measurement import HEADING, Measurement
+from benchmarks.models import MODELS
 from benchmarks.posterior import BENCHMARKS as POSTERIOR
 from benchmarks.prediction import dci_time, r2_time
 from benchmarks.stand_ins import each_metric
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     **GEOMETRY,
     **IDENTIFICATION,
     **TRUST,
+    **MODELS,
 }
 
 

@@ -68,6 +68,22 @@ def test_compare_has_a_line_a_model_and_one_for_every_setting(folder):
     assert {row["setting"] for row in plain["rows"]} == {"beta_vae-beta=1", "beta_vae-beta=4"}
 
 
+def test_encode_writes_codes_that_score_reads(folder):
+    found = run("encode", folder, "--rows", 60)
+    assert found.exit_code == 0, found.output
+    file = folder / "beta_vae-beta=4-seed=0" / "codes.npz"
+    with np.load(file) as content:
+        assert content["codes"].shape == content["codes_std"].shape == (60, 10)
+        assert content["factors"].shape == (60, 4)
+    assert run("score", file, "--metrics", "mcc", "--quick").exit_code == 0
+
+
+def test_encode_needs_a_data_set_unless_it_gets_a_folder():
+    found = run("encode", "module:name")
+    assert found.exit_code == 2
+    assert "DATASET is missing" in found.output
+
+
 def test_toml_declares_several_objectives(tmp_path):
     file = tmp_path / "runs.toml"
     file.write_text(

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from unweave.cli.runs_folder import encode_folder, training_data
 from unweave.cli.terminal import check_writable, one_sentence_errors
 
 
 @click.command()
 @click.argument("model")
-@click.argument("dataset")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write (.npz).")
+@click.argument("dataset", required=False)
+@click.option("--out", type=click.Path(path_type=Path), help="File to write (.npz).")
 @click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights; MODEL is a name in it.")
 @click.option("--path", type=click.Path(path_type=Path), help="Where the files of DATASET are, if it has files.")
 @click.option("--size", type=click.IntRange(1), help="Height and width of the images, if DATASET lets one choose.")
@@ -22,13 +23,19 @@ from unweave.cli.terminal import check_writable, one_sentence_errors
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the images drawn.")
 @click.option("--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Images at a time.")
 @click.option("--spread", type=click.Choice(["std", "log_variance"]), help="What the model gives beside the mean.")
-def encode(model: str, dataset: str, **options: Any) -> None:
+def encode(model: str, dataset: str | None, **options: Any) -> None:
     """Encode the images of DATASET by MODEL, into a file for score and compare.
 
     MODEL is a function or torch module as module:name, or published weights (an .npz file, or a name with --weights).
+    It may also be a folder that train wrote: codes of every model are written beside its weights, of the images that
+    it was trained on unless DATASET is another.
     An interrupted encoding goes on where it was when the command is given again.
     """
     with one_sentence_errors():
+        is_folder = Path(model).is_dir()
+        if not is_folder and (dataset is None or options["out"] is None):
+            missing = "DATASET" if dataset is None else "--out"
+            raise click.UsageError(f"{missing} is missing: only a folder of runs can do without it.")
         check_writable(options["out"])
         from unweave.datasets import DependentSample, load
         from unweave.datasets.dependence import dependences_from_text
@@ -36,9 +43,12 @@ def encode(model: str, dataset: str, **options: Any) -> None:
         from unweave.encoding.models import named_model
 
         size = {} if options["size"] is None else {"size": options["size"]}
-        images = load(dataset, options["path"], **size)
+        images = training_data(Path(model)) if dataset is None else load(dataset, options["path"], **size)
         if options["dependence"]:
             images = DependentSample(images, dependences_from_text(options["dependence"]))
+        if is_folder:
+            encode_folder(Path(model), images, options)
+            return
         encoded = encode_images(
             named_model(model, options["weights"]),
             images,

@@ -101,9 +101,9 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
     """
     with one_sentence_errors():
         if len(files) == 1 and files[0].is_dir():
-            from unweave.cli.train_command import compare_folder
+            from unweave.cli.runs_folder import compare_folder
 
-            compare_folder(files[0], options, names_in(options["metrics"]))
+            compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
         check_writable(*_pages(options).values())
         from unweave.evaluation import compare as compare_all

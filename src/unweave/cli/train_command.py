@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unweave.cli.terminal import one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import one_sentence_errors, resumable
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -125,29 +125,3 @@ def _draw(out: Path, fleet: Any, dataset: Any) -> None:
 
     n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
     click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")
-
-
-def compare_folder(folder: Path, options: dict[str, Any], metrics: list[str]) -> None:
-    """Print the comparison of the models of a folder, one line a model."""
-    from unweave.evidence import EvidenceError
-
-    try:
-        from unweave.models.runs.comparison import compared_runs
-        from unweave.models.runs.declaration import data_set_of
-        from unweave.models.runs.reading import read_runs
-    except ImportError as error:
-        raise EvidenceError(str(error)) from None
-    from unweave.progress import progress_bar
-    from unweave.report.runs import runs_table
-
-    models = read_runs(folder)
-    with progress_bar(len(models), True) as bar:
-        found = compared_runs(models, data_set_of(folder), metrics=metrics or None, watch=bar.step)
-    if options["as_json"]:
-        import json
-        from dataclasses import asdict
-
-        click.echo(json.dumps(asdict(found), indent=2))
-        return
-    print_wide(runs_table(found))
-    click.echo("Mean ± standard deviation over seeds; settings that share a letter are not told apart.")

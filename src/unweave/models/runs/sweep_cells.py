@@ -1,0 +1,58 @@
+"""Models as cells of a sweep: a data set is the world, an objective the encoder, and training part of the protocol."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from unweave.evidence import Evidence
+from unweave.models.networks import MLP, Trunk
+from unweave.models.objectives import Objective
+from unweave.models.runs.declaration import DataSetChoice
+from unweave.models.training.fleet import train
+from unweave.models.training.settings import TrainingSettings
+from unweave.sweeps.protocol import Measurement, measured, scored
+
+
+@dataclass(frozen=True)
+class TrainedModels:
+    """Protocol that trains one model a cell, with the cell's seed, and scores it on images drawn by the same seed.
+
+    A cell trains its model by itself, so that a cluster trains as many at once as it has workers. On one machine
+    `unweave.models.train` trains many faster, to the same weights.
+
+    >>> from unweave.models import BetaVAE
+    >>> from unweave.sweeps import grid
+    >>> sweep = grid(
+    ...     "seeds",
+    ...     worlds={"sprites": DataSetChoice("small_sprites")},
+    ...     encoders={"beta 1": BetaVAE(beta=1), "beta 16": BetaVAE(beta=16)},
+    ...     metrics=["mig"],
+    ...     protocol=TrainedModels(settings=TrainingSettings(n_steps=10)),
+    ... )
+    >>> len(sweep.cells)
+    10
+    """
+
+    n_codes: int = 10
+    trunk: Trunk = field(default_factory=MLP)
+    settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+
+    def scores(
+        self, world: DataSetChoice, encoder: Objective, n_rows: int, seed: int, metrics: Mapping[str, Any]
+    ) -> list[Measurement]:
+        """Measurements of these metrics; a model that diverged has none, and says why."""
+        dataset = world.loaded()
+        [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
+        if model.problem is not None:
+            return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
+        indices = np.random.default_rng(seed).permutation(len(dataset))[:n_rows]
+        kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
+        codes = model.encode(dataset.images(indices))
+        evidence = Evidence(dataset.factors(indices), codes, factor_names=dataset.factor_names, kinds=kinds)
+        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]

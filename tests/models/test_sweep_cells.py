@@ -1,0 +1,36 @@
+"""Cells of a sweep train the very models that a fleet trains."""
+
+import numpy as np
+
+from unweave.datasets import small_sprites
+from unweave.evidence import Evidence
+from unweave.metrics import mcc
+from unweave.models import BetaVAE, TrainingSettings, train
+from unweave.models.runs.declaration import DataSetChoice
+from unweave.models.runs.sweep_cells import TrainedModels
+from unweave.sweeps import grid, run
+
+
+def test_a_sweep_scores_the_models_of_a_fleet(tmp_path):
+    settings = TrainingSettings(n_steps=5, batch_size=8)
+    objectives = [BetaVAE(beta=1), BetaVAE(beta=1e39)]
+    sweep = grid(
+        "two",
+        worlds=[DataSetChoice("small_sprites")],
+        encoders={"one": objectives[0], "infinite": objectives[1]},
+        metrics=["mcc"],
+        n_rows=300,
+        seeds=[4],
+        protocol=TrainedModels(n_codes=3, settings=settings),
+    )
+    table = run(sweep, tmp_path)
+    sprites = small_sprites()
+    [model] = train(sprites, objectives[0], seeds=[4], n_codes=3, settings=settings)
+    indices = np.random.default_rng(4).permutation(len(sprites))[:300]
+    kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
+    codes = model.encode(sprites.images(indices))
+    expected = mcc(Evidence(sprites.factors(indices), codes, factor_names=sprites.factor_names, kinds=kinds)).value
+    rows = {row["encoder"]: row for row in table.to_dicts()}
+    assert rows["one"]["value"] == expected
+    assert np.isnan(rows["infinite"]["value"])
+    assert "not finite" in rows["infinite"]["problem"]
