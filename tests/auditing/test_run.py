@@ -1,6 +1,8 @@
 """Audits of metrics whose marks are known."""
 
+import itertools
 import math
+import types
 import zlib
 
 import numpy as np
@@ -130,16 +132,25 @@ def test_what_does_not_fit_in_the_budget_is_said(small):
     assert "not measured within the budget" in str(found)
 
 
-def test_a_violation_is_known_before_all_is_measured():
-    """Telling cells come first: a constant is caught at P4 by the first null."""
+def test_a_violation_is_known_before_all_is_measured(small, monkeypatch):
+    """Telling cells come first: with time for a few of them a constant is caught at P4, and the rest is left open."""
     calls = []
 
-    def slow(factors, codes):
+    def constant(factors, codes):
         calls.append(codes.shape)
         return 0.5
 
-    audit(slow, seeds=2, budget=0.0, adversary=False)
+    # a clock that is looked at before and after a cell, and moves by a second each time
+    clock = types.SimpleNamespace(process_time=itertools.count().__next__)
+    monkeypatch.setattr("unweave.auditing.measurement.cases.time", clock)
+    assert audit(constant, grid=small, seeds=2, budget=0.0, adversary=False).ticks == "????"
     assert not calls  # nothing fits in nothing
+    found = audit(constant, grid=small, seeds=2, budget=40.0, adversary=False)
+    assert found["P4"].verdict == "violated"
+    assert "?" in found.ticks
+    n_calls = len(calls)
+    assert audit(constant, grid=small, seeds=2, budget=None, adversary=False).ticks == "✓✗✓✗"
+    assert 0 < n_calls < (len(calls) - n_calls) / 2
 
 
 def test_errors_and_nan_are_results(small):
