@@ -165,3 +165,13 @@ def test_calibrated_goes_before_the_interval_and_that_before_the_floor(doubtful)
     assert kept[0] == ["calibrated", "interval", "floor"]
     assert kept[1] == ["floor"]
     assert kept[2] == []
+
+
+def test_floors_in_the_table_lie_within_the_bounds_of_the_metric():
+    """r2 of permuted codes is below 0 before it is cut, and so are the scores beside it."""
+    codes = np.random.default_rng(1).normal(size=(60, 20))
+    evaluation = evaluate(FACTORS, codes, metrics=["r2"], budget=0)
+    assert max(evaluation.rows[0].noise_floor.draws) < 0 > evaluation["r2"].raw
+    line = next(line for line in str(evaluation).splitlines() if line.strip().startswith("r2"))
+    assert "0.000" in line
+    assert not re.search(r"-\d", line)

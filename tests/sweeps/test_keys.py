@@ -27,6 +27,11 @@ class Revised(Gaussian):
     version = 2
 
 
+@dataclasses.dataclass(frozen=True)
+class Linked(Gaussian):
+    library = "a 1.0"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -137,3 +142,20 @@ def test_order_of_mappings_and_sets_does_not_matter():
 def test_refuses_what_it_cannot_tell_apart(item):
     with pytest.raises(EvidenceError, match="cannot"):
         content_of(item)
+
+
+@pytest.mark.parametrize("library", ["unweave", "numpy", "scipy", "scikit-learn"])
+def test_another_release_of_a_library_is_another_key(library, monkeypatch):
+    cell = Cell(Gaussian(), Same(), 10, 0, ("mcc", "r2"))
+    before = keys.row_keys(cell)
+    releases = keys.library_releases() | {library: "999.0"}
+    assert set(releases) == set(keys.library_releases())
+    monkeypatch.setattr(keys, "library_releases", lambda: releases)
+    after = keys.row_keys(cell)
+    assert all(after[label] != before[label] for label in ("mcc", "r2"))
+
+
+def test_a_value_that_names_its_library_has_it_in_its_key(monkeypatch):
+    before = content_of(Linked())
+    monkeypatch.setattr(Linked, "library", "a 2.0")
+    assert content_of(Linked()) != before

@@ -109,3 +109,26 @@ def test_differences_are_taken_within_a_seed():
     """Scores that vary by seed and not within it give an interval of no width."""
     found = finding_of("P1", POINTS, scores(lambda p: 0.5 + 0.1 * (p.x > 0), spread=0.2))
     assert all(row.interval == pytest.approx((0.1, 0.1)) for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"), [(0.049, "satisfied"), (0.055, "partly"), (0.145, "partly"), (0.155, "violated")]
+)
+@pytest.mark.parametrize("name", ["P1", "P3", "P4"])
+def test_where_the_thresholds_lie(name, level, expected):
+    """Every other point of a curve is so much higher."""
+    low = {"P1": lambda p: p.x == 0, "P3": lambda p: p.x == 1, "P4": lambda p: False}[name]
+    assert verdict(name, lambda p: level * (not low(p))) == expected
+
+
+def test_the_worst_lossy_case_is_the_one_that_costs_least():
+    """Two free factors dropped cost .4 of their price and one .2: the worse of two that are both too cheap is told."""
+
+    def value(point):
+        free = point.case.world.effective_dimension if point.name == "P2" else 1
+        return 1 - {1: 0.2, 2: 0.4}.get(int(point.x), 0.0) * max(point.x, 0) / free
+
+    found = finding_of("P2", POINTS, scores(value))
+    assert found.worst.kind == "lossy"
+    assert found.worst.number == pytest.approx(0.2)
+    assert found.worst.lower_x == 1

@@ -286,3 +286,12 @@ class TestRowIndexes:
     def test_equal_indexes_and_tables_without_one_pair_by_position(self):
         assert Evidence(self.factors, self.shuffled.loc[self.factors.index]).codes[:, 0].tolist() == [1.0, 2.0, 3.0]
         assert Evidence(self.factors, self.shuffled.to_numpy()).codes[:, 0].tolist() == [3.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("as_type", [np.int64, object])
+def test_integers_that_floats_would_round_are_refused(sign, as_type):
+    largest = np.array([sign * 2**53, 0], dtype=as_type)
+    assert Evidence(largest, [0.0, 1.0]).factors[0, 0] == sign * 2**53
+    with pytest.raises(EvidenceError, match=r"2\*\*53"):
+        Evidence(np.array([sign * (2**53 + 1), 0], dtype=as_type), [0.0, 1.0])

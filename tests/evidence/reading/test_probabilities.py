@@ -61,3 +61,12 @@ def test_a_table_that_never_varies_is_a_constant_factor():
 def test_bad_tables_are_refused_with_one_sentence(table, sentence):
     with pytest.raises(EvidenceError, match=sentence):
         Evidence({"shape": table}, POSTERIOR)
+
+
+def test_rows_that_sum_to_nearly_one_are_made_to():
+    """Single precision and rounding are forgiven, and leave no trace."""
+    table = np.array([[0.9, 0.1], [0.25, 0.75]] * 30)
+    nearly = table * np.where(np.arange(60) % 3 == 0, 1.0009, 0.9991)[:, None]
+    kept = Evidence({"shape": nearly}, np.arange(60.0)).factor_tables["shape"]
+    np.testing.assert_allclose(kept, table, rtol=1e-12)
+    np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-15)

@@ -275,3 +275,12 @@ def test_bad_input_gets_one_sentence(call, sentence):
         call()
     assert str(error.value).count(". ") == 0
     assert str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize(("n_outputs", "partition"), [(4, None), (9, None), (9, [0, 2])])
+def test_a_random_decoder_gets_what_the_score_says_it_would(n_outputs, partition):
+    """Mean over decoders of the same size whose entries are independent and normal."""
+    drawn = random_jacobians(3, n=4000, n_outputs=n_outputs, n_latents=3)
+    score = manifold_total_correlation(drawn, partition=partition)
+    assert score.raw == pytest.approx(score.parts["random_decoder"][0], abs=4 * score.parts["standard_error"][0])
+    assert score.parts["standard_error"][0] < 0.02

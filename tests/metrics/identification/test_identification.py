@@ -175,3 +175,11 @@ def test_directions_are_counted_once():
     assert n_distinct(z @ directions.T, purity) == pytest.approx(6, abs=0.2)
     twice = np.hstack([z @ directions.T, -(z @ directions.T)])
     assert n_distinct(twice, np.vstack([purity, purity])) == pytest.approx(6, abs=0.2)
+
+
+@pytest.mark.parametrize("share", [0.97, 0.98])
+def test_a_factor_that_the_other_explains_but_for_some_hundredths_is_free(share):
+    """Correlation, however high, is no function: a code for one of two such factors identifies one of them."""
+    factors = Correlated(2, rho=np.sqrt(share)).sample(1000, rng=0)
+    assert identification(factors, factors).parts["free_factors"].tolist() == [1, 1]
+    assert identification(factors, factors[:, :1]).value < 0.75

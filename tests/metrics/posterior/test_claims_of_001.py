@@ -208,3 +208,13 @@ def test_joint_vae_mixes_a_categorical_code_with_gaussian_ones():
     for metric in (rmig, jemmig, misjed, wsepin, windin, separability, sepin_at_k):
         assert np.isfinite(metric(case).raw)
     assert rmig(case, estimator=MixtureSampling(4000)).raw == pytest.approx(rmig(case).raw, abs=0.03)
+
+
+@pytest.mark.parametrize("metric", [rmig, jemmig])
+def test_the_error_of_a_mean_over_factors_is_that_of_independent_draws(metric):
+    """sqrt(sum of squares) / d."""
+    parts = metric(evidence(), estimator=MixtureSampling(1000)).parts
+    per_factor = parts["standard_error_per_factor"]
+    assert per_factor.shape == (2,)
+    assert (per_factor > 0).all()
+    assert parts["standard_error"] == pytest.approx(np.sqrt(np.square(per_factor).sum()) / 2)

@@ -1,6 +1,7 @@
 """The summary holds what the evaluation says, aggregates what is too much, and is strict JSON."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -329,3 +330,36 @@ def chosen_with(*p_values, levels):
 def test_the_headline_tells_trusted_scores_that_are_noise(p_values, levels, headline):
     evaluation = fake_evaluation(chosen=chosen_with(*p_values, levels=levels))
     assert summarise(evaluation)["headline"] == headline
+
+
+@pytest.mark.parametrize(("p_value", "said"), [(0.005, False), (0.05, False), (0.06, True), (0.09, True), (0.5, True)])
+def test_what_noise_scores_as_often_as_one_time_in_twenty_is_no_evidence(p_value, said):
+    evaluation = fake_evaluation()
+    rows = [replace(row, noise_floor=replace(row.noise_floor, p_value=p_value)) for row in evaluation.rows]
+    found = summarise(replace(evaluation, rows=tuple(rows)))
+    assert any("as evidence of anything" in step["sentence"] for step in found["next_steps"]) is said
+    assert ("no better than noise" in found["headline"]) is said
+
+
+def signed_evaluation(n_factors, n_codes):
+    """Correlations with a sign: the strongest of every factor is negative."""
+    evaluation = fake_evaluation(n_factors=n_factors, n_codes=n_codes)
+    matrix = np.full((n_codes, n_factors), 0.3)
+    matrix[np.arange(n_factors), np.arange(n_factors)] = -0.87
+    rows = [
+        replace(row, score=replace(row.score, parts={"correlation_matrix": matrix} if row.label == "mcc" else {}))
+        for row in evaluation.rows
+    ]
+    return replace(evaluation, rows=tuple(rows))
+
+
+def test_the_framed_code_of_a_factor_is_the_strongest_whatever_its_sign():
+    page = rendered(summarise(signed_evaluation(3, 8)))
+    framed = re.findall(r'<td class="[^"]*best[^"]*">([^<]*)</td>', page)
+    assert [text.replace("\u2212", "-") for text in framed] == ["-0.87"] * 3
+
+
+def test_of_large_matrices_the_strongest_cells_are_told_whatever_their_sign():
+    (matrix,) = summarise(signed_evaluation(60, 80))["matrices"]
+    assert {pair["value"] for pair in matrix["strongest"]} == {-0.87}
+    assert np.max(matrix["values"]) == pytest.approx(0.87)

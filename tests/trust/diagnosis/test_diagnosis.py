@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from unweave import Evidence
 from unweave.synthetic.worlds import Causal, Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
@@ -312,3 +313,22 @@ def test_constrained_factors_are_not_called_independent():
     assert found.dependent_pairs == ()
     assert not any("independent" in sentence for sentence in found.sentences())
     assert any("look independent" in sentence for sentence in diagnose(Evidence(factors)).sentences())
+
+
+def test_rows_are_looked_at_all_over_the_file():
+    """Of 12,000 rows only the last two thirds are dependent: the first 4,000 would show nothing."""
+    factors = np.random.default_rng(0).normal(size=(12_000, 2))
+    factors[4000:, 1] = factors[4000:, 0] + 0.5 * factors[4000:, 1]
+    found = diagnose(Evidence(factors))
+    assert found.rows_looked_at < 12_000
+    assert found.dependence_class is not DependenceClass.INDEPENDENT
+    assert found.max_correlation > 0.4
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_the_smaller_of_two_p_values_is_doubled(seed):
+    """Any function and a line are tried; along a line the second says more, and pays for the first."""
+    x, noise = np.random.default_rng(seed).normal(size=(2, 100))
+    (pair,) = diagnose(Evidence(np.column_stack([x, 0.6 * x + noise]))).dependent_pairs
+    statistic = pair.correlation * np.sqrt(98 / (1 - pair.correlation**2))
+    assert pair.p_value == pytest.approx(2 * 2 * stats.t.sf(abs(statistic), 98), rel=1e-6)

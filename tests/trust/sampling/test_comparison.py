@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from made_up_metrics import made_up
+from scipy import stats
 
 from unweave import Evidence, EvidenceError
 from unweave.metrics import mcc
@@ -125,3 +126,19 @@ def test_an_undefined_score_leaves_no_comparison():
     assert "undefined for 'a'" in found.reason
     with pytest.raises(EvidenceError, match="no comparison to plan from"):
         samples_needed(found)
+
+
+def test_few_groups_have_few_degrees_of_freedom():
+    """24 parts of 6 groups know no more of how groups differ than 6 groups do."""
+    groups = np.repeat(np.arange(6), 50)
+    evidences = {
+        name: Evidence(FACTORS, codes, row_groups=groups)
+        for name, codes in (("a", 0.1 + SHARED), ("b", np.random.default_rng(3).normal(size=len(FACTORS))))
+    }
+    found = compared(mean_code, evidences)
+    pair = found.between("a", "b")
+    statistic = abs(pair.difference) / pair.standard_error
+    assert found.n_units == 6
+    assert pair.p_value == pytest.approx(2 * stats.t.sf(statistic, 5))
+    reach = (pair.upper - pair.lower) / 2 / pair.standard_error
+    assert reach == pytest.approx(stats.t.ppf(0.975, 5))

@@ -1,0 +1,67 @@
+"""What the decorator adds to a score: the caveats of assumptions that do not hold, and one seed from any rng."""
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave.card import ANY_KIND, Assumption
+from unweave.score import Score
+
+CARD = {
+    "measures": "explicitness",
+    "equivalence": "any",
+    "factor_kinds": ANY_KIND,
+    "needs": ("factors", "codes"),
+    "min_rows": 2,
+    "bounds": (0.0, 1.0),
+    "best": 1.0,
+    "chance": 0.0,
+    "cost": "none",
+    "fails_when": "always",
+    "reference": "none",
+}
+POSITIVE = Assumption("Some codes are negative.", lambda evidence: bool((evidence.codes >= 0).all()))
+MANY = Assumption("There are few rows.", lambda evidence: evidence.n_rows > 3)
+NUMBERS = np.arange(10.0)
+
+
+@unweave.metric(**CARD, assumes=(POSITIVE, MANY))
+def assuming(evidence):
+    """Half, of codes that should be positive."""
+    return Score(0.5, caveats=("Half.",))
+
+
+@unweave.metric(**CARD)
+def seeded(evidence, *, rng: int | np.random.Generator | None = 0):
+    """Half, with a seed."""
+    assert isinstance(rng, int)
+    return Score(0.5)
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        (NUMBERS, ()),
+        (-NUMBERS, (POSITIVE.sentence,)),
+        (NUMBERS[:3], (MANY.sentence,)),
+        (-NUMBERS[:3], (POSITIVE.sentence, MANY.sentence)),
+    ],
+)
+def test_assumptions_that_do_not_hold_are_caveats(codes, said):
+    assert assuming(NUMBERS[: len(codes)], codes).caveats == ("Half.", *said)
+
+
+def seed_of(rng):
+    return seeded(NUMBERS, NUMBERS, rng=rng).settings["rng"]
+
+
+def test_a_seed_is_itself_and_a_generator_is_drawn_from():
+    assert [seed_of(rng) for rng in (0, 7, np.int64(7))] == [0, 7, 7]
+    one, same, other = (np.random.default_rng(seed) for seed in (1, 1, 2))
+    assert seed_of(one) == seed_of(same) != seed_of(other)
+    assert seed_of(one) == seed_of(same)  # the second draw, too
+    assert len({seed_of(one), seed_of(one), seed_of(one)}) == 3
+
+
+def test_none_is_fresh_entropy():
+    assert len({seed_of(None) for _ in range(5)}) > 1
