@@ -1,1 +1,122 @@
-"""Arrays in, numbers out: frozen values that know nothing of Evidence."""
+"""Estimators: arrays to numbers, as frozen values that metrics take as arguments.
+
+``mig(factors, codes, estimator=NearestNeighbour(k=5))`` and ``mcc(factors, codes, correlation=Spearman())`` choose
+how a quantity is estimated. Every kind of estimator is a protocol, so that your own class works in the same places.
+
+=========================== =========================================================================================
+protocol                    estimators of this package, and the metrics that take them
+=========================== =========================================================================================
+`Correlation`               `Pearson`, `Spearman`, `RandomDependence`: `mcc`
+`Information`               `Histogram`, `NearestNeighbour`, `QuantisedPosterior`: `mig`, `mig_sup`, `dcimig`,
+                            `modularity`, InfoMEC, `minimality`, `sufficiency` and the properties behind them
+`JointInformation`          `UsableInformation`, `NearestNeighbour`: groups of codes, `explicitness_ratio`,
+                            `infomec_explicitness`, the invariances
+`PosteriorInformation`      `QuantisedPosterior`, `MixtureSampling`: `rmig`, `jemmig`, `informativeness`
+`DecompositionInformation`  `MixtureSampling`, `GaussianInformation`: `unibound` and the other bounds of 002
+`Probe`                     `Linear`, `Lasso`, `BoostedTrees`, `GradientBoosting`, `RandomForest`: `r2`, DCI
+`Classifier`                `Logistic`: `explicitness`, `beta_vae_score`
+`LineClassifier`            `Neighbourhood`, `LinearSvm`: `sap`
+`IndependenceTest`          `LinearCovariance`, `NonlinearCovariance`: `t_mex`
+`Prior`                     `StandardNormal`, `GaussianMixture`, `Independent`: the metrics of geometry
+=========================== =========================================================================================
+
+`LinearThenTrees` is the ladder of probes of `dci_explicitness` and `dci_size`. Names are imported when first used.
+
+>>> from unweave.estimators import Histogram
+>>> Histogram(bins=10)
+Histogram(bins=10, binning='equal_mass', bias_correction=None)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave.estimators.dependence.conditional_independence import (
+        IndependenceTest,
+        LinearCovariance,
+        NonlinearCovariance,
+    )
+    from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
+    from unweave.estimators.dependence.random_dependence import RandomDependence
+    from unweave.estimators.information.gaussian_information import GaussianInformation
+    from unweave.estimators.information.mixture_sampling import MixtureSampling
+    from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+    from unweave.estimators.information.posterior_protocols import DecompositionInformation, PosteriorInformation
+    from unweave.estimators.information.priors import GaussianMixture, Independent, Prior, StandardNormal
+    from unweave.estimators.information.protocols import Information, JointInformation
+    from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+    from unweave.estimators.information.usable_information import UsableInformation
+    from unweave.estimators.probes.capacity_ladder import LinearThenTrees
+    from unweave.estimators.probes.line_classifiers import LinearSvm, LineClassifier, Neighbourhood
+    from unweave.estimators.probes.linear_probes import Lasso, Linear
+    from unweave.estimators.probes.logistic_probe import Classifier, Logistic
+    from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, Probe, RandomForest
+
+_HOME = {
+    name: f"unweave.estimators.{module}"
+    for module, names in {
+        "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
+        "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
+        "dependence.random_dependence": ("RandomDependence",),
+        "information.gaussian_information": ("GaussianInformation",),
+        "information.mixture_sampling": ("MixtureSampling",),
+        "information.mutual_information": ("Histogram", "NearestNeighbour"),
+        "information.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
+        "information.priors": ("GaussianMixture", "Independent", "Prior", "StandardNormal"),
+        "information.protocols": ("Information", "JointInformation"),
+        "information.quantised_posterior": ("QuantisedPosterior",),
+        "information.usable_information": ("UsableInformation",),
+        "probes.capacity_ladder": ("LinearThenTrees",),
+        "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
+        "probes.linear_probes": ("Lasso", "Linear"),
+        "probes.logistic_probe": ("Classifier", "Logistic"),
+        "probes.probes": ("BoostedTrees", "GradientBoosting", "Probe", "RandomForest"),
+    }.items()
+    for name in names
+}
+
+__all__ = [
+    "BoostedTrees",
+    "Classifier",
+    "Correlation",
+    "DecompositionInformation",
+    "GaussianInformation",
+    "GaussianMixture",
+    "GradientBoosting",
+    "Histogram",
+    "IndependenceTest",
+    "Independent",
+    "Information",
+    "JointInformation",
+    "Lasso",
+    "LineClassifier",
+    "Linear",
+    "LinearCovariance",
+    "LinearSvm",
+    "LinearThenTrees",
+    "Logistic",
+    "MixtureSampling",
+    "NearestNeighbour",
+    "Neighbourhood",
+    "NonlinearCovariance",
+    "Pearson",
+    "PosteriorInformation",
+    "Prior",
+    "Probe",
+    "QuantisedPosterior",
+    "RandomDependence",
+    "RandomForest",
+    "Spearman",
+    "StandardNormal",
+    "UsableInformation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'unweave.estimators' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -11,21 +11,16 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import MetricUndefined
 from unweave.estimators.dependence import correlation as correlations
-from unweave.estimators.dependence.correlation import Pearson, Spearman
-from unweave.estimators.dependence.random_dependence import RandomDependence
-from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.dependence.correlation import Correlation
+from unweave.estimators.information.entropy import label_entropies
+from unweave.estimators.information.protocols import FactorLabels, Information
 from unweave.estimators.information.quantised_posterior import Quantised, QuantisedPosterior
 from unweave.estimators.probes.probes import Probe
+from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
 
-Correlation = Pearson | Spearman | RandomDependence
-Information = Histogram | NearestNeighbour | QuantisedPosterior
-Labelling = Information | MixtureSampling
 NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
-BASIS_TOLERANCE = 1e-10
 
 
 @memoised(on="factors")
@@ -46,32 +41,16 @@ def target_columns(evidence: Evidence, j: int) -> FloatArray:
 
 
 def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> FloatArray:
-    """Columns of factor j that the correlation compares codes with; numbers are ranked where it works on ranks."""
+    """Columns of factor j that the correlation compares codes with; numbers are taken as the correlation takes them."""
     columns = target_columns(evidence, j)
-    if evidence.kinds[j] not in NUMERIC:
-        return columns
-    column = correlation.column(columns[:, 0])[:, None]
-    return correlation.features(column) if isinstance(correlation, RandomDependence) else column
-
-
-def code_features(evidence: Evidence, i: int, correlation: Correlation) -> FloatArray:
-    """Columns of code i that the correlation compares factors with."""
-    column = correlation.column(evidence.codes[:, i])[:, None]
-    return correlation.features(column) if isinstance(correlation, RandomDependence) else column
-
-
-def feature_tolerance(correlation: Correlation) -> float:
-    """Singular values of features below this share of the largest are noise."""
-    return correlation.tolerance if isinstance(correlation, RandomDependence) else BASIS_TOLERANCE
+    return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j] in NUMERIC else columns
 
 
 @memoised(on="factors", by_row=True)
 def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
     """Orthonormal, centred basis of every factor's features; no columns for a constant factor."""
-    tolerance = feature_tolerance(correlation)
     return tuple(
-        correlations.orthonormal_basis(factor_features(evidence, j, correlation), tolerance)
-        for j in range(evidence.n_factors)
+        correlations.orthonormal_basis(factor_features(evidence, j, correlation)) for j in range(evidence.n_factors)
     )
 
 
@@ -82,13 +61,17 @@ def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> F
 
 
 @memoised(on="codes")
-def _ranked_codes(evidence: Evidence) -> FloatArray:
-    return np.asfortranarray(np.column_stack([correlations.ranks(column) for column in evidence.codes.T]))
-
-
-@memoised(on="codes")
-def _code_norms(evidence: Evidence, ranked: bool) -> tuple[FloatArray, FloatArray]:
-    return correlations.column_norms(_ranked_codes(evidence) if ranked else evidence.codes)
+def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Codes as the correlation takes them (n x m), their means and norms; None where a code becomes several columns."""
+    given = [evidence.codes[:, i] for i in range(evidence.n_codes)]
+    taken = []
+    for column in given:
+        taken.append(correlation.column(column))
+        if taken[-1].ndim > 1:
+            return None
+    unchanged = all(new is old for new, old in zip(taken, given, strict=True))
+    codes = evidence.codes if unchanged else np.asfortranarray(np.column_stack(taken))
+    return codes, *correlations.column_norms(codes)
 
 
 @memoised(on="both")
@@ -96,40 +79,38 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     """How strongly every code follows every factor, 0 to 1; nan for constant factors, 0 for dead codes.
 
     For numbers this is the absolute correlation. A circular factor is compared through its cosine and sine and a
-    categorical one through its levels (multiple correlation), for RDC by the largest canonical correlation.
+    categorical one through its levels (multiple correlation). Where the correlation takes several functions of a
+    column, it is the largest canonical correlation.
     """
-    bases = factor_bases(evidence, correlation)
-    if isinstance(correlation, RandomDependence):
+    bases, codes = factor_bases(evidence, correlation), _code_columns(evidence, correlation)
+    if codes is not None:
+        matrix = correlations.multiple_correlation_matrix(bases, *codes)
+    else:  # bases of all codes would take too much memory to keep
         matrix = np.zeros((evidence.n_codes, evidence.n_factors))
         for i in range(evidence.n_codes):
-            code_basis = correlations.orthonormal_basis(code_features(evidence, i, correlation), correlation.tolerance)
-            for j in range(evidence.n_factors) if code_basis.size else ():
-                matrix[i, j] = min(float(np.linalg.norm(bases[j].T @ code_basis, 2)), 1.0) if bases[j].size else 0.0
-    else:
-        ranked = isinstance(correlation, Spearman)
-        codes = _ranked_codes(evidence) if ranked else evidence.codes
-        matrix = correlations.multiple_correlation_matrix(bases, codes, *_code_norms(evidence, ranked))
+            basis = correlations.orthonormal_basis(correlations.features(correlation, evidence.codes[:, i]))
+            matrix[i] = correlations.largest_correlations(basis, bases)
     matrix[:, ~varying(evidence)] = np.nan
     return matrix
 
 
 @memoised(on="factors", by_row=True)
-def factor_labels(evidence: Evidence, estimator: Labelling) -> tuple[Labels, ...]:
+def factor_labels(evidence: Evidence, estimator: FactorLabels) -> tuple[Labels, ...]:
     """Labels of every factor: its levels, or the estimator's bins where it is continuous or circular."""
     discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
     return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
 
 
 @memoised(on="codes")
-def code_labels(evidence: Evidence, estimator: Histogram) -> tuple[Labels, ...]:
+def code_labels(evidence: Evidence, estimator: Information) -> tuple[Labels, ...]:
     """Labels of every code."""
-    return estimator.code_labels(evidence.codes)
+    return own_or_default(Information.code_labels, estimator)(evidence.codes)
 
 
 @memoised(on="factors")
-def factor_entropies(evidence: Evidence, estimator: Labelling) -> FloatArray:
+def factor_entropies(evidence: Evidence, estimator: FactorLabels) -> FloatArray:
     """Entropy of every factor's labels."""
-    return _label_entropies(factor_labels(evidence, estimator))
+    return label_entropies(factor_labels(evidence, estimator))
 
 
 @memoised(on="both")
@@ -158,27 +139,50 @@ def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
     return evidence.posterior
 
 
+@dataclass(frozen=True)
+class Observed:
+    """Codes and factors of an evidence as estimators read them: `Observations`, computed once."""
+
+    evidence: Evidence
+
+    @property
+    def codes(self) -> FloatArray:
+        """The codes as points."""
+        return self.evidence.codes
+
+    def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
+        """The estimator's labels of every factor."""
+        return factor_labels(self.evidence, estimator)
+
+    def code_labels(self, estimator: Information) -> tuple[Labels, ...]:
+        """The estimator's labels of every code."""
+        return code_labels(self.evidence, estimator)
+
+    def quantised(self, estimator: QuantisedPosterior) -> Quantised:
+        """The posterior on a grid, with every factor."""
+        return quantised_joint(self.evidence, estimator)
+
+    def quantised_codes(self, estimator: QuantisedPosterior) -> Quantised:
+        """The posterior on a grid, for what concerns the codes alone."""
+        return quantised_codes(self.evidence, estimator)
+
+
 @memoised(on="codes")
-def code_entropies(evidence: Evidence, estimator: Histogram | QuantisedPosterior) -> FloatArray:
-    """Entropy of every code's labels, or of its posterior on a grid."""
-    if isinstance(estimator, QuantisedPosterior):
-        return quantised_codes(evidence, estimator).entropies
-    return _label_entropies(code_labels(evidence, estimator))
+def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
+    """Entropy of every code's labels, or of its posterior on a grid; refused by estimators that have neither."""
+    return own_or_default(Information.code_entropies, estimator)(Observed(evidence))
 
 
-def _label_entropies(columns: tuple[Labels, ...]) -> FloatArray:
-    return np.array([float(entropy_of_counts(np.bincount(column))) for column in columns])
+@memoised(on="codes")
+def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
+    """I(Z_j; X) of every code: how much it holds of the data."""
+    return own_or_default(Information.held_information, estimator)(Observed(evidence))
 
 
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
     """Mutual information of every code with every factor, in nats."""
-    if isinstance(estimator, QuantisedPosterior):
-        return quantised_joint(evidence, estimator).factor_information
-    labels = factor_labels(evidence, estimator)
-    if isinstance(estimator, Histogram):
-        return estimator.label_information(code_labels(evidence, estimator), labels)
-    return estimator.code_information(evidence.codes, labels)
+    return own_or_default(Information.information_matrix, estimator)(Observed(evidence))
 
 
 @dataclass(frozen=True)

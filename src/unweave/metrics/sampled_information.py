@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
 from unweave.estimators.information.mixture_density import Components, groups_of
-from unweave.estimators.information.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling, Sampled
+from unweave.estimators.information.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
+from unweave.estimators.information.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
+from unweave.estimators.information.protocols import FactorLabels
 from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import factor_labels, posterior_of, varying
+from unweave.metrics.matrices import NUMERIC, Observed, factor_entropies, factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
 FEWEST_ROWS_PER_VALUE = 10
@@ -30,28 +31,10 @@ def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = 
     return estimator.sample_ratios(components, seeds, groups[: components.n_codes] if alone else groups)
 
 
-@dataclass(frozen=True)
-class FactorInformation:
-    """I(y_j, z_S) with its standard error: codes x factors for one code and for all but one, factors for all codes.
-
-    ``within`` is I(x, z_S | y_j) of every code alone (codes x factors).
-    """
-
-    single: FloatArray
-    single_error: FloatArray
-    rest: FloatArray
-    rest_error: FloatArray
-    whole: FloatArray
-    whole_error: FloatArray
-    within: FloatArray
-    caveats: tuple[Finding, ...] = ()
-
-
 @memoised(on="both")
-def factor_ratios(
-    evidence: Evidence, estimator: MixtureSampling, alone: bool
-) -> tuple[tuple[Sampled, Sampled] | None, ...]:
+def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -> FactorDraws:
     """For every factor that varies, the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j)."""
+    _refuse_tables(evidence)
     components, seeds = _components(posterior_of(evidence, estimator))
     groups = groups_of(components.n_codes)
     labels = factor_labels(evidence, estimator)
@@ -71,28 +54,58 @@ def factor_ratios(
 
 
 @memoised(on="both")
-def factor_information(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> FactorInformation:
+def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> SampledFactors:
     """I(y_j, z_S) of every factor; ``alone`` leaves out what several codes know together."""
     m, d = evidence.n_codes, evidence.n_factors
     n_groups = m if alone else 2 * m + 1
-    information, errors = np.full((2, 2 * m + 1, d), np.nan)
+    information = np.full((2 * m + 1, d), np.nan)
     within = np.full((n_groups, d), np.nan)
-    for j, found in enumerate(factor_ratios(evidence, estimator, alone)):
+    draws = factor_ratios(evidence, estimator, alone)
+    for j, found in enumerate(draws):
         if found is not None:
             of_factor, of_rest = found
             information[:n_groups, j] = of_factor.mean(of_factor.ratios)
-            errors[:n_groups, j] = of_factor.standard_error(of_factor.ratios)
             within[:, j] = of_rest.mean(of_rest.ratios)
-    return FactorInformation(
+    return SampledFactors(
         single=information[:m],
-        single_error=errors[:m],
         rest=information[m : 2 * m],
-        rest_error=errors[m : 2 * m],
         whole=information[-1],
-        whole_error=errors[-1],
         within=within[:m],
-        caveats=_stratum_caveats(evidence, estimator, within[-1]),
+        within_values=WithinValues(within[-1], tuple(map(np.bincount, factor_labels(evidence, estimator)))),
+        draws=draws,
     )
+
+
+class ObservedPosterior(Observed):
+    """A posterior and factors as estimators read them."""
+
+    def factor_entropies(self, estimator: FactorLabels) -> FloatArray:
+        """Entropy of the estimator's labels of every factor."""
+        return factor_entropies(self.evidence, estimator)
+
+    def given_sample_entropies(self) -> FloatArray:
+        """H(z_i | x) of every code."""
+        return given_sample_entropies(posterior_of(self.evidence, self))
+
+    def sample_draws(self, estimator: MixtureSampling) -> Sampled:
+        """Log ratios whose means are I(x, z_i) of every code alone."""
+        return sample_ratios(self.evidence, estimator, alone=True)
+
+    def sampled_factors(self, estimator: MixtureSampling, alone: bool) -> SampledFactors:
+        """I(y_j, z_S) of every factor."""
+        return sampled_factors(self.evidence, estimator, alone=alone)
+
+    def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Factors, means of the codes, and their mean posterior covariance."""
+        posterior = posterior_of(self.evidence, estimator)
+        if posterior.categories or any(kind not in NUMERIC for kind in self.evidence.kinds):
+            raise MetricUndefined(
+                f"{type(estimator).__name__} takes numbers, and there are categorical or circular factors or codes: "
+                "use MixtureSampling."
+            )
+        covariances = posterior.covariance
+        spread = np.diag(np.square(posterior.std).mean(axis=0)) if covariances is None else covariances.mean(axis=0)
+        return self.evidence.factors, posterior.mean, spread
 
 
 def given_sample_entropies(posterior: Posterior) -> FloatArray:
@@ -121,16 +134,27 @@ def limit_caveat(information: float, n_rows: int) -> tuple[Finding, ...]:
     return (Finding("information_near_limit", information=information, limit=math.log(n_rows)),)
 
 
-def _stratum_caveats(evidence: Evidence, estimator: MixtureSampling, within: FloatArray) -> tuple[Finding, ...]:
+def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:
+    """A caveat for every factor whose values have too few rows for what the codes tell of a sample within them."""
+    if within is None:
+        return ()
     caveats = []
-    for name, column, told in zip(evidence.factor_names, factor_labels(evidence, estimator), within, strict=True):
-        sizes = np.bincount(column)
+    for name, sizes, told in zip(evidence.factor_names, within.rows_per_value, within.information, strict=True):
         rows = sizes[sizes > 0]
         if told > math.log(rows.mean()) - NEAR_THE_LIMIT:
             caveats.append(Finding("stratum_near_limit", information=told, n_rows=rows.mean(), factors=[name]))
         elif rows.min() < FEWEST_ROWS_PER_VALUE:
             caveats.append(Finding("rare_value", n_rows=rows.min(), factors=[name]))
     return tuple(caveats)
+
+
+def _refuse_tables(evidence: Evidence) -> None:
+    if evidence.factor_tables:
+        first = next(iter(evidence.factor_tables))
+        raise MetricUndefined(
+            f"MixtureSampling needs a label for every sample, and factor {first!r} is a table of probabilities: "
+            "use QuantisedPosterior, or pass its most probable values."
+        )
 
 
 def _components(posterior: Posterior) -> tuple[Components, list[int]]:

@@ -18,7 +18,7 @@ from unweave.metrics import (
     unique_upper_bound,
 )
 from unweave.metrics.decomposition.partial_information import partial_information
-from unweave.metrics.sampled_information import factor_information
+from unweave.metrics.sampled_information import sampled_factors, stratum_caveats
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import ToyModel
 
@@ -51,6 +51,12 @@ def closed_form_case(k, sigma, attack, alpha):
 
 
 GRID = list(itertools.product([2, 3, 5, 10], [0.1, 0.5], [0.0, 1.0, 10.0], ["none", "redundancy", "synergy"]))
+
+
+def errors_of(found, j):
+    """Standard errors of what every code alone, all codes but one, and all codes tell of factor j."""
+    of_factor = found.draws[j][0]
+    return of_factor.standard_error(of_factor.ratios)
 
 
 @pytest.mark.parametrize(("k", "sigma", "alpha", "attack"), GRID)
@@ -118,11 +124,11 @@ def check_sampler(k, n_levels, sigma, samples, within):
     ]:
         model = ToyModel(k, sigma, attack, alpha)
         evidence = Evidence(factors[:, :1], attacked(posterior, attack, alpha), kinds="ordinal")  # factors are alike
-        found = factor_information(evidence, estimator)
+        found = sampled_factors(evidence, estimator)
         cases = [
-            (found.single[0, 0], found.single_error[0, 0], model.single),
-            (found.rest[0, 0], found.rest_error[0, 0], model.rest),
-            (found.whole[0], found.whole_error[0], model.whole),
+            (found.single[0, 0], errors_of(found, 0)[0], model.single),
+            (found.rest[0, 0], errors_of(found, 0)[evidence.n_codes], model.rest),
+            (found.whole[0], errors_of(found, 0)[-1], model.whole),
         ]
         for metric, name in BOUNDS.items():
             score = metric(evidence, estimator=estimator, normalise=False)
@@ -131,7 +137,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
         for value, error, truth in cases:
             assert abs(value - truth) < 3 * error + 1e-6, (attack, alpha)
             assert abs(value - truth) < within
-        assert found.caveats == ()
+        assert stratum_caveats(evidence, found.within_values) == ()
 
 
 def test_sampler_agrees_with_the_closed_forms():
@@ -159,10 +165,10 @@ def test_sampled_bounds_are_consistent():
         low, high = (metric(evidence, **options).parts["bound_matrix"] for metric in (lower, upper))
         assert (low >= 0).all()
         assert (low <= high + 1e-12).all()
-    found = factor_information(evidence, MixtureSampling(600))
+    found = sampled_factors(evidence, MixtureSampling(600))
     ranked = np.sort(found.single, axis=0)
     bounds = unibound(evidence, normalise=False, **options).parts["bound_matrix"].max(axis=0)
-    assert (bounds <= ranked[-1] - ranked[-2] + 3 * found.rest_error.max()).all()
+    assert (bounds <= ranked[-1] - ranked[-2] + 3 * max(errors_of(found, j)[3:6].max() for j in range(2))).all()
 
 
 def test_one_code_has_all_it_knows_to_itself():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.stats import rankdata
@@ -14,6 +15,28 @@ from unweave.arrays import FloatArray
 FAR_FROM_ZERO = 1e4
 SMALLEST_SQUARES = 1e-280
 ROWS_IN_CACHE = 4_096
+RANK_TOLERANCE = 1e-7
+
+
+class Correlation(Protocol):
+    """How a column of numbers enters a correlation; codes and factors are taken alike.
+
+    The strength of a pair is the absolute linear correlation of the two columns that `column` gives. Where it gives
+    several functions of a column (n x p), the strength is their largest canonical correlation. Make it a frozen
+    dataclass, so that results can be remembered by it.
+
+    >>> from unweave.metrics import mcc
+    >>> @dataclass(frozen=True)
+    ... class SignAgreement:
+    ...     def column(self, column):
+    ...         return np.sign(column - np.median(column))
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> round(float(mcc(factors, factors**3, correlation=SignAgreement())), 6)
+    1.0
+    """
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """What is correlated in the place of this column (n): a column (n), or functions of it (n x p)."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +72,15 @@ def ranks(column: FloatArray) -> FloatArray:
     return places
 
 
-def orthonormal_basis(columns: FloatArray, tolerance: float) -> FloatArray:
+def features(correlation: Correlation, column: FloatArray) -> FloatArray:
+    """What the correlation takes in the place of a column, as columns (n x p)."""
+    return correlation.column(column).reshape(column.size, -1)
+
+
+def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) -> FloatArray:
     """Orthonormal basis of the centred columns' span, by singular values above ``tolerance`` times the largest.
 
-    >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]), 1e-6).shape
+    >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])).shape
     (3, 1)
     """
     centred = columns - columns.mean(axis=0)
@@ -115,6 +143,11 @@ def multiple_correlation_matrix(
     return np.minimum(matrix, 1.0)
 
 
+def largest_correlations(basis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
+    """Largest canonical correlation of an orthonormal, centred basis with each of the others; 0 with an empty one."""
+    return np.array([min(float(np.linalg.norm(o.T @ basis, 2)), 1.0) if o.size and basis.size else 0.0 for o in others])
+
+
 def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
     """Largest canonical correlation of every two orthonormal, centred bases; nan where one has no columns."""
     stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
@@ -136,26 +169,24 @@ def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray
         yield rows, np.concatenate([basis[rows].T for basis in bases])
 
 
-def held_out_correlation(
-    factor: tuple[FloatArray, FloatArray], code: tuple[FloatArray, FloatArray], tolerance: float
-) -> float:
+def held_out_correlation(factor: tuple[FloatArray, FloatArray], code: tuple[FloatArray, FloatArray]) -> float:
     """Correlation on test rows of the pair of directions that correlate most on training rows.
 
     ``factor`` and ``code`` are (training, test) feature columns. The sign is learned too, so noise averages to zero.
     """
     (factor_train, factor_test), (code_train, code_test) = factor, code
-    factor_direction, code_direction = _canonical_directions(factor_train, code_train, tolerance)
+    factor_direction, code_direction = _canonical_directions(factor_train, code_train)
     left = (factor_test - factor_test.mean(axis=0)) @ factor_direction
     right = (code_test - code_test.mean(axis=0)) @ code_direction
     scale = np.linalg.norm(left) * np.linalg.norm(right)
     return float(left @ right / scale) if scale > 0 else 0.0
 
 
-def _canonical_directions(left: FloatArray, right: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+def _canonical_directions(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
     whitened = []
     for columns in (left, right):
         basis, spread, axes = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
-        kept = spread > max(tolerance * spread[0], np.finfo(np.float64).tiny)
+        kept = spread > max(RANK_TOLERANCE * spread[0], np.finfo(np.float64).tiny)
         whitened.append((basis[:, kept], axes[kept].T / spread[kept]))
     (left_basis, left_map), (right_basis, right_map) = whitened
     if not (left_basis.size and right_basis.size):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.arrays import FloatArray, Labels
+from unweave.arrays import FloatArray, Labels, Rows
 
 Binning = Literal["equal_mass", "equal_width"]
 
@@ -81,6 +81,22 @@ def levels(column: FloatArray) -> Labels:
     if distinct.size > MOST_LABELS:
         raise ValueError(f"A discrete column has {distinct.size} distinct values: treat it as continuous.")
     return labels.astype(np.uint16)
+
+
+class BinnedFactors:
+    """Labels of factors for estimators that cut continuous ones into bins: derived classes say into which."""
+
+    def _factor_cut(self) -> tuple[int, Binning]:
+        """Number and kind of the bins of a continuous factor."""
+        raise NotImplementedError
+
+    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
+        """Labels of a factor: its own levels where it is discrete, bins where it is not."""
+        return levels(column) if discrete else binned(column, *self._factor_cut())
+
+    def labels_from_training(self, column: FloatArray, discrete: bool, train: Rows) -> Labels:
+        """The same labels, with edges of the bins from the training rows."""
+        return levels(column) if discrete else edges_passed(column, bin_edges(column[train], *self._factor_cut()))
 
 
 def edges_passed(column: FloatArray, edges: FloatArray) -> Labels:

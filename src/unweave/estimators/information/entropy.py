@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,3 +19,12 @@ def entropy_of_counts(counts: NDArray[Any], axis: int | tuple[int, ...] = -1) ->
     total = counts.sum(axis=axis)
     entropy = np.log(total) - xlogy(counts, counts).sum(axis=axis) / total
     return np.where(counts.max(axis=axis) == total, 0.0, entropy)
+
+
+def label_entropies(columns: Iterable[NDArray[np.integer]]) -> NDArray[np.float64]:
+    """Entropy of every column of labels.
+
+    >>> label_entropies([np.array([0, 1, 0, 1]), np.array([0, 0, 0, 0])]).round(4).tolist()
+    [0.6931, 0.0]
+    """
+    return np.array([float(entropy_of_counts(np.bincount(column))) for column in columns])

@@ -14,6 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.estimators.information.posterior_protocols import (
+    DecompositionInformation,
+    PartialInformation,
+    PosteriorObservations,
+)
 
 
 def gaussian_entropy(covariance: FloatArray) -> float:
@@ -43,7 +48,7 @@ def _log_determinant(covariance: FloatArray) -> float:
 
 
 @dataclass(frozen=True)
-class GaussianInformation:
+class GaussianInformation(DecompositionInformation):
     """Mutual information of factors and codes from their joint covariance; exact where all are jointly Gaussian.
 
     The codes' covariance is that of the means plus the mean of the posteriors' own.
@@ -52,6 +57,10 @@ class GaussianInformation:
     >>> round(float(GaussianInformation().information(factor, factor, 0.25 * np.eye(1))[0][0, 0]), 4)  # 1/2 log(1 + 4)
     0.8047
     """
+
+    def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
+        """What one code, all others, and all together tell about every factor, which has no entropy here."""
+        return PartialInformation(*self.information(*observed.numeric_moments(self)))
 
     def information(
         self, factors: FloatArray, mean: FloatArray, posterior_covariance: FloatArray

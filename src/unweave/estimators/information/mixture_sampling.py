@@ -13,45 +13,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unweave.arrays import FloatArray, Labels, Rows
-from unweave.estimators.information.binning import binned, levels
+from unweave.arrays import Labels, Rows
+from unweave.estimators.information.binning import BinnedFactors, Binning
 from unweave.estimators.information.mixture_density import Codes, Components, log_ratios
+from unweave.estimators.information.posterior_protocols import (
+    DecompositionInformation,
+    FactorInformation,
+    PartialInformation,
+    PosteriorInformation,
+    PosteriorObservations,
+    Sampled,
+    SampleInformation,
+)
 
 NEAR_THE_LIMIT = 2.0
 
 
 @dataclass(frozen=True)
-class Sampled:
-    """Log ratios at the draws (draws x groups): their weighted mean is the information, their scatter its error.
-
-    ``stratum`` numbers the value that each draw was taken under, ``share`` is how common that value is.
-    """
-
-    ratios: FloatArray
-    stratum: NDArray[np.intp]
-    share: FloatArray
-
-    def mean(self, combination: FloatArray) -> FloatArray:
-        """Mean of numbers at the draws (draws, or draws x k), every stratum with its share."""
-        sizes = np.bincount(self.stratum)
-        return np.asarray((self.share / sizes)[self.stratum] @ combination)
-
-    def standard_error(self, combination: FloatArray) -> FloatArray:
-        """Standard error of that mean."""
-        columns = combination.reshape(len(combination), -1)
-        sizes = np.bincount(self.stratum)
-        sums = np.stack([np.bincount(self.stratum, weights=column) for column in columns.T], axis=1)
-        spread = np.square(columns - (sums / sizes[:, None])[self.stratum])
-        squares = np.stack([np.bincount(self.stratum, weights=column) for column in spread.T], axis=1)
-        variance = squares / np.maximum(sizes - 1, 1)[:, None]
-        error = np.sqrt(np.square(self.share) / sizes @ variance)
-        return np.asarray(error.reshape(combination.shape[1:]))
-
-
-@dataclass(frozen=True)
-class MixtureSampling:
+class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformation):
     """Densities of mixtures over all samples at draws from the posteriors.
 
     Every code has its own stream of random numbers, so codes that are added leave the draws of the others alone. For
@@ -69,9 +49,25 @@ class MixtureSampling:
     seed: int = 0
     factor_bins: int = 20
 
-    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins of equal mass where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, "equal_mass")
+    def _factor_cut(self) -> tuple[int, Binning]:
+        return self.factor_bins, "equal_mass"
+
+    def sample_information(self, observed: PosteriorObservations) -> SampleInformation:
+        """I(x, z_i) of every code, from draws."""
+        draws = observed.sample_draws(self)
+        return SampleInformation(draws.mean(draws.ratios), draws)
+
+    def factor_information(self, observed: PosteriorObservations) -> FactorInformation:
+        """I(z_i, y_j) and H(z_i, y_j) of every code and factor, from draws; the entropies are differential."""
+        found, entropies = observed.sampled_factors(self, alone=True), observed.factor_entropies(self)
+        # H(z, y) = H(y) + H(z | x) + I(x, z | y)
+        joint = entropies + observed.given_sample_entropies()[:, None] + found.within
+        return FactorInformation(found.single, joint, entropies, found.draws, found.within_values)
+
+    def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
+        """What one code, all others, and all together tell about every factor, from draws."""
+        found, entropies = observed.sampled_factors(self, alone=False), observed.factor_entropies(self)
+        return PartialInformation(found.single, found.rest, found.whole, entropies, found.draws, found.within_values)
 
     def sample_ratios(self, components: Components, seeds: Sequence[int], groups: Sequence[Codes]) -> Sampled:
         """log q(z_S | x) / q(z_S) at draws from all samples in turn; the means are I(x, z_S)."""

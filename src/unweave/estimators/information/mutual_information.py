@@ -13,14 +13,15 @@ from scipy.special import digamma, xlogy
 
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.estimators.dependence.correlation import ranks
-from unweave.estimators.information.binning import Binning, binned, levels
+from unweave.estimators.information.binning import BinnedFactors, Binning, binned
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.estimators.information.joint_counts import joint_tables
 from unweave.estimators.information.neighbours import label_information
+from unweave.estimators.information.protocols import Information, JointInformation, Observations
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(BinnedFactors, Information):
     """Plug-in mutual information of binned codes.
 
     ``bias_correction='miller_madow'`` subtracts (K_xy - K_x - K_y + 1) / 2n, with K the numbers of occupied cells: the
@@ -39,13 +40,16 @@ class Histogram:
         """Labels of every code."""
         return tuple(binned(codes[:, i], self.bins, self.binning) for i in range(codes.shape[1]))
 
-    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins where not."""
-        return levels(column) if discrete else binned(column, self.bins, self.binning)
+    def _factor_cut(self) -> tuple[int, Binning]:
+        return self.bins, self.binning
 
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
         """Mutual information of every code (rows) with every factor (columns)."""
         return self.label_information(self.code_labels(codes), factor_labels)
+
+    def information_matrix(self, observed: Observations) -> FloatArray:
+        """The same from labels that are shared by all permutations of the factors."""
+        return self.label_information(observed.code_labels(self), observed.factor_labels(self))
 
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
         """The same for codes that are labels already."""
@@ -75,7 +79,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class NearestNeighbour:
+class NearestNeighbour(BinnedFactors, Information, JointInformation):
     """Mutual information of a label and a continuous code by nearest neighbours (Ross 2014).
 
     Only the factor is binned (``factor_bins``, or its own levels), so the result stays below the factor's entropy.
@@ -94,9 +98,8 @@ class NearestNeighbour:
     factor_binning: Binning = "equal_mass"
     ranked: bool = False
 
-    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, self.factor_binning)
+    def _factor_cut(self) -> tuple[int, Binning]:
+        return self.factor_bins, self.factor_binning
 
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
         """Mutual information of every code (rows) with every factor (columns)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -23,6 +23,17 @@ class Latents:
 
     values: FloatArray
     scales: FloatArray | None
+
+
+class Prior(Protocol):
+    """The distribution that latents are drawn from; give your own with these two members."""
+
+    @property
+    def size(self) -> int | None:
+        """Number of latents, None for any."""
+
+    def sample(self, n: int, size: int, seed: int) -> Latents:
+        """Draw n latents, with their scales."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,3 @@ class Independent:
         noise = np.random.default_rng(seed).standard_normal((n, size))
         values = np.where(noise < 0, marginal.ppf(stats.norm.cdf(noise)), marginal.isf(stats.norm.sf(noise)))
         return Latents(values, np.exp(stats.norm.logpdf(noise) - marginal.logpdf(values)))
-
-
-Prior = StandardNormal | GaussianMixture | Independent

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from scipy.special import entr, ndtr
 
 from unweave.arrays import FloatArray, Labels
-from unweave.estimators.information.binning import Binning, binned, levels
+from unweave.estimators.information.binning import BinnedFactors, Binning
+from unweave.estimators.information.posterior_protocols import (
+    FactorInformation,
+    PosteriorInformation,
+    PosteriorObservations,
+    SampleInformation,
+)
+from unweave.estimators.information.protocols import Information, Observations
 
 Single = NDArray[np.float32]
 GridRule = Literal["mass", "centre"]
@@ -83,7 +90,7 @@ class Quantised:
 
 
 @dataclass(frozen=True)
-class QuantisedPosterior:
+class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
     """Posteriors in equal bins over a fixed range.
 
     The first and the last bin are open, so a row's masses always sum to one; `Quantised.outside` says how much lies
@@ -103,9 +110,38 @@ class QuantisedPosterior:
     factor_bins: int = 20
     factor_binning: Binning = "equal_mass"
 
-    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins where not."""
-        return levels(column) if discrete else binned(column, self.factor_bins, self.factor_binning)
+    @property
+    def grid(self) -> QuantisedPosterior:
+        """Itself: entropies of codes are those of this grid."""
+        return self
+
+    def _factor_cut(self) -> tuple[int, Binning]:
+        return self.factor_bins, self.factor_binning
+
+    def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
+        """Mutual information of every code with every factor where codes are points, which have no width."""
+        return self.quantised(codes, np.zeros_like(codes), factor_labels).factor_information
+
+    def information_matrix(self, observed: Observations) -> FloatArray:
+        """Mutual information of every code's posterior with every factor."""
+        return observed.quantised(self).factor_information
+
+    def code_entropies(self, observed: Observations) -> FloatArray:
+        """Entropy of every code on the grid."""
+        return observed.quantised_codes(self).entropies
+
+    def held_information(self, observed: Observations) -> FloatArray:
+        """Information of every code about the samples: the noise of a draw from the posterior is not held."""
+        return observed.quantised_codes(self).sample_information
+
+    def sample_information(self, observed: PosteriorObservations) -> SampleInformation:
+        """I(x, z_i) of every code on the grid."""
+        return SampleInformation(observed.quantised_codes(self).sample_information)
+
+    def factor_information(self, observed: PosteriorObservations) -> FactorInformation:
+        """I(z_i, y_j) and H(z_i, y_j) of every code and factor on the grid."""
+        found = observed.quantised(self)
+        return FactorInformation(found.factor_information, found.joint_entropies, found.factor_entropies)
 
     def range_of(self, mean: FloatArray, std: FloatArray) -> tuple[float, float]:
         """The limits, or those of 001, appendix A.11, where none are set."""

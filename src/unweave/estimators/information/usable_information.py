@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.estimators.information.protocols import JointInformation
 from unweave.estimators.probes.probes import LIBRARY
 from unweave.estimators.probes.tuned_logistic import tuned_probabilities
 
 
 @dataclass(frozen=True)
-class UsableInformation:
+class UsableInformation(JointInformation):
     """Cross-entropy that a classifier of the labels saves over always predicting their training frequencies.
 
     The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
@@ -38,6 +39,10 @@ class UsableInformation:
     def library(self) -> str | None:
         """The library that fits, where it is not this one."""
         return LIBRARY if self.classifier == "boosted_trees" else None
+
+    def row_plan(self) -> tuple[float, int | None]:
+        """Share of the rows to hold out, and the most rows to use."""
+        return self.test_share, self.most_rows
 
     def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
         """Share of the labels' cross-entropy that the columns save on the test rows: 1 is all, below 0 is harm."""

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.probes import LIBRARY
+from unweave.estimators.probes.probes import LIBRARY, Probe
 
 PENALTIES = np.logspace(-9, 3, 37)
+ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
 ROUNDING = 1e-13  # of the largest energy: directions of less are rounding errors of codes that depend on each other
 
 
@@ -63,8 +64,8 @@ class LinearDesign:
         energies = self.energies[kept]
         return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
 
-    def fit(self, codes: FloatArray, targets: FloatArray) -> FittedLinear:
-        """Fit all targets to the codes that this is the design of."""
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int = 0) -> FittedLinear:
+        """Fit all targets to the codes that this is the design of; there is nothing random in it."""
         intercept = targets.mean(axis=0)
         standardised = (codes - self.centre) / self.scale
         coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
@@ -72,7 +73,7 @@ class LinearDesign:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Probe):
     """Least squares on standardised codes with an intercept, all targets in one factorisation.
 
     The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
@@ -82,6 +83,12 @@ class Linear:
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
         """Fit all targets; there is nothing random in it."""
         return self.design(codes).fit(codes, targets)
+
+    def prepared(self, codes: FloatArray) -> LinearDesign:
+        """A design whose predictions do not depend on the basis of the codes, given five rows per code or more."""
+        n_rows, n_codes = codes.shape
+        design = self.design(codes)
+        return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
 
     def design(self, codes: FloatArray) -> LinearDesign:
         """What a fit to these codes needs of them, whatever the targets."""
@@ -125,7 +132,7 @@ def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets:
 
 
 @dataclass(frozen=True)
-class Lasso:
+class Lasso(Probe):
     """The lasso on standardised codes and targets; importance is the absolute coefficient.
 
     ``penalty`` is scikit-learn's alpha, or None to choose it by five-fold cross-validation. Labels are fitted through

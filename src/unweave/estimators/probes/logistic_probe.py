@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,27 @@ from unweave.estimators.probes.softmax_regression import SoftmaxLoss, by_gradien
 
 RANK_TOLERANCE = 1e-9
 TOLERANCE = 1e-4  # scikit-learn's
+
+
+class FittedClassifier(Protocol):
+    """A classifier after fitting; ``labels`` are those it has seen, in ascending order."""
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """The labels seen."""
+
+    def log_probabilities(self, codes: FloatArray) -> FloatArray:
+        """Log probability of every label (labels x rows)."""
+
+    def predict(self, codes: FloatArray) -> NDArray[np.intp]:
+        """The likeliest label of every row."""
+
+
+class Classifier(Protocol):
+    """A frozen recipe for a classifier that scores every label: `explicitness` and `beta_vae_score` take one."""
+
+    def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedClassifier:
+        """Fit at least two labels."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,14 +29,61 @@ class FittedProbe(Protocol):
         """Predicted targets (rows x targets) or, for a classifier, labels (rows)."""
 
 
-class Probe(Protocol):
-    """A frozen recipe for fitting; the same seed gives the same fit."""
+class PreparedProbe(Protocol):
+    """A regression for which all that depends on the codes alone has been computed."""
 
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit all target columns to the codes that it was prepared for."""
+
+
+class Probe(Protocol):
+    """A frozen recipe for fitting; the same seed gives the same fit.
+
+    `regress` and `classify` have to be written. A probe whose fit has a costly part that looks at the codes alone may
+    give it as `prepared`: the null distribution of a score then computes it once for all permutations of the factors.
+
+    >>> from unweave.metrics import r2
+    >>> @dataclass(frozen=True)
+    ... class Mean(Probe):
+    ...     def regress(self, codes, targets, seed):
+    ...         return FittedMean(targets.mean(axis=0), np.ones(codes.shape[1]))
+    ...
+    ...     def classify(self, codes, labels, seed):
+    ...         return FittedMean(np.bincount(labels).argmax(), np.ones(codes.shape[1]))
+    >>> @dataclass(frozen=True)
+    ... class FittedMean:
+    ...     mean: np.ndarray
+    ...     importance: np.ndarray
+    ...
+    ...     def predict(self, codes):
+    ...         return np.broadcast_to(self.mean, (len(codes), *np.shape(self.mean)))
+    >>> factors = np.random.default_rng(0).normal(size=(100, 2))
+    >>> round(r2(factors, factors, probe=Mean()).raw, 6)
+    0.0
+    """
+
+    @abstractmethod
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
         """Fit all target columns."""
 
+    @abstractmethod
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
         """Fit one column of labels."""
+
+    def prepared(self, codes: FloatArray) -> PreparedProbe:
+        """The regression as far as it depends on the codes alone; by default, nothing is prepared."""
+        return Unprepared(self)
+
+
+@dataclass(frozen=True)
+class Unprepared:
+    """A regression that starts from the beginning with every fit."""
+
+    probe: Probe
+
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit all target columns."""
+        return self.probe.regress(codes, targets, seed)
 
 
 @dataclass(frozen=True)
@@ -56,7 +104,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class BoostedTrees:
+class BoostedTrees(Probe):
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
 
     Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
@@ -164,7 +212,7 @@ def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 @dataclass(frozen=True)
-class GradientBoosting:
+class GradientBoosting(Probe):
     """scikit-learn's exact gradient boosting with its defaults: what disentanglement_lib and 003's code use. Slow."""
 
     n_trees: int = 100
@@ -198,7 +246,7 @@ class GradientBoosting:
 
 
 @dataclass(frozen=True)
-class RandomForest:
+class RandomForest(Probe):
     """A random forest with impurity importances, as in DCI-ES."""
 
     n_trees: int = 100

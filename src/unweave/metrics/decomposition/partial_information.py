@@ -13,22 +13,24 @@ Every bound is summarised as in Eq 6: largest over codes, divided by H(y), avera
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.information.gaussian_information import GaussianInformation
 from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.posterior_protocols import (
+    DecompositionInformation,
+    FactorDraws,
+    PartialInformation,
+)
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import NUMERIC, factor_entropies, posterior_of, varying
-from unweave.metrics.sampled_information import factor_information, factor_ratios
+from unweave.metrics.matrices import varying
+from unweave.metrics.sampled_information import ObservedPosterior, stratum_caveats
 from unweave.score import Score
 
-DecompositionInformation = MixtureSampling | GaussianInformation
 Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 SAMPLING = MixtureSampling(samples=2000)
@@ -43,58 +45,36 @@ def positive(numbers: FloatArray) -> FloatArray:
     return np.maximum(numbers, 0.0)
 
 
-@dataclass(frozen=True)
-class PartialInformation:
-    """I(y_j; z_i) and I(y_j; z_not_i) (codes x factors), I(y_j; z) (factors).
-
-    Sampling scatters, so they are made consistent: not negative, and all codes tell no less than some of them.
-    """
-
-    single: FloatArray
-    rest: FloatArray
-    whole: FloatArray
-    caveats: tuple[Finding, ...] = ()
-
-    def bound(self, bound: Bound) -> FloatArray:
-        """A bound for every code and factor."""
-        single, rest = positive(self.single), positive(self.rest)
-        whole = np.maximum(self.whole, np.maximum(single, rest))
-        return bound(single, rest, whole)
-
-
 @memoised(on="both")
 def partial_information(evidence: Evidence, estimator: DecompositionInformation) -> PartialInformation:
     """By sampling from the posteriors, or in closed form for factors and codes that are jointly Gaussian."""
-    if isinstance(estimator, MixtureSampling):
-        found = factor_information(evidence, estimator)
-        return PartialInformation(found.single, found.rest, found.whole, found.caveats)
-    posterior = posterior_of(evidence, estimator)
-    if posterior.categories or any(kind not in NUMERIC for kind in evidence.kinds):
-        raise MetricUndefined(
-            "GaussianInformation takes numbers, and there are categorical or circular factors or codes: "
-            "use MixtureSampling."
-        )
-    covariances = posterior.covariance
-    spread = np.diag(np.square(posterior.std).mean(axis=0)) if covariances is None else covariances.mean(axis=0)
-    return PartialInformation(*estimator.information(evidence.factors, posterior.mean, spread))
+    return estimator.partial_information(ObservedPosterior(evidence))
+
+
+def bound_matrix(found: PartialInformation, bound: Bound) -> FloatArray:
+    """A bound for every code and factor.
+
+    Sampling scatters, so the informations are made consistent: not negative, and all codes tell no less than some.
+    """
+    single, rest = positive(found.single), positive(found.rest)
+    whole = np.maximum(found.whole, np.maximum(single, rest))
+    return bound(single, rest, whole)
 
 
 def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInformation, normalise: bool) -> Score:
     """Largest over codes, divided by H(y), averaged over factors (002, Eq 6), with its standard error."""
     found = partial_information(evidence, estimator)
     used = varying(evidence)
-    divisors = np.ones(evidence.n_factors)
-    if normalise:
-        if isinstance(estimator, GaussianInformation):
-            raise MetricUndefined(
-                "Continuous factors have no entropy that would bound a score: pass normalise=False for nats."
-            )
-        divisors = factor_entropies(evidence, estimator)
-    matrix = np.divide(found.bound(bound), divisors, out=np.full(found.single.shape, np.nan), where=used)
+    if normalise and found.entropies is None:
+        raise MetricUndefined(
+            "Continuous factors have no entropy that would bound a score: pass normalise=False for nats."
+        )
+    divisors = found.entropies if normalise and found.entropies is not None else np.ones(evidence.n_factors)
+    matrix = np.divide(bound_matrix(found, bound), divisors, out=np.full(found.single.shape, np.nan), where=used)
     per_factor = np.array([column.max() if varies else np.nan for column, varies in zip(matrix.T, used, strict=True)])
     parts = {"bound_matrix": matrix}
-    if isinstance(estimator, MixtureSampling):
-        errors = _errors(evidence, bound, estimator, found) / np.where(used, divisors, np.nan)
+    if found.draws is not None:
+        errors = _errors(found, found.draws, bound) / np.where(used, divisors, np.nan)
         parts["standard_error"] = np.sqrt(np.nansum(np.square(errors))) / used.sum()
         parts["standard_error_per_factor"] = errors
     return Score(
@@ -102,16 +82,16 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, matrix[:, used].max(axis=1).tolist(), strict=True)),
         parts=parts,
-        caveats=found.caveats,
+        caveats=stratum_caveats(evidence, found.within),
     )
 
 
-def _errors(evidence: Evidence, bound: Bound, estimator: MixtureSampling, found: PartialInformation) -> FloatArray:
+def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> FloatArray:
     """Standard error of every factor's largest bound; bounds are piecewise linear, so differences give their slopes."""
-    m = evidence.n_codes
-    best = np.argmax(np.nan_to_num(found.bound(bound), nan=-np.inf), axis=0)
-    errors = np.full(evidence.n_factors, np.nan)
-    for j, sampled in enumerate(factor_ratios(evidence, estimator, False)):
+    m = len(found.single)
+    best = np.argmax(np.nan_to_num(bound_matrix(found, bound), nan=-np.inf), axis=0)
+    errors = np.full(len(draws), np.nan)
+    for j, sampled in enumerate(draws):
         if sampled is None:
             continue
         i, of_factor = int(best[j]), sampled[0]

@@ -12,13 +12,13 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import (
     COST,
     FAILS,
     REFERENCE,
     SAMPLING,
-    DecompositionInformation,
     summarised,
 )
 from unweave.score import Score

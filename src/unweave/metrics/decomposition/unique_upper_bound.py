@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import (
     COST,
     FAILS,
     REFERENCE,
     SAMPLING,
-    DecompositionInformation,
     positive,
     summarised,
 )

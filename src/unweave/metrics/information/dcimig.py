@@ -11,10 +11,11 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
-from unweave.metrics.matrices import Information, factor_entropies, mutual_information_matrix, varying
+from unweave.metrics.matrices import factor_entropies, mutual_information_matrix, varying
 from unweave.score import Score
 
 

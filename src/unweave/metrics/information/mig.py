@@ -13,11 +13,11 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
-from unweave.metrics.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix, varying
+from unweave.metrics.matrices import code_entropies, factor_entropies, mutual_information_matrix, varying
 from unweave.score import Score
 
 
@@ -65,8 +65,6 @@ def mig(
     """
     information = mutual_information_matrix(evidence, estimator)
     if normalise == "code_entropy":
-        if not isinstance(estimator, (Histogram, QuantisedPosterior)):
-            raise ValueError("normalise='code_entropy' needs a Histogram: only binned codes have an entropy.")
         entropies = code_entropies(evidence, estimator)[:, None]
         information = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
     elif normalise != "factor_entropy":

@@ -14,11 +14,11 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.relative_information import NO_CODE_VARIES, live, relative_information_matrix
-from unweave.metrics.matrices import Information
 from unweave.score import Score
 
 

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.mutual_information import Histogram
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import Information, code_entropies, factor_entropies, mutual_information_matrix
+from unweave.metrics.matrices import code_entropies, factor_entropies, mutual_information_matrix
 
 NO_CODE_VARIES = Finding("no_code_varies")
 
@@ -32,14 +31,7 @@ def relative_information_matrix(
     if normalise == "factor_entropy":
         entropies = factor_entropies(evidence, estimator)[None, :]
     elif normalise == "code_entropy":
-        entropies = binned_code_entropies(evidence, estimator)[:, None]
+        entropies = code_entropies(evidence, estimator)[:, None]
     else:
         raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
     return np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
-
-
-def binned_code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
-    """Entropy of every code's bins; a nearest neighbour estimator has none."""
-    if not isinstance(estimator, (Histogram, QuantisedPosterior)):
-        raise ValueError("The entropy of a code needs a Histogram: only binned codes have one.")
-    return code_entropies(evidence, estimator)

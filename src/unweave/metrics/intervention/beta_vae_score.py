@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.probes.logistic_probe import Logistic
+from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import Scale, live_codes
@@ -52,7 +52,7 @@ def beta_vae_score(
     evidence: Evidence,
     *,
     scale: Scale = "ranks",
-    classifier: Logistic = Logistic(),  # noqa: B008 - a frozen value
+    classifier: Classifier = Logistic(),  # noqa: B008 - a frozen value
     bins: int = 10,
     batch_size: int = 64,
     n_batches: int = 1000,
@@ -110,7 +110,7 @@ def _differences(evidence: Evidence, held_of: Held, half: int, plan: Plan, batch
     return np.concatenate(means), np.repeat(np.arange(len(means)), [len(mean) for mean in means])
 
 
-def _accuracies(classifier: Logistic, learned: BatchOfHalf, tested: BatchOfHalf) -> FloatArray:
+def _accuracies(classifier: Classifier, learned: BatchOfHalf, tested: BatchOfHalf) -> FloatArray:
     """Share of right answers for every factor."""
     right = classifier.fit(*learned).predict(tested[0]) == tested[1]
     return np.asarray(np.bincount(tested[1], weights=right) / np.bincount(tested[1]))

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.estimators.dependence.correlation import held_out_correlation
+from unweave.estimators.dependence.correlation import Correlation, features, held_out_correlation
 from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence
-from unweave.metrics.matrices import (
-    Correlation,
-    code_features,
-    correlation_matrix,
-    factor_features,
-    feature_tolerance,
-    varying,
-)
+from unweave.metrics.matrices import correlation_matrix, factor_features, varying
 
 N_FOLDS = 5
 
@@ -23,13 +16,12 @@ def held_out_matches(evidence: Evidence, correlation: Correlation, seed: int) ->
     """For every factor, the mean over folds of its match's signed correlation on rows that did not choose it."""
     free = np.flatnonzero(varying(evidence)).tolist()
     totals = dict.fromkeys(free, 0.0)
-    tolerance = feature_tolerance(correlation)
     for train, test in evidence.folds(N_FOLDS, seed):
         # a factor may happen to be constant in the training rows: it matches nothing there
         matrix = np.nan_to_num(correlation_matrix(evidence.rows(train), correlation)[:, free])
         for i, column in zip(*best_matching(matrix), strict=True):
             factor = factor_features(evidence, free[column], correlation)
-            code = code_features(evidence, i, correlation)
-            on_test = held_out_correlation((factor[train], factor[test]), (code[train], code[test]), tolerance)
+            code = features(correlation, evidence.codes[:, i])
+            on_test = held_out_correlation((factor[train], factor[test]), (code[train], code[test]))
             totals[free[column]] += on_test / N_FOLDS
     return totals

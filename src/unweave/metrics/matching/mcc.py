@@ -13,14 +13,14 @@ from typing import Literal
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.dependence.correlation import Pearson, Spearman
+from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
 from unweave.estimators.dependence.random_dependence import RandomDependence
 from unweave.estimators.matching import best_matching, matched_correlation_by_chance
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW
 from unweave.metrics.matching.cross_fitting import held_out_matches
-from unweave.metrics.matrices import Correlation, correlation_matrix, varying
+from unweave.metrics.matrices import correlation_matrix, varying
 from unweave.score import Score
 
 BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(), "rdc": RandomDependence()}
@@ -63,7 +63,7 @@ def mcc(
     ----------
     correlation : {'pearson', 'spearman', 'rdc'} or estimator
         Linear, of ranks, or the randomised dependence coefficient. A circular factor is compared through its cosine
-        and sine, a categorical one through its levels (multiple correlation).
+        and sine, a categorical one through its levels (multiple correlation). Any `Correlation` may be passed.
     normalise : {'matched', 'coverage'}
         Average over the matched pairs, so that factors without a code are free, or over all factors.
     cross_fit : bool

@@ -12,8 +12,6 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of, quantised_codes
 
-PosteriorInformation = QuantisedPosterior | MixtureSampling
-
 GRID = QuantisedPosterior()
 SAMPLING = MixtureSampling()
 REFERENCE = "Do and Tran (2020), 'Theory and Evaluation Metrics for Learning Disentangled Representations' (001)"
@@ -40,16 +38,16 @@ def grid_entropies(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
     return np.where(entropies > SMALLEST_ENTROPY, entropies, np.nan)
 
 
-def outside_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
-    """A caveat when the grid misses more than a hundredth of a code's mass."""
-    if not isinstance(estimator, QuantisedPosterior):
+def outside_caveat(evidence: Evidence, grid: QuantisedPosterior | None) -> tuple[Finding, ...]:
+    """A caveat when the grid, if there is one, misses more than a hundredth of a code's mass."""
+    if grid is None:
         return ()
-    outside = quantised_codes(evidence, estimator).outside * alive(evidence)
+    outside = quantised_codes(evidence, grid).outside * alive(evidence)
     missed = np.flatnonzero(outside > MOST_OUTSIDE)
     if not missed.size:
         return ()
     worst = int(outside.argmax())
-    low, high = estimator.limits or (0.0, 0.0)
+    low, high = grid.limits or (0.0, 0.0)
     return (
         Finding(
             "mass_outside_grid",

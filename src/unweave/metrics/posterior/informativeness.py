@@ -15,20 +15,19 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.posterior_protocols import PosteriorInformation
 from unweave.evidence import Evidence
-from unweave.metrics.matrices import quantised_codes
 from unweave.metrics.posterior.grid_settings import (
     GRID,
     NOTHING_TOLD,
     REFERENCE,
     SAMPLING,
-    PosteriorInformation,
     alive,
     log_sizes,
     named,
     outside_caveat,
 )
-from unweave.metrics.sampled_information import limit_caveat, sample_ratios
+from unweave.metrics.sampled_information import ObservedPosterior, limit_caveat, sample_ratios
 from unweave.score import Score
 
 
@@ -84,23 +83,16 @@ def informativeness(
         return _of_all_codes(evidence, sampling, normalise)
     if of != "codes":
         raise ValueError(f"of={of!r} is not known: use 'codes' or 'all'.")
-    used, parts = alive(evidence), {}
-    divisors = log_sizes(evidence, GRID if isinstance(estimator, MixtureSampling) else estimator)
-    if not normalise:
-        divisors = np.ones_like(divisors)
-    if isinstance(estimator, MixtureSampling):
-        sampled = sample_ratios(evidence, estimator, alone=True)
-        ratios = sampled.ratios / divisors
-        shares = sampled.mean(ratios)
-        parts["standard_error"] = sampled.standard_error(ratios[:, used].sum(axis=1)) / max(used.sum(), 1)
-        parts["standard_error_per_code"] = sampled.standard_error(ratios)
-    else:
-        shares = quantised_codes(evidence, estimator).sample_information / divisors
+    used, divisors = alive(evidence), np.ones(evidence.n_codes)
+    if normalise:
+        divisors = log_sizes(evidence, estimator.grid or GRID)
+    told = estimator.sample_information(ObservedPosterior(evidence))
+    shares = told.shares(divisors)
     return Score(
         raw=float(shares[used].mean()) if used.any() else math.nan,
         per_code=named(evidence.code_names, shares),
-        parts=parts,
-        caveats=(*outside_caveat(evidence, estimator), *(() if used.any() else (NOTHING_TOLD,))),
+        parts=told.standard_errors(divisors, used),
+        caveats=(*outside_caveat(evidence, estimator.grid), *(() if used.any() else (NOTHING_TOLD,))),
     )
 
 

@@ -13,12 +13,13 @@ import math
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.posterior_protocols import PosteriorInformation
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import posterior_of, varying
-from unweave.metrics.posterior.factor_gaps import factor_gaps
-from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, PosteriorInformation, log_sizes, named
+from unweave.metrics.posterior.factor_gaps import error_parts, factor_gaps
+from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, log_sizes, named
 from unweave.score import Score
 
 
@@ -69,25 +70,18 @@ def jemmig(
     0.0
     """
     found = factor_gaps(evidence, estimator)
-    columns, used = np.arange(evidence.n_factors), varying(evidence)
+    columns, divisors = np.arange(evidence.n_factors), np.ones(evidence.n_factors)
     numerators = found.joint_entropies[found.best, columns] - found.gaps
-    divisors = np.ones(evidence.n_factors)
-    on_grid = isinstance(estimator, QuantisedPosterior)
     if normalise:
-        in_force = estimator if isinstance(estimator, QuantisedPosterior) else grid
-        divisors = found.factor_entropies + log_sizes(evidence, in_force)[found.best]
-        if not on_grid:
+        divisors = found.factor_entropies + log_sizes(evidence, estimator.grid or grid)[found.best]
+        if estimator.grid is None:
             numerators = numerators - _log_widths(evidence, grid)[found.best]  # H_q = H_s - log(bin width)
-    per_factor = np.divide(numerators, divisors, out=np.full(evidence.n_factors, np.nan), where=used)
-    parts = {"mutual_information_matrix": found.information, "joint_entropy_matrix": found.joint_entropies}
-    if not on_grid:
-        errors = np.where(used, found.joint_errors / divisors, np.nan)
-        parts["standard_error"] = np.sqrt(np.nansum(np.square(errors))) / used.sum()
-        parts["standard_error_per_factor"] = errors
+    per_factor = np.divide(numerators, divisors, out=np.full(evidence.n_factors, np.nan), where=varying(evidence))
+    matrices = {"mutual_information_matrix": found.information, "joint_entropy_matrix": found.joint_entropies}
     return Score(
         raw=float(np.nanmean(per_factor)),
         per_factor=named(evidence.factor_names, per_factor),
-        parts=parts,
+        parts={**matrices, **error_parts(evidence, found.joint_errors, divisors)},
         caveats=found.caveats,
     )
 

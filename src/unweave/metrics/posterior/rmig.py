@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.posterior_protocols import PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import varying
-from unweave.metrics.posterior.factor_gaps import factor_gaps
-from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, PosteriorInformation, named
+from unweave.metrics.posterior.factor_gaps import error_parts, factor_gaps
+from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, named
 from unweave.score import Score
 
 
@@ -59,16 +59,10 @@ def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalis
     """
     found = factor_gaps(evidence, estimator)
     divisors = found.factor_entropies if normalise else np.ones(evidence.n_factors)
-    used = varying(evidence)
-    per_factor = np.divide(found.gaps, divisors, out=np.full(evidence.n_factors, np.nan), where=used)
-    parts = {"mutual_information_matrix": found.information}
-    if not isinstance(estimator, QuantisedPosterior):
-        errors = np.divide(found.errors, divisors, out=np.full(evidence.n_factors, np.nan), where=used)
-        parts["standard_error"] = np.sqrt(np.nansum(np.square(errors))) / used.sum()
-        parts["standard_error_per_factor"] = errors
+    per_factor = np.divide(found.gaps, divisors, out=np.full(evidence.n_factors, np.nan), where=varying(evidence))
     return Score(
         raw=float(np.nanmean(per_factor)),
         per_factor=named(evidence.factor_names, per_factor),
-        parts=parts,
+        parts={"mutual_information_matrix": found.information, **error_parts(evidence, found.errors, divisors)},
         caveats=found.caveats,
     )

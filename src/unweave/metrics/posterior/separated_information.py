@@ -15,7 +15,8 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.information.mixture_sampling import MixtureSampling, Sampled
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.posterior_protocols import Sampled
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding

@@ -6,7 +6,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.mutual_information import Histogram
-from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
+from unweave.estimators.probes.logistic_probe import Classifier, area_under_curve
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_labels, varying
@@ -14,7 +14,7 @@ from unweave.metrics.matrices import factor_labels, varying
 
 @memoised(on="both")
 def class_areas(
-    evidence: Evidence, probe: Logistic, bins: int, test_share: float, max_rows: int, seed: int
+    evidence: Evidence, probe: Classifier, bins: int, test_share: float, max_rows: int, seed: int
 ) -> tuple[FloatArray, ...]:
     """Area under the curve of every value of every factor; nan for values that are not on both sides of the split."""
     rows = np.arange(evidence.n_rows)

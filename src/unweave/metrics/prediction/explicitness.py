@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
-from unweave.estimators.probes.logistic_probe import Logistic
+from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import varying
@@ -40,7 +40,7 @@ MOST_ROWS = 20_000
 def explicitness(
     evidence: Evidence,
     *,
-    probe: Logistic = Logistic(),  # noqa: B008 - a frozen value
+    probe: Classifier = Logistic(),  # noqa: B008 - a frozen value
     bins: int = 10,
     test_share: float = 0.2,
     max_rows: int = MOST_ROWS,

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.linear_probes import Linear, LinearDesign
-from unweave.estimators.probes.probes import FittedProbe, Probe
+from unweave.estimators.probes.probes import PreparedProbe, Probe
+from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import target_columns, varying
 
-LARGEST_KEPT = 25_000_000  # numbers in the designs of all folds: 200 MB
+LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
 MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
 ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direction
-ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
 
 
 @memoised(on="both")
@@ -31,13 +30,10 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     errors, deviations = np.zeros((2, targets.shape[1]))
     folds = evidence.folds(n_folds, seed)
     is_kept = n_folds * min(evidence.codes.shape) ** 2 <= LARGEST_KEPT
-    kept = _designs(evidence, n_folds, seed) if isinstance(probe, Linear) and is_kept else (None,) * len(folds)
-    for (train, test), design in zip(folds, kept, strict=True):
+    kept = _prepared(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
+    for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = evidence.codes[train], targets[train], targets[test]
-        if isinstance(probe, Linear):
-            fitted: FittedProbe = (design or _design(seen)).fit(seen, wanted)
-        else:
-            fitted = probe.regress(seen, wanted, seed)
+        fitted = (prepared or own_or_default(Probe.prepared, probe)(seen)).fit(seen, wanted, seed)
         predicted = _near(wanted, fitted.predict(evidence.codes[test]))
         errors += np.square(left_out - predicted).sum(axis=0)
         deviations += np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
@@ -49,16 +45,10 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
 
 
 @memoised(on="codes")
-def _designs(evidence: Evidence, n_folds: int, seed: int) -> tuple[LinearDesign, ...]:
-    """What a linear fit needs of the training codes of every fold."""
-    return tuple(_design(evidence.codes[train]) for train, _ in evidence.folds(n_folds, seed))
-
-
-def _design(codes: FloatArray) -> LinearDesign:
-    """The design of a linear fit whose predictions do not depend on the basis of the codes, given rows enough."""
-    design = Linear().design(codes)
-    n_rows, n_codes = codes.shape
-    return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
+def _prepared(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tuple[PreparedProbe, ...]:
+    """What the probe needs of the training codes of every fold."""
+    prepared = own_or_default(Probe.prepared, probe)
+    return tuple(prepared(evidence.codes[train]) for train, _ in evidence.folds(n_folds, seed))
 
 
 def _near(targets: FloatArray, predicted: FloatArray) -> FloatArray:

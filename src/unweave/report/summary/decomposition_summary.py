@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.card import Metric
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics import (
     redundancy_lower_bound,
@@ -17,8 +17,8 @@ from unweave.metrics import (
     unibound,
     unique_upper_bound,
 )
-from unweave.metrics.decomposition.partial_information import SAMPLING, DecompositionInformation, partial_information
-from unweave.metrics.matrices import factor_entropies, varying
+from unweave.metrics.decomposition.partial_information import SAMPLING, partial_information
+from unweave.metrics.matrices import varying
 
 TERMS = {
     "unique": (unibound, unique_upper_bound),
@@ -48,9 +48,8 @@ def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPL
     """The band of every factor that varies, for the code that tells most of it."""
     found = partial_information(evidence, estimator)
     single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    entropies = np.full(evidence.n_factors, np.nan)  # a continuous factor of the closed forms has none
-    if isinstance(estimator, MixtureSampling):
-        entropies = factor_entropies(evidence, estimator)
+    # a continuous factor of the closed forms has no entropy
+    entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
     bands = []
     for j in np.flatnonzero(varying(evidence)):
         i = int(single[:, j].argmax())

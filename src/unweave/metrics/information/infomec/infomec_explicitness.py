@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.infomec.shares import REFERENCE
@@ -36,7 +38,7 @@ from unweave.score import Score
 def infomec_explicitness(
     evidence: Evidence,
     *,
-    estimator: UsableInformation = UsableInformation(),  # noqa: B008 - a frozen value
+    estimator: JointInformation = UsableInformation(),  # noqa: B008 - a frozen value
     bins: int = 20,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
@@ -49,7 +51,7 @@ def infomec_explicitness(
 
     Parameters
     ----------
-    estimator : UsableInformation
+    estimator : UsableInformation or any JointInformation
         The classifier, its split, and how many rows it takes. With more than 400 weights (20 codes and 20 classes) its
         logits are linear in ten combinations of the codes only. The published score is of the rows of the fit.
     bins : int
@@ -64,7 +66,7 @@ def infomec_explicitness(
     >>> float(infomec_explicitness(factors, factors @ [[1.0, 2.0], [2.0, -1.0]])) > 0.95
     True
     """
-    shares, caveats = held_out_shares(evidence, estimator, bins, "equal_mass", seed_from(rng))
+    shares, caveats = held_out_shares(evidence, estimator, Histogram(bins), seed_from(rng))
     return Score(
         raw=float(np.nanmean(shares)),
         per_factor=dict(zip(evidence.factor_names, shares.tolist(), strict=True)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
@@ -22,7 +23,7 @@ from unweave.metrics.information.infomec.shares import (
     normalised_information_matrix,
 )
 from unweave.metrics.information.relative_information import NO_CODE_VARIES
-from unweave.metrics.matrices import Information, varying
+from unweave.metrics.matrices import varying
 from unweave.score import Score
 
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.mutual_information import NearestNeighbour
+from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.metrics.information.relative_information import live, relative_information_matrix
-from unweave.metrics.matrices import Information
 
 REFERENCE = "Hsu et al. (2023), 'Disentanglement via latent quantization'"
 NEIGHBOURS = NearestNeighbour(k=10, ranked=True)

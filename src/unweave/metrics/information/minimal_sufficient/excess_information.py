@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
@@ -21,8 +22,8 @@ from unweave.metrics.information.minimal_sufficient.unit_information import (
     unit_information_matrix,
     units,
 )
-from unweave.metrics.information.usable_information import Joint, split
-from unweave.metrics.matrices import Information, code_labels, target_columns
+from unweave.metrics.information.usable_information import split
+from unweave.metrics.matrices import code_labels, target_columns
 from unweave.score import Score
 
 
@@ -41,7 +42,7 @@ def told_beyond(
     evidence: Evidence,
     what: Literal["factors", "nuisances"],
     estimator: Information,
-    joint: Joint,
+    joint: JointInformation,
     most_units: int,
     seed: int,
 ) -> Beyond:
@@ -64,7 +65,7 @@ def told_beyond(
             columns = evidence.codes[:, units(evidence)[i][1]]
             information[i] = chained_information(columns, given, targets, joint, train, test)
         else:  # one column of labels: the other side may be as wide as it likes
-            labels = code_labels(evidence, estimator)[i]  # type: ignore[arg-type]
+            labels = code_labels(evidence, estimator)[i]
             all_columns = _widened(given, targets)
             whole = joint.joint_information(all_columns, labels, train, test) if targets else 0.0
             information[i] = max(whole - joint.joint_information(given, labels, train, test), 0.0) if targets else 0.0

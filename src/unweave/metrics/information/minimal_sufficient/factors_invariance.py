@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
 from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
-from unweave.metrics.information.usable_information import Joint
-from unweave.metrics.matrices import Information, varying
+from unweave.metrics.matrices import varying
 from unweave.score import Score
 
 NO_OTHERS = Finding("no_other_factors")
@@ -44,7 +44,7 @@ def factors_invariance(
     evidence: Evidence,
     *,
     estimator: Information = CODE_SCALE,
-    joint: Joint = USABLE,
+    joint: JointInformation = USABLE,
     most_units: int = 256,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.arrays import FloatArray, Labels, Rows
-from unweave.estimators.information.binning import Binning
-from unweave.estimators.information.mutual_information import Histogram
-from unweave.estimators.information.usable_information import UsableInformation
+from unweave.arrays import FloatArray
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.information.minimal_sufficient.unit_information import unit_information_matrix, units
-from unweave.metrics.information.usable_information import Joint, held_out_shares, labels_from_training, split
-from unweave.metrics.matrices import Information, factor_entropies, factor_labels, varying
+from unweave.metrics.information.usable_information import held_out_shares, labels_from_training, split
+from unweave.metrics.matrices import factor_entropies, varying
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Together:
 
 
 @memoised(on="both")
-def told_together(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> Together:
+def told_together(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> Together:
     """Both informations from the multivariate estimator, so that their difference means something.
 
     All codes tell no less than one of them; where a classifier of many codes and few rows does worse than one of a
@@ -40,27 +38,11 @@ def told_together(evidence: Evidence, estimator: Information, joint: Joint, seed
     entropies = np.where(varying(evidence), factor_entropies(evidence, estimator), np.nan)
     alone = np.full(evidence.n_factors, np.nan)
     for j in np.flatnonzero(varying(evidence)).tolist():
-        codes, labels = evidence.codes[:, units(evidence)[best[j]][1]], _labels(evidence, j, estimator, joint, train)
+        codes, labels = (
+            evidence.codes[:, units(evidence)[best[j]][1]],
+            labels_from_training(evidence, j, estimator, train),
+        )
         alone[j] = joint.joint_information(codes, labels, train, test)
-    return Together(alone, np.maximum(_of_all_codes(evidence, estimator, joint, seed), alone), entropies, caveats)
-
-
-def _of_all_codes(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
-    if isinstance(joint, UsableInformation):
-        shares, _ = held_out_shares(evidence, joint, *_bins(estimator), seed)
-        return np.maximum(shares, 0.0) * factor_entropies(evidence, estimator)
-    train, test, _ = split(evidence, joint, seed)
-    labels = factor_labels(evidence, estimator)
-    return np.array([joint.joint_information(evidence.codes, column, train, test) for column in labels])
-
-
-def _labels(evidence: Evidence, j: int, estimator: Information, joint: Joint, train: Rows) -> Labels:
-    if isinstance(joint, UsableInformation):
-        return labels_from_training(evidence, j, *_bins(estimator), train)
-    return factor_labels(evidence, estimator)[j]
-
-
-def _bins(estimator: Information) -> tuple[int, Binning]:
-    if isinstance(estimator, Histogram):
-        return estimator.bins, estimator.binning
-    return estimator.factor_bins, getattr(estimator, "factor_binning", "equal_mass")
+    shares, _ = held_out_shares(evidence, joint, estimator, seed)
+    of_all_codes = np.maximum(shares, 0.0) * factor_entropies(evidence, estimator)
+    return Together(alone, np.maximum(of_all_codes, alone), entropies, caveats)

@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.unit_information import (
@@ -21,8 +22,7 @@ from unweave.metrics.information.minimal_sufficient.unit_information import (
     unit_information_matrix,
     unit_names,
 )
-from unweave.metrics.information.usable_information import Joint, split
-from unweave.metrics.matrices import Information
+from unweave.metrics.information.usable_information import split
 from unweave.score import Score
 
 CODE_SCALE = Histogram(20, "equal_width")
@@ -45,7 +45,7 @@ def minimality(
     evidence: Evidence,
     *,
     estimator: Information = CODE_SCALE,
-    joint: Joint = USABLE,
+    joint: JointInformation = USABLE,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
     """Share of what a code holds that is about one factor, averaged over codes; also right for dependent factors.

@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
 from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
-from unweave.metrics.information.usable_information import Joint
-from unweave.metrics.matrices import Information
 from unweave.score import Score
 
 
@@ -39,7 +38,7 @@ def nuisances_invariance(
     evidence: Evidence,
     *,
     estimator: Information = CODE_SCALE,
-    joint: Joint = USABLE,
+    joint: JointInformation = USABLE,
     most_units: int = 256,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:

@@ -12,11 +12,10 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.joint_information import told_together
 from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
-from unweave.metrics.information.usable_information import Joint
-from unweave.metrics.matrices import Information
 from unweave.score import Score
 
 
@@ -39,7 +38,7 @@ def representations_invariance(
     evidence: Evidence,
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
-    joint: Joint = USABLE,
+    joint: JointInformation = USABLE,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
     """Share of a factor's entropy that the other codes do not add to its best code, averaged over factors.

@@ -11,10 +11,11 @@ import numpy as np
 
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE, unit_information_matrix
-from unweave.metrics.information.usable_information import Joint, split
-from unweave.metrics.matrices import Information, factor_entropies, varying
+from unweave.metrics.information.usable_information import split
+from unweave.metrics.matrices import factor_entropies, varying
 from unweave.score import Score
 
 
@@ -35,7 +36,7 @@ def sufficiency(
     evidence: Evidence,
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
-    joint: Joint = USABLE,
+    joint: JointInformation = USABLE,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
     """Share of a factor's entropy that its best code tells, averaged over factors; also right for dependent factors.

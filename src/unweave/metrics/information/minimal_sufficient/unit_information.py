@@ -12,22 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.arrays import FloatArray, Labels, Rows
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import FactorKind, inferred_kind
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.information.relative_information import binned_code_entropies
-from unweave.metrics.information.usable_information import Joint, split
-from unweave.metrics.matrices import (
-    Information,
-    factor_labels,
-    mutual_information_matrix,
-    quantised_codes,
-    target_columns,
-    varying,
-)
+from unweave.metrics.information.usable_information import split
+from unweave.metrics.matrices import code_information, factor_labels, mutual_information_matrix, target_columns, varying
 
 REFERENCE = "Rethinking disentanglement under dependent factors of variation (004)"
 USABLE = UsableInformation()
@@ -51,7 +43,9 @@ def unit_names(evidence: Evidence) -> tuple[str, ...]:
 
 
 @memoised(on="both")
-def unit_information_matrix(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
+def unit_information_matrix(
+    evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
+) -> FloatArray:
     """I(Z_j; Y_i) of every unit (rows) with every factor (columns); columns of constant factors are nan."""
     if evidence.code_groups:
         train, test, _ = split(evidence, joint, seed)
@@ -67,12 +61,10 @@ def unit_information_matrix(evidence: Evidence, estimator: Information, joint: J
 
 
 @memoised(on="both")
-def held_information(evidence: Evidence, estimator: Information, joint: Joint, seed: int) -> FloatArray:
+def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
     """I(Z_j; X) of every unit: the entropy of a binned code, or what a group tells of all factors and nuisances."""
-    if not evidence.code_groups and isinstance(estimator, QuantisedPosterior):
-        return quantised_codes(evidence, estimator).sample_information  # the noise of a draw is not held
     if not evidence.code_groups:
-        return binned_code_entropies(evidence, estimator)
+        return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, _ = split(evidence, joint, seed)
     targets = [*factor_targets(evidence, estimator), *nuisance_targets(evidence, estimator)]
@@ -85,7 +77,7 @@ def held_information(evidence: Evidence, estimator: Information, joint: Joint, s
 
 
 def chained_information(
-    columns: FloatArray, given: FloatArray, targets: Sequence[Target], joint: Joint, train: Rows, test: Rows
+    columns: FloatArray, given: FloatArray, targets: Sequence[Target], joint: JointInformation, train: Rows, test: Rows
 ) -> float:
     """I(columns; targets | given) by the chain rule: sum_k I(columns, given, t_<k; t_k) - I(given, t_<k; t_k)."""
     total = 0.0

@@ -1,0 +1,181 @@
+"""What metrics of posteriors ask of an estimator: derive a class, or write one with the same methods.
+
+`PosteriorInformation` estimates what the posterior of one code tells about samples and factors (`informativeness`,
+`rmig`, `jemmig`), `DecompositionInformation` what one code, all others, and all codes together tell about a factor (the
+bounds of 002). All numbers are in nats. Draws are handed on where an estimator made any, and give standard errors.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.protocols import FactorLabels, Observations
+
+if TYPE_CHECKING:
+    from unweave.estimators.information.mixture_sampling import MixtureSampling
+    from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Log ratios at the draws (draws x groups): their weighted mean is the information, their scatter its error.
+
+    ``stratum`` numbers the value that each draw was taken under, ``share`` is how common that value is.
+    """
+
+    ratios: FloatArray
+    stratum: NDArray[np.intp]
+    share: FloatArray
+
+    def mean(self, combination: FloatArray) -> FloatArray:
+        """Mean of numbers at the draws (draws, or draws x k), every stratum with its share."""
+        sizes = np.bincount(self.stratum)
+        return np.asarray((self.share / sizes)[self.stratum] @ combination)
+
+    def standard_error(self, combination: FloatArray) -> FloatArray:
+        """Standard error of that mean."""
+        columns = combination.reshape(len(combination), -1)
+        sizes = np.bincount(self.stratum)
+        sums = np.stack([np.bincount(self.stratum, weights=column) for column in columns.T], axis=1)
+        spread = np.square(columns - (sums / sizes[:, None])[self.stratum])
+        squares = np.stack([np.bincount(self.stratum, weights=column) for column in spread.T], axis=1)
+        variance = squares / np.maximum(sizes - 1, 1)[:, None]
+        error = np.sqrt(np.square(self.share) / sizes @ variance)
+        return np.asarray(error.reshape(combination.shape[1:]))
+
+
+FactorDraws = tuple[tuple[Sampled, Sampled] | None, ...]
+
+
+@dataclass(frozen=True)
+class WithinValues:
+    """Per factor: what codes tell of a sample beyond the factor's value, and how many rows each value has.
+
+    The information is estimated from the rows of each value, so that it cannot exceed the logarithm of their number.
+    """
+
+    information: FloatArray
+    rows_per_value: tuple[NDArray[np.intp], ...]
+
+
+@dataclass(frozen=True)
+class SampledFactors:
+    """I(y_j, z_S) by sampling: codes x factors for one code and for all codes but one, factors for all codes.
+
+    ``within`` is I(x, z_S | y_j) of every code alone (codes x factors), ``within_values`` that of the last group of
+    codes drawn. ``draws`` has for every factor the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j), or None
+    for a factor that does not vary.
+    """
+
+    single: FloatArray
+    rest: FloatArray
+    whole: FloatArray
+    within: FloatArray
+    within_values: WithinValues
+    draws: FactorDraws
+
+
+class PosteriorObservations(Observations, Protocol):
+    """A posterior and factors as an estimator may read them."""
+
+    def factor_entropies(self, estimator: FactorLabels) -> FloatArray:
+        """Entropy of the estimator's labels of every factor."""
+
+    def given_sample_entropies(self) -> FloatArray:
+        """H(z_i | x) of every code, exactly: differential for Gaussian codes."""
+
+    def sample_draws(self, estimator: MixtureSampling) -> Sampled:
+        """Log ratios whose means are I(x, z_i) of every code alone."""
+
+    def sampled_factors(self, estimator: MixtureSampling, alone: bool) -> SampledFactors:
+        """I(y_j, z_S) of every factor; ``alone`` leaves out what several codes know together."""
+
+    def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Factors, means of the codes, and their mean posterior covariance; refuses what is not numeric."""
+
+
+@dataclass(frozen=True)
+class SampleInformation:
+    """I(x, z_i) of every code, and the draws that it was estimated from, if any."""
+
+    information: FloatArray
+    draws: Sampled | None = None
+
+    def shares(self, divisors: FloatArray) -> FloatArray:
+        """The information of every code over its divisor."""
+        if self.draws is None:
+            return self.information / divisors
+        return self.draws.mean(self.draws.ratios / divisors)
+
+    def standard_errors(self, divisors: FloatArray, used: NDArray[np.bool_]) -> dict[str, FloatArray]:
+        """Standard errors of the mean share of the codes in use and of every code's; none without draws."""
+        if self.draws is None:
+            return {}
+        ratios = self.draws.ratios / divisors
+        of_mean = self.draws.standard_error(ratios[:, used].sum(axis=1)) / max(used.sum(), 1)
+        return {"standard_error": of_mean, "standard_error_per_code": self.draws.standard_error(ratios)}
+
+
+@dataclass(frozen=True)
+class FactorInformation:
+    """I(z_i, y_j) and H(z_i, y_j) (codes x factors), H(y_j) (factors); and the draws they come from, if any.
+
+    ``within`` lets a metric warn of values with too few rows.
+    """
+
+    information: FloatArray
+    joint_entropies: FloatArray
+    factor_entropies: FloatArray
+    draws: FactorDraws | None = None
+    within: WithinValues | None = None
+
+
+class PosteriorInformation(FactorLabels, Protocol):
+    """What the posterior of every code tells about the samples and about every factor.
+
+    All methods but `grid` have to be written.
+    """
+
+    @property
+    def grid(self) -> QuantisedPosterior | None:
+        """The grid that entropies of codes refer to, or None (the default) for differential entropies."""
+        return None
+
+    @abstractmethod
+    def sample_information(self, observed: PosteriorObservations) -> SampleInformation:
+        """I(x, z_i) of every code."""
+
+    @abstractmethod
+    def factor_information(self, observed: PosteriorObservations) -> FactorInformation:
+        """I(z_i, y_j) and H(z_i, y_j) of every code and factor."""
+
+
+@dataclass(frozen=True)
+class PartialInformation:
+    """I(y_j; z_i) and I(y_j; z_not_i) (codes x factors), I(y_j; z) and H(y_j) (factors).
+
+    ``entropies`` is None for continuous factors, which have no entropy that would bound an information. ``draws`` and
+    ``within`` are as in `FactorInformation`; the log ratios of a factor are those of every code alone, of all codes but
+    one, and of all codes (draws x (2 codes + 1)).
+    """
+
+    single: FloatArray
+    rest: FloatArray
+    whole: FloatArray
+    entropies: FloatArray | None = None
+    draws: FactorDraws | None = None
+    within: WithinValues | None = None
+
+
+class DecompositionInformation(Protocol):
+    """What one code, all other codes, and all codes together tell about every factor."""
+
+    @abstractmethod
+    def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
+        """The three informations of every code and factor."""

@@ -1,0 +1,134 @@
+"""What metrics ask of an estimator of mutual information: derive a class, or write one with the same methods.
+
+`Information` estimates what one code tells about one factor (`mig`, `modularity`, InfoMEC, `sufficiency` and others),
+`JointInformation` what several columns together tell about labels (groups of codes, `explicitness_ratio`). All numbers
+are in nats. Estimators are values: make them frozen dataclasses, so that results can be remembered by them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from unweave.arrays import FloatArray, Labels, Rows
+from unweave.estimators.information.entropy import label_entropies
+from unweave.estimators.protocol_defaults import own_or_default
+
+if TYPE_CHECKING:
+    from unweave.estimators.information.quantised_posterior import Quantised, QuantisedPosterior
+
+
+class FactorLabels(Protocol):
+    """An estimator that turns every factor into labels."""
+
+    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
+        """Labels of a factor, 0, 1, 2 and so on: its own levels where it is discrete, bins where it is not."""
+
+
+class Observations(Protocol):
+    """Codes and factors as an estimator may read them; what depends on one side only is computed once and shared."""
+
+    @property
+    def codes(self) -> FloatArray:
+        """The codes as points (rows x codes)."""
+
+    def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
+        """The estimator's labels of every factor."""
+
+    def code_labels(self, estimator: Information) -> tuple[Labels, ...]:
+        """The estimator's labels of every code."""
+
+    def quantised(self, estimator: QuantisedPosterior) -> Quantised:
+        """The posterior on a grid, with every factor."""
+
+    def quantised_codes(self, estimator: QuantisedPosterior) -> Quantised:
+        """The posterior on a grid, of which only what concerns the codes may be read."""
+
+
+class Information(Protocol):
+    """Mutual information of every code with every factor.
+
+    `factor_labels` and `code_information` have to be written; the other methods have defaults. An estimator that cuts
+    codes into bins should also give `code_labels`, because some metrics divide by the entropy of a code.
+
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> from unweave.metrics import mig
+    >>> @dataclass(frozen=True)
+    ... class OfSigns(Information):
+    ...     def factor_labels(self, column, discrete):
+    ...         return (column > 0).astype(np.uint16)
+    ...
+    ...     def code_information(self, codes, factor_labels):
+    ...         agreement = np.array([[((code > 0) == y).mean() for y in factor_labels] for code in codes.T])
+    ...         p = np.clip(agreement, 1e-12, 1 - 1e-12)
+    ...         return np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p)
+    >>> factors = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> round(float(mig(factors, factors, estimator=OfSigns())), 2)
+    1.0
+    """
+
+    @abstractmethod
+    def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
+        """Labels of a factor, 0, 1, 2 and so on: its own levels where it is discrete, bins where it is not."""
+
+    @abstractmethod
+    def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
+        """Mutual information of every code (rows of the result) with every factor (columns), from the rows."""
+
+    def code_labels(self, codes: FloatArray) -> tuple[Labels, ...]:
+        """Labels of every code; by default the estimator has none, and refuses."""
+        raise ValueError(
+            f"{type(self).__name__} does not cut codes into bins, and only binned codes have an entropy: "
+            "use a Histogram."
+        )
+
+    def labels_from_training(self, column: FloatArray, discrete: bool, train: Rows) -> Labels:
+        """Labels of a factor whose bins may depend on the training rows only; by default, those of all rows."""
+        return self.factor_labels(column, discrete)
+
+    def information_matrix(self, observed: Observations) -> FloatArray:
+        """`code_information` of what was observed; an estimator that reads more than points overrides it."""
+        return self.code_information(observed.codes, observed.factor_labels(self))
+
+    def code_entropies(self, observed: Observations) -> FloatArray:
+        """Entropy of every code; by default, of its labels."""
+        return label_entropies(observed.code_labels(self))
+
+    def held_information(self, observed: Observations) -> FloatArray:
+        """Information of every code about the data; by default its entropy, because labels are functions of data."""
+        return own_or_default(Information.code_entropies, self)(observed)
+
+
+class JointInformation(Protocol):
+    """Mutual information of labels with several columns together.
+
+    `joint_information` has to be written. `UsableInformation` fits a classifier and scores it on held-out rows;
+    `NearestNeighbour` fits nothing and uses all rows.
+
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> from unweave.metrics import explicitness_ratio
+    >>> @dataclass(frozen=True)
+    ... class Generous(JointInformation):
+    ...     def joint_information(self, columns, labels, train, test):
+    ...         return float(label_entropies([labels])[0])
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> round(float(explicitness_ratio(factors, -factors, joint=Generous())), 6)
+    1.0
+    """
+
+    @abstractmethod
+    def joint_information(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
+        """Mutual information of the labels with all columns together; ``test`` is empty if nothing is held out."""
+
+    def share(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
+        """The same as a share of the labels' entropy, which noise may bring below 0."""
+        entropy = float(label_entropies([labels])[0])
+        return self.joint_information(columns, labels, train, test) / entropy if entropy > 0 else math.nan
+
+    def row_plan(self) -> tuple[float, int | None]:
+        """Share of the rows to hold out (0 for none), and the most rows to use (None for all)."""
+        return 0.0, None

@@ -1,0 +1,29 @@
+"""Default methods of the protocols, also for estimators that have the methods of a protocol without being derived."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+E = TypeVar("E")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def own_or_default(default: Callable[Concatenate[E, P], R], estimator: E) -> Callable[P, R]:
+    """The estimator's own method of this name, or the protocol's default applied to the estimator.
+
+    A protocol has methods that every estimator must write and methods with a default. A class that is derived from the
+    protocol inherits the defaults; this function gives them to a class that merely has the required methods.
+
+    >>> class Greeting:
+    ...     def words(self) -> str:
+    ...         return "default"
+    >>> class Unrelated:
+    ...     pass
+    >>> own_or_default(Greeting.words, Unrelated())()
+    'default'
+    """
+    own = getattr(estimator, default.__name__, None)
+    return cast(Callable[P, R], own) if own is not None else functools.partial(default, estimator)
