@@ -8,36 +8,13 @@ H(y), averaged over factors.
 
 from __future__ import annotations
 
-from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
-from unweave.metrics.decomposition.partial_information import (
-    COST,
-    FAILS,
-    REFERENCE,
-    SAMPLING,
-    positive,
-    summarised,
-)
+from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, positive, summarised
 from unweave.score import Score
 
 
-@metric(
-    measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "posterior"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=0.0,
-    chance=0.0,
-    cost=COST,
-    fails_when=FAILS,
-    reference=REFERENCE,
-    identity_tolerance=0.06,
-    order_tolerance=0.02,
-)
+@bound_metric(best=0.0)
 def redundancy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -62,9 +39,4 @@ def redundancy_lower_bound(
     >>> round(redundancy_lower_bound(factors, Posterior(codes, 0.05 + 0 * codes)).per_factor["factor 0"], 1)
     1.0
     """
-    return summarised(evidence, redundant_at_least, estimator, normalise)
-
-
-def redundant_at_least(single: FloatArray, rest: FloatArray, whole: FloatArray) -> FloatArray:
-    """[a + b - c]+."""
-    return positive(single + rest - whole)
+    return summarised(evidence, lambda a, b, c: positive(a + b - c), estimator, normalise)  # 002, Eq 7

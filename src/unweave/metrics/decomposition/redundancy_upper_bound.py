@@ -10,35 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
-from unweave.metrics.decomposition.partial_information import (
-    COST,
-    FAILS,
-    REFERENCE,
-    SAMPLING,
-    summarised,
-)
+from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, summarised
 from unweave.score import Score
 
 
-@metric(
-    measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "posterior"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=0.0,
-    chance=0.0,
-    cost=COST,
-    fails_when=FAILS,
-    reference=REFERENCE,
-    identity_tolerance=0.06,
-    order_tolerance=0.02,
-)
+@bound_metric(best=0.0)
 def redundancy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -56,15 +34,11 @@ def redundancy_upper_bound(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from unweave import Posterior
     >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
     >>> codes = np.column_stack([factors, factors[:, 0]])
     >>> round(redundancy_upper_bound(factors, Posterior(codes, 0.05 + 0 * codes)).per_factor["factor 0"], 1)
     1.0
     """
-    return summarised(evidence, redundant_at_most, estimator, normalise)
-
-
-def redundant_at_most(single: FloatArray, rest: FloatArray, whole: FloatArray) -> FloatArray:
-    """min(a, b)."""
-    return np.minimum(single, rest)
+    return summarised(evidence, lambda a, b, c: np.minimum(a, b), estimator, normalise)  # 002, Eq 7

@@ -10,35 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
-from unweave.metrics.decomposition.partial_information import (
-    COST,
-    FAILS,
-    REFERENCE,
-    SAMPLING,
-    summarised,
-)
+from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, summarised
 from unweave.score import Score
 
 
-@metric(
-    measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "posterior"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=0.0,
-    chance="by permutation",
-    cost=COST,
-    fails_when=FAILS,
-    reference=REFERENCE,
-    identity_tolerance=0.06,
-    order_tolerance=0.02,
-)
+@bound_metric(best=0.0, chance="by permutation")
 def synergy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -57,15 +35,10 @@ def synergy_upper_bound(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from unweave import Posterior
     >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
-    >>> codes = factors
-    >>> float(synergy_upper_bound(factors, Posterior(codes, 0.05 + 0 * codes))) < 0.1
+    >>> float(synergy_upper_bound(factors, Posterior(factors, 0.05 + 0 * factors))) < 0.1
     True
     """
-    return summarised(evidence, synergistic_at_most, estimator, normalise)
-
-
-def synergistic_at_most(single: FloatArray, rest: FloatArray, whole: FloatArray) -> FloatArray:
-    """min(a, b) - (a + b - c)."""
-    return np.minimum(single, rest) - (single + rest - whole)
+    return summarised(evidence, lambda a, b, c: np.minimum(a, b) - (a + b - c), estimator, normalise)  # 002, Eq 7

@@ -8,36 +8,13 @@ H(y), averaged over factors.
 
 from __future__ import annotations
 
-from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
-from unweave.metrics.decomposition.partial_information import (
-    COST,
-    FAILS,
-    REFERENCE,
-    SAMPLING,
-    positive,
-    summarised,
-)
+from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, positive, summarised
 from unweave.score import Score
 
 
-@metric(
-    measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "posterior"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance=0.0,
-    cost=COST,
-    fails_when=FAILS,
-    reference=REFERENCE,
-    identity_tolerance=0.06,
-    order_tolerance=0.02,
-)
+@bound_metric(best=1.0)
 def unique_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -59,13 +36,7 @@ def unique_upper_bound(
     >>> import numpy as np
     >>> from unweave import Posterior
     >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
-    >>> codes = factors
-    >>> round(float(unique_upper_bound(factors, Posterior(codes, 0.05 + 0 * codes))), 1)
+    >>> round(float(unique_upper_bound(factors, Posterior(factors, 0.05 + 0 * factors))), 1)
     1.0
     """
-    return summarised(evidence, unique_at_most, estimator, normalise)
-
-
-def unique_at_most(single: FloatArray, rest: FloatArray, whole: FloatArray) -> FloatArray:
-    """a - [a + b - c]+."""
-    return single - positive(single + rest - whole)
+    return summarised(evidence, lambda a, b, c: a - positive(a + b - c), estimator, normalise)  # 002, Eq 7

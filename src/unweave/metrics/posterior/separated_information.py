@@ -8,27 +8,44 @@ The two differ only for encoders whose codes are correlated given the sample.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Literal
 
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import MetricUndefined
+from unweave.card import ANY_KIND, MetricUndefined, metric
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.estimators.information.posterior_protocols import Sampled
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of
-from unweave.metrics.posterior.grid_settings import NOTHING_TOLD, grid_entropies, named, outside_caveat
+from unweave.metrics.posterior.grid_settings import NOTHING_TOLD, REFERENCE, grid_entropies, named, outside_caveat
 from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
 from unweave.score import Score
 
 Part = Literal["separated", "independent"]
 SMALLEST_WEIGHT = 1e-9
-COST = "samples x n densities for each of 2m + 1 groups of codes"
-FAILS = "samples are few: I(x, z) cannot exceed log N, so narrow posteriors make every code look shared"
+
+# the card of all four, but for what a metric says otherwise
+separated_metric = functools.partial(
+    metric,
+    measures="independence",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    needs=("posterior",),
+    min_rows=100,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    chance=0.0,
+    cost="samples x n densities for each of 2m + 1 groups of codes",
+    fails_when="samples are few: I(x, z) cannot exceed log N, so narrow posteriors make every code look shared",
+    reference=REFERENCE,
+    identity_tolerance=0.5,
+    order_tolerance=0.01,
+)
 
 
 def best_k(

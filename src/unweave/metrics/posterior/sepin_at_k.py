@@ -8,30 +8,15 @@ on a grid.
 
 from __future__ import annotations
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.estimators.information.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
-from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, SAMPLING
-from unweave.metrics.posterior.separated_information import COST, FAILS, best_k
+from unweave.metrics.posterior.grid_settings import GRID, SAMPLING
+from unweave.metrics.posterior.separated_information import best_k, separated_metric
 from unweave.score import Score
 
 
-@metric(
-    measures="independence",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("posterior",),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance=0.0,
-    cost=COST,
-    fails_when=FAILS,
-    reference=REFERENCE,
-    identity_tolerance=0.5,
-    order_tolerance=0.01,
-)
+@separated_metric()
 def sepin_at_k(
     evidence: Evidence,
     *,
