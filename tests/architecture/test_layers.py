@@ -16,7 +16,7 @@ LINES = [
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},
-    {"neural", "datasets"},
+    {"neural", "datasets", "responses"},
     {"metrics"},
     {"trust", "explanation"},
     {"evaluation"},

@@ -22,7 +22,7 @@ from unweave.synthetic.encoders import (
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 from unweave.trust.audit_table import advice, fails
-from unweave.trust.counterpart.code_responses import code_responses
+from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart, with_factors
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import NoiseFloor
@@ -51,37 +51,37 @@ class TestResponses:
     def test_codes_of_one_factor_have_it_as_owner(self, rho):
         world = Correlated(4, rho=rho, marginal="truncated")
         for encoder in (PermutedAndScaled(), Copied(2.0), Distributed(4)):
-            found = code_responses(evidence_of(world, encoder))
+            found = code_models(evidence_of(world, encoder))
             assert found.owner.tolist() == encoder.purity(4, rng=1).argmax(axis=1).tolist()
             assert not found.silent.any()
 
     @pytest.mark.parametrize("rho", [0.0, 0.9])
     def test_mixed_codes_have_none_and_noise_is_silent(self, rho):
-        found = code_responses(evidence_of(Correlated(4, rho=rho), WithNoiseCodes(Mixed(), added=3)))
+        found = code_models(evidence_of(Correlated(4, rho=rho), WithNoiseCodes(Mixed(), added=3)))
         assert (found.owner == -1).all()
         assert found.silent.tolist() == [False] * 4 + [True] * 3
 
     @pytest.mark.parametrize("n_rows", [100, 1000])
     def test_of_factors_that_are_nearly_one_a_mixed_code_belongs_to_none(self, n_rows):
         """At a correlation of .97 any factor explains .98 of the variance of a code that is a sixth of others."""
-        found = code_responses(evidence_of(Correlated(5, rho=0.97), PartlyMixed(0.25), n_rows=n_rows))
+        found = code_models(evidence_of(Correlated(5, rho=0.97), PartlyMixed(0.25), n_rows=n_rows))
         assert (found.owner == -1).all()
 
     @pytest.mark.parametrize(("rho", "n_rows"), [(0.6, 100), (0.97, 1000)])
     def test_noise_does_not_take_a_code_from_its_factor(self, rho, n_rows):
         factors = Correlated(5, rho=rho).sample(n_rows, 0)
         noise = np.random.default_rng(1).normal(size=factors.shape)
-        assert code_responses(Evidence(factors, factors + 0.05 * noise)).owner.tolist() == [0, 1, 2, 3, 4]
+        assert code_models(Evidence(factors, factors + 0.05 * noise)).owner.tolist() == [0, 1, 2, 3, 4]
 
     def test_a_model_that_fails_on_a_few_rows_owns_nothing(self):
         """Its mean error has a large standard error, within which it is as good as any."""
         factors = np.random.default_rng(0).normal(size=(100, 5))
         factors[0, 0] = 40.0
         codes = factors[:, 1:] @ np.random.default_rng(1).normal(size=(4, 8))
-        assert (code_responses(Evidence(factors, codes)).owner == -1).all()
+        assert (code_models(Evidence(factors, codes)).owner == -1).all()
 
     def test_factors_that_determine_each_other_get_a_code_each(self):
-        found = code_responses(evidence_of(OneFactorConstraint(4), PermutedAndScaled()))
+        found = code_models(evidence_of(OneFactorConstraint(4), PermutedAndScaled()))
         assert sorted(found.owner.tolist()) == [0, 1, 2, 3]
 
 
@@ -195,7 +195,7 @@ class TestCounterpart:
         drawn = Counterpart.of(evidence).sample(0)
         assert drawn.factor_names == ("shape", "angle")
         assert drawn.declared_kinds == evidence.declared_kinds
-        assert code_responses(evidence).owner.tolist() == [0, 1]
+        assert code_models(evidence).owner.tolist() == [0, 1]
 
 
 class TestVerdicts:

@@ -9,7 +9,6 @@ from unweave.estimators.dependence.generalised_covariance import covariance_p_va
 from unweave.estimators.dependence.multiple_testing import corrected
 from unweave.estimators.dependence.partial_residuals import Regressors
 from unweave.estimators.regression.factor_functions import indicators
-from unweave.estimators.regression.functional_dependence import determined
 
 LINEAR, NONLINEAR = LinearCovariance(), NonlinearCovariance()
 N_DRAWS = 2000
@@ -185,17 +184,6 @@ def test_few_rows_and_many_factors_keep_the_size():
     for test in (LINEAR, NONLINEAR):
         rates = [p_values(test, rng.normal(size=(100, 20)), rng.normal(size=(100, 20))) < 0.05 for _ in range(10)]
         assert 0.035 <= np.mean(rates) <= 0.065
-
-
-def test_functions_of_other_columns_are_named():
-    rng = np.random.default_rng(0)
-    x, y, w = rng.normal(size=(3, 800))
-    assert determined(np.column_stack([x, y, w])).tolist() == [False, False, False]
-    assert determined(np.column_stack([x, x**3, w])).tolist() == [True, True, False]
-    assert determined(np.column_stack([x, np.cos(2 * x), w])).tolist() == [False, True, False]
-    assert determined(np.column_stack([x, y, x * y, w])).tolist() == [False, False, True, False]
-    grid = np.stack(np.meshgrid(np.arange(3.0), np.arange(4.0), np.arange(50.0)), axis=-1).reshape(-1, 3)
-    assert not determined(grid).any()
 
 
 def test_corrections():

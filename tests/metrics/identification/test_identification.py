@@ -7,9 +7,9 @@ from unweave import Evidence
 from unweave.findings import Finding
 from unweave.metrics import identification
 from unweave.metrics.identification.chance import chance_level, n_distinct, recovery_of_mixings
-from unweave.metrics.identification.factor_columns import factor_columns, fold_of_rows
-from unweave.metrics.identification.one_factor import local_fit
-from unweave.metrics.identification.responses import MODELS
+from unweave.responses.code_responses import MODELS
+from unweave.responses.factor_bases import factor_bases, fold_of_rows
+from unweave.responses.one_factor import local_fit
 from unweave.synthetic.encoders import Distributed, Dropped, PartlyMixed, PermutedAndScaled
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 
@@ -152,7 +152,7 @@ def test_noise_around_a_function_with_jumps():
     factors = rng.normal(size=(4000, 1))
     codes = np.floor(2 * factors) % 2 + np.sqrt(0.05) * rng.normal(size=factors.shape)
     evidence = Evidence(factors, codes)
-    fit = local_fit(factor_columns(evidence)[0], codes, fold_of_rows(evidence, 5, 0))
+    fit = local_fit(factor_bases(evidence)[0], codes, fold_of_rows(evidence, 5, 0))
     assert fit.noise == pytest.approx([0.05], rel=0.08)
 
 

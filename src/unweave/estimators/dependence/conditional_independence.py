@@ -16,7 +16,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.dependence.generalised_covariance import NO_RESIDUAL, PairTests, pair_tests
 from unweave.estimators.dependence.partial_residuals import Regressors, Remaining, standardised
 from unweave.estimators.regression.factor_functions import (
-    FactorColumns,
+    GradedColumns,
     harmonics,
     normal_scores,
     places,
@@ -32,13 +32,13 @@ MOST_COLUMNS = 300
 class IndependenceTest(Protocol):
     """Columns for every kind of factor, and the test of all pairs."""
 
-    def numeric(self, column: FloatArray) -> FactorColumns:
+    def numeric(self, column: FloatArray) -> GradedColumns:
         """Columns of a number."""
 
-    def circular(self, angle: FloatArray) -> FactorColumns:
+    def circular(self, angle: FloatArray) -> GradedColumns:
         """Columns of an angle in radians."""
 
-    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+    def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
         """Test every code against every factor given the others."""
 
 
@@ -56,15 +56,15 @@ class LinearCovariance:
     [[True, False]]
     """
 
-    def numeric(self, column: FloatArray) -> FactorColumns:
+    def numeric(self, column: FloatArray) -> GradedColumns:
         """The number itself."""
-        return FactorColumns(column[:, None], 1)
+        return GradedColumns(column[:, None], 1)
 
-    def circular(self, angle: FloatArray) -> FactorColumns:
+    def circular(self, angle: FloatArray) -> GradedColumns:
         """Cosine and sine."""
         return harmonics(angle, 1)
 
-    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+    def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
         """Test every code against every factor given the others, by one factorisation."""
         regressors, groups = Regressors.of(np.column_stack([factor.values for factor in factors])), places(factors)
 
@@ -97,21 +97,21 @@ class NonlinearCovariance:
 
     degree: int = 4
 
-    def numeric(self, column: FloatArray) -> FactorColumns:
+    def numeric(self, column: FloatArray) -> GradedColumns:
         """Normal score of the number, and the polynomials of its rank above the first."""
         score = normal_scores(column)
-        return FactorColumns(np.column_stack([score, polynomials(score, self.degree)[:, 1:]]), 1)
+        return GradedColumns(np.column_stack([score, polynomials(score, self.degree)[:, 1:]]), 1)
 
-    def circular(self, angle: FloatArray) -> FactorColumns:
+    def circular(self, angle: FloatArray) -> GradedColumns:
         """Cosines and sines of as many multiples as the degree has pairs."""
         return harmonics(angle, max(1, self.degree // 2))
 
-    def pairs(self, codes: FloatArray, factors: Sequence[FactorColumns]) -> PairTests:
+    def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
         """Test every code against every factor given the others, by one factorisation."""
         degree = self.degree
         while degree > 1 and sum(f.up_to(degree).shape[1] for f in factors) * ROWS_PER_COLUMN > len(codes):
             degree -= 1
-        mains = [FactorColumns(factor.up_to(degree), factor.per_degree) for factor in factors]
+        mains = [GradedColumns(factor.up_to(degree), factor.per_degree) for factor in factors]
         columns, groups = _with_products(mains, degree)
         weights = [main.weights(1) for main in mains]
         regressors = Regressors.of(columns)
@@ -130,7 +130,7 @@ class NonlinearCovariance:
         return pair_tests(standardised(scores), regressors, tested())
 
 
-def _with_products(mains: Sequence[FactorColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:
+def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:
     """All columns and the products of two factors' to the degree that rows allow; and which involve each factor."""
     columns, groups = np.column_stack([main.values for main in mains]), places(mains)
     pairs = [(k, j) for j in range(len(mains)) for k in range(j)]
@@ -148,7 +148,7 @@ def _with_products(mains: Sequence[FactorColumns], degree: int) -> tuple[FloatAr
     return np.column_stack([columns, *blocks]), groups
 
 
-def _functions_of_residual(remaining: Remaining, main: FactorColumns, degree: int) -> FloatArray:
+def _functions_of_residual(remaining: Remaining, main: GradedColumns, degree: int) -> FloatArray:
     """Polynomials of a number's residual, or the residuals of an angle's or a category's columns; 0 for no residual."""
     left = remaining.residuals(standardised(main.values))
     if main.per_degree != 1:

@@ -13,7 +13,7 @@ from unweave.estimators.dependence.correlation import ranks
 
 
 @dataclass(frozen=True)
-class FactorColumns:
+class GradedColumns:
     """Functions of one factor, ``per_degree`` of them for every degree: 1 for a number, 2 for an angle.
 
     A category has 0: its indicators are of no degree, and are not multiplied with other factors.
@@ -36,23 +36,23 @@ class FactorColumns:
         return np.column_stack([bounded(columns[:, :1]), columns[:, 1:]]) if self.per_degree == 1 else columns
 
 
-def indicators(column: FloatArray) -> FactorColumns:
+def indicators(column: FloatArray) -> GradedColumns:
     """Indicators of every level but the first.
 
     >>> indicators(np.array([2.0, 0.0, 1.0])).values.tolist()
     [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
     """
-    return FactorColumns((column[:, None] == np.unique(column)[1:]).astype(np.float64), 0)
+    return GradedColumns((column[:, None] == np.unique(column)[1:]).astype(np.float64), 0)
 
 
-def harmonics(angle: FloatArray, n_harmonics: int) -> FactorColumns:
+def harmonics(angle: FloatArray, n_harmonics: int) -> GradedColumns:
     """Cosine and sine of the first multiples of an angle.
 
     >>> harmonics(np.array([0.0, np.pi]), 1).values.round(3).tolist()
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     waves = [wave(k * angle) for k in range(1, n_harmonics + 1) for wave in (np.cos, np.sin)]
-    return FactorColumns(np.column_stack(waves), 2)
+    return GradedColumns(np.column_stack(waves), 2)
 
 
 def normal_scores(column: FloatArray) -> FloatArray:
@@ -84,7 +84,7 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), -1))
 
 
-def places(factors: Sequence[FactorColumns]) -> list[list[int]]:
+def places(factors: Sequence[GradedColumns]) -> list[list[int]]:
     """Places of every factor's columns when all are laid side by side."""
     ends = np.cumsum([factor.values.shape[1] for factor in factors]).tolist()
     starts = [0, *ends]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
-from unweave.metrics.identification.factor_columns import FactorColumns
-from unweave.metrics.identification.responses import Responses
+from unweave.responses.code_responses import Responses
+from unweave.responses.factor_bases import FactorBases
 
 VOTERS = 9
 MOST_CODES = 8  # of every factor with levels, those that it predicts best
@@ -23,7 +23,7 @@ WORTH_CUTTING = 0.05
 
 
 def cut_codes(
-    factors: tuple[FactorColumns, ...], codes: FloatArray, found: Responses, fold: Folds
+    factors: tuple[FactorBases, ...], codes: FloatArray, found: Responses, fold: Folds
 ) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp]]:
     """Cut codes (n x k), the code that each comes from, and the factor that it is cut for."""
     cuts = list(_cuts(factors, codes, found, fold))
@@ -35,7 +35,7 @@ def cut_codes(
 
 
 def _cuts(
-    factors: tuple[FactorColumns, ...], codes: FloatArray, found: Responses, fold: Folds
+    factors: tuple[FactorBases, ...], codes: FloatArray, found: Responses, fold: Folds
 ) -> Iterator[tuple[FloatArray, int, int]]:
     candidates = np.flatnonzero(found.informative)
     for j, factor in enumerate(factors):

@@ -14,12 +14,18 @@ from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_kernel_ridg
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.identification.coarse_codes import cut_codes
-from unweave.metrics.identification.factor_columns import FactorColumns, code_scores, factor_columns, fold_of_rows
-from unweave.metrics.identification.free_factors import alike_factors
 from unweave.metrics.identification.recovery import Recovery, recovery
-from unweave.metrics.identification.responses import ResponseRows, Responses, chosen_rows, responses
+from unweave.responses.code_responses import (
+    ResponseRows,
+    Responses,
+    distinct_factors,
+    response_rows,
+    responses,
+    responses_to_factors,
+)
+from unweave.responses.constraints import factor_constraints
+from unweave.responses.factor_bases import FactorBases, code_scores, factor_bases, fold_of_rows, varying_places
 
-MOST_ROWS = 1000
 AFFINE_PENALTIES = (1e-6, 1e-3, 1e-1, 10.0)
 FAR = 0.99
 
@@ -41,16 +47,22 @@ class Findings:
     outside: float
 
 
+def free_factors(evidence: Evidence, recovered: FloatArray) -> list[int]:
+    """A smallest set of the factors that vary which determines all others, the best recovered of several such sets."""
+    names = [evidence.factor_names[j] for j in varying_places(evidence)]
+    return factor_constraints(evidence).free(names, recovered)
+
+
 @memoised(on="both")
 def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
     """Responses, recovery and what explains them."""
-    factors, codes = factor_columns(evidence), code_scores(evidence)
+    factors, codes = factor_bases(evidence), code_scores(evidence)
     n_codes = codes.shape[1]
-    fold, alike = fold_of_rows(evidence, n_folds, seed), alike_factors(evidence, n_folds, seed)
-    rows = chosen_rows(factors, MOST_ROWS, np.random.default_rng(seed))
-    found = responses(factors, alike, codes, fold, rows, evidence.row_groups, n_codes)
+    fold, which = fold_of_rows(evidence, n_folds, seed), distinct_factors(evidence)
+    alike, rows = which.alike, response_rows(evidence, seed)
+    found = responses_to_factors(evidence, which, n_folds, seed)
     cuts, origin, cut_for = cut_codes(factors, codes, found, fold)
-    cut_found = responses(factors, alike, cuts, fold, rows, evidence.row_groups, n_codes) if origin.size else None
+    cut_found = responses(factors, which, cuts, fold, rows, evidence.row_groups, n_codes) if origin.size else None
     together = found if cut_found is None else _joined(found, cut_found, alike, cut_for)
     read_from = np.hstack([codes[rows.some], cuts[rows.some]])
     recovered = recovery(factors, alike, read_from, together, fold, rows)
@@ -67,7 +79,7 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
         purity=purity,
         chosen=chosen,
         affine=np.maximum(_affine_recovery(factors, known, fold[rows.some], rows.some), recovered.read),
-        outside=_share_outside([factors[j] for j in np.unique(alike)], rows, np.unique(alike)),
+        outside=_share_outside([factors[j] for j in which.free], rows, which.free),
     )
 
 
@@ -82,7 +94,7 @@ def _joined(found: Responses, cut: Responses, alike: NDArray[np.intp], cut_for: 
     })  # fmt: skip
 
 
-def _affine_recovery(factors: tuple[FactorColumns, ...], codes: FloatArray, fold: Folds, some: Folds) -> FloatArray:
+def _affine_recovery(factors: tuple[FactorBases, ...], codes: FloatArray, fold: Folds, some: Folds) -> FloatArray:
     """Held-out R2 of every factor from all informative codes by a linear reader: mixing does not matter to it."""
     r2 = np.zeros(len(factors))
     if codes.shape[1]:
@@ -97,10 +109,10 @@ def _affine_recovery(factors: tuple[FactorColumns, ...], codes: FloatArray, fold
     return r2
 
 
-def _share_outside(factors: list[FactorColumns], rows: ResponseRows, distinct: NDArray[np.intp]) -> float:
+def _share_outside(factors: list[FactorBases], rows: ResponseRows, places: NDArray[np.intp]) -> float:
     """Share of the do-sample that is further from the data than all but a hundredth of the data are."""
     data = np.hstack([factor.kernel[rows.some] for factor in factors])
-    moved = np.hstack([factor.kernel[rows.do[:, j]] for factor, j in zip(factors, distinct, strict=True)])
+    moved = np.hstack([factor.kernel[rows.do[:, j]] for factor, j in zip(factors, places, strict=True)])
     tree = cKDTree(data)
     usual = np.quantile(tree.query(data, k=2)[0][:, 1], FAR)
     return float((tree.query(moved)[0] > usual + 1e-9).mean())

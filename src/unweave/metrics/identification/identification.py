@@ -18,11 +18,10 @@ from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.identification.chance import chance_level, n_distinct
-from unweave.metrics.identification.factor_columns import live_codes
-from unweave.metrics.identification.findings import Findings, findings
-from unweave.metrics.identification.free_factors import free_factors
-from unweave.metrics.identification.responses import JUMPS
+from unweave.metrics.identification.findings import Findings, findings, free_factors
 from unweave.metrics.matrices import varying
+from unweave.responses.code_responses import JUMPS
+from unweave.responses.factor_bases import live_codes
 from unweave.score import Score
 
 MUCH_OUTSIDE = 0.1
@@ -86,7 +85,7 @@ def identification(
     seed = seed_from(rng)
     found = findings(evidence, n_folds, seed)
     recovered, known = found.recovery.recovered, found.responses.informative
-    free = free_factors(evidence, recovered, n_folds, seed)
+    free = free_factors(evidence, recovered)
     n_codes = n_distinct(found.responses.do_codes[:, known], found.responses.purity[known][:, np.unique(found.alike)])
     chance = chance_level(n_codes, len(free))
     is_free = np.isin(np.arange(recovered.size), free).astype(np.float64)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds
-from unweave.metrics.identification.factor_columns import FactorColumns
 from unweave.metrics.identification.readout import readouts
-from unweave.metrics.identification.responses import ResponseRows, Responses
+from unweave.responses.code_responses import ResponseRows, Responses
+from unweave.responses.factor_bases import FactorBases
 
 PURE_ENOUGH = 0.5
 MOST_CODES = 128
@@ -36,7 +36,7 @@ class Recovery:
 
 
 def recovery(
-    factors: tuple[FactorColumns, ...],
+    factors: tuple[FactorBases, ...],
     alike: NDArray[np.intp],
     codes: FloatArray,
     found: Responses,

@@ -2,7 +2,7 @@
 
 003 shows that scores move with the correlation of factors (P1), with factors that others determine (P2), with the
 number of codes (P3) and with few rows (P4) although the encoder stays the same. Here the encoder is learned from the
-data (`code_responses`) and asked again where none of these apply; how far a metric moves between the two is what these
+data (`code_models`) and asked again where none of these apply; how far a metric moves between the two is what these
 data do to it.
 
 Each factor takes its values from rows of its own, which makes the factors independent and leaves their marginals. A
@@ -26,7 +26,7 @@ from unweave.estimators.matching import best_matching
 from unweave.estimators.regression.kernel_regression import GaussianKernel, unexplained_variance
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
-from unweave.trust.counterpart.code_responses import CodeResponses, code_responses
+from unweave.trust.counterpart.code_models import CodeModels, code_models
 from unweave.trust.counterpart.factor_designs import Places
 from unweave.trust.counterpart.fresh_codes import fresh_code, from_scores
 
@@ -58,7 +58,7 @@ class Counterpart:
     """What the codes at hand would be elsewhere; `sample` draws it."""
 
     evidence: Evidence
-    responses: CodeResponses
+    responses: CodeModels
     tellers: dict[int, Teller]
     without_factors: bool = False
 
@@ -77,7 +77,7 @@ class Counterpart:
         if evidence.n_rows > most_rows:
             rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:most_rows]
             evidence = evidence.rows(np.sort(rows))
-        responses = code_responses(evidence, seed=seed)
+        responses = code_models(evidence, seed=seed)
         return cls(evidence, responses, _tellers(responses, seed), without_factors)
 
     def sample(self, rng: int | np.random.Generator, *, same_codes: bool = False, same_rows: bool = False) -> Evidence:
@@ -107,7 +107,7 @@ class _Draw:
 
     def __init__(
         self,
-        responses: CodeResponses,
+        responses: CodeModels,
         tellers: dict[int, Teller],
         places: list[Places],
         generator: np.random.Generator,
@@ -189,13 +189,13 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
     )
 
 
-def _tellers(found: CodeResponses, seed: int) -> dict[int, Teller]:
+def _tellers(found: CodeModels, seed: int) -> dict[int, Teller]:
     """What tells each factor that codes belong to."""
     some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
     return {int(j): _teller(found, int(j), some) for j in np.unique(found.owner[found.owner >= 0])}
 
 
-def _teller(found: CodeResponses, factor: int, rows: Rows) -> Teller:
+def _teller(found: CodeModels, factor: int, rows: Rows) -> Teller:
     own = _distinct(found.code_scores, np.flatnonzero(found.owner == factor))[:MOST_CODES_READ]
     if own.size == 1:
         return Teller((int(own[0]),))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.trust.counterpart.code_responses import CodeResponses
+from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import MOST_STEPS, Places
 
 NEARBY = 0.1  # of the rows: noise is taken from that far, so that it may differ along the factor
 MOSTLY_NOISE = 0.5  # of what a fit leaves, seen between neighbours: else it is the fit that is wrong
 
 
-def fresh_code(found: CodeResponses, code: int, places: Places, generator: np.random.Generator) -> FloatArray:
+def fresh_code(found: CodeModels, code: int, places: Places, generator: np.random.Generator) -> FloatArray:
     """A code that belongs to one factor, at these places of the factor.
 
     Of a factor in steps it has values as those of its class. Of others it follows its fit, with residuals
@@ -75,7 +75,7 @@ def _of_its_class(codes: FloatArray, classes: FloatArray, places: Places, genera
     return np.asarray(middle[own] + (here - middle[own] + noise) / np.sqrt(1 + width**2))
 
 
-def from_scores(scores: FloatArray, found: CodeResponses, code: int) -> FloatArray:
+def from_scores(scores: FloatArray, found: CodeModels, code: int) -> FloatArray:
     """Normal scores back to the code's own scale, in a line beyond its largest and smallest."""
     known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
     slope = values.std() / known.std()

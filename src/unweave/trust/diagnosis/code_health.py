@@ -11,7 +11,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.probes import monotone_groups
 from unweave.estimators.regression.kernel_regression import held_out_predictions, unexplained_variances
 from unweave.evidence import Evidence
-from unweave.trust.diagnosis.factor_views import FactorView
+from unweave.responses.factor_views import FactorView
 
 SAME = 0.999
 MOST_CODES_COMPARED = 3000

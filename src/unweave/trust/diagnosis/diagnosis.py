@@ -17,10 +17,18 @@ import numpy as np
 from unweave.arrays import Rows
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.evidence import Evidence, FactorKind
+from unweave.responses.constraint_search import ROWS_TO_SCREEN
+from unweave.responses.constraints import (
+    FEWEST_ROWS,
+    MOST_FACTORS,
+    MOST_ROWS,
+    FunctionalConstraint,
+    SeparateRows,
+    factor_constraints,
+)
+from unweave.responses.factor_views import FactorView
 from unweave.trust.diagnosis import code_health
-from unweave.trust.diagnosis.effective_dimension import ROWS_TO_SCREEN, FunctionalConstraint, constraints_among
 from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind, pairwise_dependence
-from unweave.trust.diagnosis.factor_views import FactorView, factor_view
 from unweave.trust.diagnosis.record import ClassBalance, DependenceClass, Diagnosis
 
 __all__ = [
@@ -33,9 +41,6 @@ __all__ = [
     "diagnose",
 ]
 
-MOST_ROWS = 4000
-FEWEST_ROWS = 50
-MOST_FACTORS = 64
 REPEATED = 0.5
 
 
@@ -61,18 +66,19 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     >>> found.duplicated_codes
     (('code 0', 'code 2'),)
     """
-    rows, notes = _rows_to_look_at(evidence, seed)
+    known = factor_constraints(evidence, seed)
+    rows, views, constraints = known.separate.rows, known.views, known.constraints
+    notes = _notes_on_rows(evidence, known.separate)
     some = evidence.rows(rows)
     constant = _constant_factors(evidence, some)
-    views = _views(some, constant, notes) if rows.size >= FEWEST_ROWS else []
-    if rows.size < FEWEST_ROWS and evidence.n_factors:
+    if rows.size >= FEWEST_ROWS:
+        notes += _notes_on_factors(some, constant)
+    elif evidence.n_factors:
         notes.append(
             f"{_rows_are(rows.size, 'separate ')} too few to measure dependence, effective dimension or what the "
             f"factors explain of the codes: {FEWEST_ROWS} are needed."
         )
-    searched = views[:MOST_FACTORS]
-    pairs = pairwise_dependence(searched)
-    constraints = tuple(constraints_among(searched)) if views else ()
+    pairs = pairwise_dependence(views[:MOST_FACTORS])
     redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
         notes.append(
@@ -103,22 +109,17 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     )
 
 
-def _rows_to_look_at(evidence: Evidence, seed: int) -> tuple[Rows, list[str]]:
-    """Random rows in random order, and what was left out."""
-    order, notes = np.random.default_rng(seed).permutation(evidence.n_rows), []
+def _notes_on_rows(evidence: Evidence, separate: SeparateRows) -> list[str]:
+    """What was left out."""
+    notes, n_separate = [], separate.n_separate
     if evidence.row_groups is not None:
-        order = order[np.sort(np.unique(evidence.row_groups[order], return_index=True)[1])]
-        each = "the only row group" if order.size == 1 else f"each of the {order.size:,} row groups"
+        each = "the only row group" if n_separate == 1 else f"each of the {n_separate:,} row groups"
         notes.append(f"One row of {each} is looked at: rows of a group are not separate.")
-    if order.size > MOST_ROWS:
-        notes.append(f"{MOST_ROWS:,} random rows of {order.size:,} are looked at.")
-        order = order[:MOST_ROWS]
-    if FactorKind.CONTINUOUS in evidence.kinds:
-        firsts = np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])
-        if firsts.size < order.size:
-            notes.append(f"{_rows_are(order.size - firsts.size)} not looked at: the factors of another one come back.")
-            order = order[firsts]
-    return order, notes
+    if n_separate > MOST_ROWS:
+        notes.append(f"{MOST_ROWS:,} random rows of {n_separate:,} are looked at.")
+    if separate.n_repeated:
+        notes.append(f"{_rows_are(separate.n_repeated)} not looked at: the factors of another one come back.")
+    return notes
 
 
 def _rows_are(count: int, which: str = "") -> str:
@@ -135,8 +136,9 @@ def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
     )
 
 
-def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[FactorView]:
-    """Views of the factors that vary."""
+def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[str]:
+    """Factors that were left out, or whose values make them look like functions of others."""
+    notes = []
     varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
     rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
     if rare:
@@ -153,7 +155,7 @@ def _views(some: Evidence, constant: tuple[str, ...], notes: list[str]) -> list[
         )
     if len(varying) > MOST_FACTORS:
         notes.append(f"{len(varying)} factors vary, and dependence and dimension are of the first {MOST_FACTORS} only.")
-    return [factor_view(some, j) for j in varying]
+    return notes
 
 
 def _class_balance(some: Evidence, constant: tuple[str, ...]) -> dict[str, ClassBalance]:

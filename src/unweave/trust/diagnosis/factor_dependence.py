@@ -16,7 +16,7 @@ from unweave.estimators.dependence.pair_dependence import (
     curvature,
     independence_p_value,
 )
-from unweave.trust.diagnosis.factor_views import FactorView
+from unweave.responses.factor_views import FactorView
 
 LEVEL = 0.01
 LEAST_CURVATURE = 0.03

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unweave.trust.diagnosis.factor_dependence import PairKind
 
 if TYPE_CHECKING:
-    from unweave.trust.diagnosis.effective_dimension import FunctionalConstraint
+    from unweave.responses.constraints import FunctionalConstraint
     from unweave.trust.diagnosis.record import Diagnosis
 
 MOST_NAMES = 4

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from unweave.responses.constraints import FunctionalConstraint
 from unweave.score import plain_data
-from unweave.trust.diagnosis.effective_dimension import FunctionalConstraint
 from unweave.trust.diagnosis.factor_dependence import PairDependence
 from unweave.trust.diagnosis.in_words import diagnosis_in_words
 

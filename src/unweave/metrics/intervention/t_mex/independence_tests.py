@@ -6,25 +6,18 @@ import numpy as np
 
 from unweave.estimators.dependence.conditional_independence import IndependenceTest
 from unweave.estimators.dependence.generalised_covariance import PairTests
-from unweave.estimators.regression.factor_functions import FactorColumns, indicators
-from unweave.estimators.regression.functional_dependence import determined
+from unweave.estimators.regression.factor_functions import GradedColumns, indicators
 from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
+from unweave.responses.constraints import factor_constraints
 
 
 @memoised(on="both")
 def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
     """The tests, for the factors that vary."""
     return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
-
-
-@memoised(on="factors")
-def determined_factors(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the varying factors that others determine."""
-    free = varying(evidence)
-    return tuple(np.array(evidence.factor_names)[free][determined(evidence.factors[:, free])].tolist())
 
 
 def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
@@ -34,7 +27,7 @@ def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
     no_residual = free_names[tests.factor_is_explained].tolist()
     if no_residual:
         caveats.append(Finding("factors_without_residual", factors=no_residual))
-    others = [name for name in determined_factors(evidence) if name not in no_residual]
+    others = [name for name in factor_constraints(evidence).determined if name not in no_residual]
     if others:
         caveats.append(Finding("factors_determined", factors=others))
     n_explained = int(tests.code_is_explained.sum())
@@ -45,7 +38,7 @@ def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
     return tuple(caveats)
 
 
-def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> FactorColumns:
+def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> GradedColumns:
     column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
     if declared.kind is FactorKind.CATEGORICAL:
         return indicators(column)

@@ -17,7 +17,6 @@ from unweave.estimators.probes.out_of_fold import Folds
 from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
 from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
-from unweave.metrics.matrices import target_columns, varying
 
 MOST_FUNCTIONS = 8  # of one factor alone
 MOST_ADDITIVE = 6  # of every factor, where all are fitted together
@@ -28,7 +27,7 @@ LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 
 @dataclass(frozen=True)
-class FactorColumns:
+class FactorBases:
     """One factor, n rows.
 
     Attributes
@@ -61,14 +60,19 @@ class FactorColumns:
     circle: bool
 
 
+def varying_places(evidence: Evidence) -> NDArray[np.intp]:
+    """Numbers of the factors that vary."""
+    return np.flatnonzero(~np.isin(evidence.factor_names, evidence.constant_factors))
+
+
 @memoised(on="both")
-def factor_columns(evidence: Evidence) -> tuple[FactorColumns, ...]:
+def factor_bases(evidence: Evidence) -> tuple[FactorBases, ...]:
     """Columns of every factor that varies, in the order given."""
-    used = np.flatnonzero(varying(evidence)).tolist()
+    used = varying_places(evidence).tolist()
     return tuple(_columns_of(evidence, j, len(used)) for j in used)
 
 
-def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
+def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
     kind, values = evidence.kinds[j], evidence.factors[:, j]
     alone = max(1, min(MOST_FUNCTIONS, evidence.n_rows // ROWS_PER_FUNCTION))
     together = max(1, min(MOST_ADDITIVE, evidence.n_rows // (ROWS_PER_COEFFICIENT * n_factors)))
@@ -77,16 +81,16 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
     if kind is FactorKind.CIRCULAR:
         period = evidence.declared_kinds[j].period
         angle = 2 * np.pi * values / period
-        plane = target_columns(evidence, j) * np.sqrt(2)
+        plane = np.sqrt(2) * _harmonics(angle, 1)
         smooth, additive = (orthonormal_columns(_harmonics(angle, max(1, n // 2))) for n in (alone, max(2, together)))
-        return FactorColumns(
+        return FactorBases(
             smooth, additive, plane, _harmonics(angle, 2), plane, plane, (plane,), values / period % 1.0, False, True
         )
     if kind is FactorKind.CATEGORICAL:
-        indicators = target_columns(evidence, j)
+        indicators = (values[:, None] == levels).astype(np.float64)
         basis = orthonormal_columns(indicators)
         corners = indicators * LEVEL_SCALE
-        return FactorColumns(
+        return FactorBases(
             basis,
             basis,
             basis,
@@ -104,7 +108,7 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorColumns:
         smooth = orthonormal_columns((place[:, None] == np.arange(len(levels))).astype(np.float64))
     else:
         smooth = orthonormal_columns(natural_spline(score[:, 0], alone))
-    return FactorColumns(
+    return FactorBases(
         smooth=smooth,
         additive=orthonormal_columns(natural_spline(score[:, 0], min(together, len(levels) - 1))),
         linear=score,

@@ -9,6 +9,7 @@ they do not predict; the smallest that loses no more than a standard error to th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +17,23 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, least_squares, out_of_fold_least_squares
-from unweave.metrics.identification.factor_columns import FactorColumns
-from unweave.metrics.identification.interactions import InteractionFit, interaction_fit
-from unweave.metrics.identification.one_factor import local_fit, smooth_fit
+from unweave.evidence import Evidence
+from unweave.memo import memoised
+from unweave.responses.constraints import factor_constraints
+from unweave.responses.factor_bases import FactorBases, code_scores, factor_bases, fold_of_rows, varying_places
+from unweave.responses.interactions import InteractionFit, interaction_fit
+from unweave.responses.one_factor import local_fit, smooth_fit
 
 MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
 SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
-NEGLIGIBLE = 0.003  # share of a code's variance that a larger model has to save, whatever the standard error
+NEGLIGIBLE = 0.003  # share of a code's variance that interactions have to save, whatever the standard error
+# standard errors and shares of the variance by which a simple model may lose to the best one: one factor, several
+ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
+MOST_OF_IT = 0.5
+OF_OTHERS = 0.01  # share of a fit that other factors may have, with all set on their own, in a code of one factor
 LUCK = 0.01  # chance that any code of pure noise passes for one that knows something
 MOST_CODES_AT_ONCE = 128
+MOST_ROWS = 1000
 DRAWS = 20
 
 
@@ -35,6 +44,33 @@ class ResponseRows:
     some: Folds
     do: Folds  # len(some) x d: the row that every factor is taken from
     residual: Folds  # for every row of the do-sample the place in `some` whose residual it gets
+
+
+@dataclass(frozen=True)
+class DistinctFactors:
+    """Which factors enter fits.
+
+    Attributes
+    ----------
+    alike : array, d
+        For every factor the first one that determines it and is determined by it; these are one, and share purity.
+    free : array
+        Factors that determine all others, each the first of those alike: fits to several factors are made to these, so
+        that no combination of factors is asked for that cannot be. Fits to one factor are made to all distinct ones.
+    """
+
+    alike: NDArray[np.intp]
+    free: NDArray[np.intp]
+
+    @property
+    def distinct(self) -> NDArray[np.intp]:
+        """The first ones of all those alike."""
+        return np.unique(self.alike)
+
+    @property
+    def places_of_free(self) -> NDArray[np.intp]:
+        """Where the free factors are among the distinct ones."""
+        return np.searchsorted(self.distinct, self.free)
 
 
 @dataclass(frozen=True)
@@ -63,57 +99,70 @@ class Responses:
     do_codes: FloatArray
 
 
-def chosen_rows(factors: tuple[FactorColumns, ...], most: int, rng: np.random.Generator) -> ResponseRows:
-    """At most so many rows, and for each a do-sample: a row for every factor, drawn on its own.
+@memoised(on="factors")
+def distinct_factors(evidence: Evidence) -> DistinctFactors:
+    """Which of the factors that vary are alike, and which determine all others."""
+    names = [evidence.factor_names[j] for j in varying_places(evidence)]
+    known = factor_constraints(evidence)
+    alike = known.alike(names)
+    return DistinctFactors(alike, np.unique(alike[known.free(names)]))
+
+
+@memoised(on="both")
+def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
+    """At most 1,000 rows, and for each a do-sample: a row for every factor, drawn on its own.
 
     Of a few draws for a factor the one that correlates least with the factors before it is taken: what they share by
     luck would count as mixing.
     """
-    n_rows = len(factors[0].place)
-    some = np.sort(rng.permutation(n_rows)[:most])
+    factors, rng = factor_bases(evidence), np.random.default_rng(seed)
+    some = np.sort(rng.permutation(evidence.n_rows)[:MOST_ROWS])
     do: list[NDArray[np.intp]] = []
     before = np.empty((some.size, 0))
     for factor in factors:
-        draws = [rng.permutation(n_rows)[:most] for _ in range(DRAWS)]
+        draws = [rng.permutation(evidence.n_rows)[:MOST_ROWS] for _ in range(DRAWS)]
         shared = [np.abs(before.T @ factor.linear[draw]).max(initial=0.0) for draw in draws]
         do.append(draws[int(np.argmin(shared))])
         before = np.hstack([before, factor.linear[do[-1]]])
     return ResponseRows(some, np.column_stack(do), rng.permutation(some.size))
 
 
+def responses_to_factors(evidence: Evidence, which: DistinctFactors, n_folds: int, seed: int) -> Responses:
+    """What the codes of an evidence that vary respond to, among its factors that vary."""
+    factors, codes = factor_bases(evidence), code_scores(evidence)
+    fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
+    return responses(factors, which, codes, fold, rows, evidence.row_groups, codes.shape[1])
+
+
 def responses(
-    factors: tuple[FactorColumns, ...],
-    alike: NDArray[np.intp],
+    factors: tuple[FactorBases, ...],
+    which: DistinctFactors,
     codes: FloatArray,
     fold: Folds,
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
     n_tested: int,
 ) -> Responses:
-    """Responses of all codes (n x m).
-
-    Factors that determine each other are one (``alike`` numbers them): they enter fits once, and share their purity.
-    ``n_tested`` is the number of codes that luck had to choose from.
-    """
-    distinct = np.unique(alike)
+    """Responses of all codes (n x m); ``n_tested`` is the number of codes that luck had to choose from."""
+    distinct, free = which.distinct, which.free
     n_codes = codes.shape[1]
     blocks = [
-        _simple_responses(factors, distinct, codes[:, start : start + MOST_CODES_AT_ONCE], fold, rows, row_groups)
+        _simple_responses(factors, which, codes[:, start : start + MOST_CODES_AT_ONCE], fold, rows, row_groups)
         for start in range(0, max(n_codes, 1), MOST_CODES_AT_ONCE)
     ]
     found = {name: np.concatenate([block[name] for block in blocks], axis=-1) for name in blocks[0]}
     variances = codes.var(axis=0)
     found["explained"] = 1 - found["loss"] / variances
-    unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if distinct.size > 1 else np.empty(0, dtype=np.intp)
+    unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if free.size > 1 else np.empty(0, dtype=np.intp)
     luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # times 1 / rows, the R2 of noise
     informative = found["explained"] > luck / len(codes)
     if unclear.size:
-        fit = interaction_fit([factors[j] for j in distinct], codes[:, unclear], fold, rows.some, rows.do[:, distinct])
-        r2 = _take_over(found, fit, unclear, rows, row_groups)
+        fit = interaction_fit([factors[j] for j in free], codes[:, unclear], fold, rows.some, rows.do[:, free])
+        r2 = _take_over(found, fit, unclear, which, rows, row_groups)
         informative[unclear] |= r2 > luck / len(fit.codes)
         found["explained"][unclear] = np.maximum(found["explained"][unclear], r2)
     purity = np.where(informative, np.clip(found["shares"], 0.0, 1.0), 0.0).T
-    place = np.searchsorted(distinct, alike)
+    place = np.searchsorted(distinct, which.alike)
     return Responses(
         model=found["model"],
         factor=np.where(found["model"] <= JUMPS, distinct[found["factor"]], -1),
@@ -125,37 +174,42 @@ def responses(
 
 
 def _simple_responses(
-    factors: tuple[FactorColumns, ...],
-    distinct: NDArray[np.intp],
+    factors: tuple[FactorBases, ...],
+    which: DistinctFactors,
     codes: FloatArray,
     fold: Folds,
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> dict[str, NDArray[np.generic]]:
     """The four models that need no kernel, for a block of codes; arrays end in the axis of codes."""
-    m = codes.shape[1]
+    m, distinct, free = codes.shape[1], which.distinct, which.free
     fits, used, noise = _one_factor_fits([factors[j] for j in distinct], codes, fold)
-    designs = {LINEAR: [factors[j].linear for j in distinct], ADDITIVE: [factors[j].additive for j in distinct]}
-    for design in designs.values() if distinct.size > 1 else ():
+    designs = {LINEAR: [factors[j].linear for j in free], ADDITIVE: [factors[j].additive for j in free]}
+    for design in designs.values() if free.size > 1 else ():
         fits.append(out_of_fold_least_squares(np.hstack(design), codes, fold))
-    model = _smallest_sufficient([np.square(codes - fit) for fit in fits], codes.var(axis=0), row_groups)
+    model = _smallest_sufficient([np.square(codes - fit) for fit in fits], codes.var(axis=0), ALLOWED, row_groups)
     losses = np.array([np.square(codes - fit).mean(axis=0) for fit in fits])
     residual = codes - np.choose(model, fits)
     kept = losses[model, np.arange(m)]
     factor = used[np.minimum(model, JUMPS), np.arange(m)]
     shares, do = np.zeros((distinct.size, m)), np.empty((rows.some.size, m))
-    alone = np.flatnonzero(model <= JUMPS)
     left = np.where(model == JUMPS, np.minimum(noise, kept), kept)
-    shares[factor[alone], alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
-    do[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]  # such a code goes where its factor goes
     for kind, design in designs.items():
         those = np.flatnonzero(model == kind)
         if those.size:
             parts = _parts(design, codes[:, those])
             spread = parts.var(axis=1)
-            shares[:, those] = spread / (spread.sum(axis=0) + kept[those])
-            moved = [part[rows.do[:, j]] for part, j in zip(parts, distinct, strict=True)]
+            shares[np.ix_(which.places_of_free, those)] = spread / (spread.sum(axis=0) + kept[those])
+            moved = [part[rows.do[:, j]] for part, j in zip(parts, free, strict=True)]
             do[:, those] = np.sum(moved, axis=0) + residual[rows.some][np.ix_(rows.residual, those)]
+            # correlated factors save each other little on the data, so what counts is what each moves on its own
+            of_one = spread.max(axis=0) >= (1 - OF_OTHERS) * spread.sum(axis=0)
+            model[those[of_one]] = SMOOTH
+            factor[those[of_one]] = which.places_of_free[spread.argmax(axis=0)[of_one]]
+    alone = np.flatnonzero(model <= JUMPS)
+    shares[:, alone] = 0.0
+    shares[factor[alone], alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
+    do[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]  # such a code goes where its factor goes
     return {
         "model": model, "factor": factor, "shares": shares, "do": do, "loss": losses.min(axis=0),
         "residual": residual[rows.some],
@@ -163,7 +217,7 @@ def _simple_responses(
 
 
 def _one_factor_fits(
-    factors: list[FactorColumns], codes: FloatArray, fold: Folds
+    factors: list[FactorBases], codes: FloatArray, fold: Folds
 ) -> tuple[list[FloatArray], NDArray[np.intp], FloatArray]:
     """The best smooth and the best jumping function of one factor for every code: fits, factors, and jumping noise."""
     fits = [np.zeros(codes.shape), np.zeros(codes.shape)]
@@ -190,16 +244,24 @@ def _parts(design: list[FloatArray], codes: FloatArray) -> FloatArray:
 
 
 def _smallest_sufficient(
-    errors: list[FloatArray], variances: FloatArray, row_groups: NDArray[np.intp] | None
+    errors: list[FloatArray],
+    variances: FloatArray,
+    allowed: Sequence[tuple[float, float]],
+    row_groups: NDArray[np.intp] | None,
 ) -> NDArray[np.intp]:
-    """For every code the first model whose loss is within a standard error of the best, or negligibly above it."""
+    """For every code the first model whose loss is so many standard errors above the best's, or negligibly more.
+
+    It has to explain most of what the best one explains: a model that fails on a few rows has a large standard error.
+    """
     best = np.array([error.mean(axis=0) for error in errors]).argmin(axis=0)
     least = np.choose(best, errors)
     model = best.copy()
     for k in range(len(errors) - 1, -1, -1):
         excess = errors[k] - least
-        allowed = np.maximum(_standard_error(excess, row_groups), NEGLIGIBLE * variances)
-        model[(excess.mean(axis=0) <= allowed) & (k < best)] = k
+        standard_errors, negligible = allowed[k]
+        within = np.maximum(standard_errors * _standard_error(excess, row_groups), negligible * variances)
+        within = np.minimum(within, (1 - MOST_OF_IT) * np.maximum(variances - least.mean(axis=0), 0.0))
+        model[(excess.mean(axis=0) <= within) & (k < best)] = k
     return np.asarray(model, dtype=np.intp)
 
 
@@ -216,6 +278,7 @@ def _take_over(
     found: dict[str, NDArray[np.generic]],
     fit: InteractionFit,
     those: NDArray[np.intp],
+    which: DistinctFactors,
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> FloatArray:
@@ -225,13 +288,14 @@ def _take_over(
     errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]
     losses = np.array([error.mean(axis=0) for error in errors])
     variances = fit.codes.var(axis=0)
-    model = _smallest_sufficient(errors, variances, groups)
+    model = _smallest_sufficient(errors, variances, [ALLOWED[LINEAR]] * len(errors), groups)
     for kind in (1, 2):
         taken = np.flatnonzero(model == kind)
         if taken.size:
             shares, moved = fit.do(kind - 1, taken, losses[kind, taken])
             residual = (fit.codes - fit.fitted[kind - 1])[np.ix_(rows.residual % len(fit.codes), taken)]
             found["model"][those[taken]] = (PAIRS, JOINT)[kind - 1]
-            found["shares"][:, those[taken]] = shares
+            found["shares"][:, those[taken]] = 0.0
+            found["shares"][np.ix_(which.places_of_free, those[taken])] = shares
             found["do"][:, those[taken]] = moved + residual
     return np.asarray(1 - losses[1:].min(axis=0) / np.where(variances > 0, variances, 1.0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
-from unweave.metrics.identification.factor_columns import FactorColumns
+from unweave.responses.factor_bases import FactorBases
 
 NEAR = 8  # rows that are averaged where a code is noisy
 # E min((a - b)^2, (a - c)^2) of three standard normal numbers: half of E (x^2 + y^2) - E |x - y| E |x + y|
@@ -24,12 +24,12 @@ class LocalFit:
     noise: FloatArray
 
 
-def smooth_fit(factor: FactorColumns, codes: FloatArray, fold: Folds) -> FloatArray:
+def smooth_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> FloatArray:
     """Out-of-fold predictions of all codes from smooth functions of one factor."""
     return out_of_fold_least_squares(factor.smooth, codes, fold)
 
 
-def local_fit(factor: FactorColumns, codes: FloatArray, fold: Folds) -> LocalFit:
+def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
     """Predictions from rows of other folds that are next to each row along the factor.
 
     The median of three follows jumps, the mean of eight bears noise. The noise is measured from whichever of the two
@@ -61,7 +61,7 @@ def local_fit(factor: FactorColumns, codes: FloatArray, fold: Folds) -> LocalFit
     return LocalFit(of_three, of_many, squares / len(codes) / NEARER_OF_TWO)
 
 
-def _along(factor: FactorColumns, rows: Folds) -> tuple[Folds, FloatArray]:
+def _along(factor: FactorBases, rows: Folds) -> tuple[Folds, FloatArray]:
     """Rows in the order of the factor and where they are; a circle is laid out with half a turn more at both ends."""
     rows = rows[np.argsort(factor.place[rows], kind="stable")]
     at = factor.place[rows]

@@ -1,10 +1,9 @@
-"""How every code responds to the factors: to one of them alone, to several, or to none.
+"""Models from which codes can be drawn where there are no rows: of one factor, of several, or of none.
 
-Models of rising flexibility are fitted to all codes at once and compared on rows they have not seen: one factor alone
-(smooth and in steps); polynomials of all factors, with and without products of two; and the same smoothly, on the scale
-of ranks. A code *belongs* to a factor if that factor alone explains it as well as any model does, or if next to nothing
-of it would come from the others were the factors independent (of factors that correlate by .97, any one explains most
-of a mixture). A code is *silent* if no model explains it.
+What a code responds to is known from `unweave.responses`: a code *belongs* to a factor that explains it as well as any
+model does, and is *silent* if no model explains it. For the others, polynomials of all factors, with and without
+products of two, and the same smoothly on the scale of ranks, are fitted to all codes at once and compared on rows they
+have not seen; the first that is as good as the best is kept.
 """
 
 from __future__ import annotations
@@ -20,22 +19,19 @@ from unweave.arrays import FloatArray, Rows
 from unweave.estimators.matching import best_matching
 from unweave.estimators.regression.factor_functions import normal_scores
 from unweave.evidence import Evidence
+from unweave.responses.code_responses import distinct_factors, responses_to_factors
+from unweave.responses.factor_bases import live_codes, varying_places
 from unweave.trust.counterpart.factor_designs import JOINT_MODELS, TINY, FactorDesign, Places, factor_design
 
 N_FOLDS = 5
 RIDGE = 1e-4
 NO_RIDGE = 1e-9
 ROWS_PER_COLUMN = 3
-SAME = 0.01  # of a code's variance: a smaller share of others does not make a code depend on them
-MOST_OF_IT = 0.5  # of what the best model explains
-ROWS_FOR_SHARES = 1000
-SILENT = 0.02
-STANDARD_ERRORS = 2.0
 NO_FACTOR = -1
 
 
 @dataclass(frozen=True, eq=False)
-class CodeResponses:
+class CodeModels:
     """What the codes respond to.
 
     Attributes
@@ -75,12 +71,12 @@ class CodeResponses:
         return _predicted(self.designs, self.weights, places)
 
 
-def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
+def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     """Fit and compare the models.
 
     >>> z = np.random.default_rng(0).normal(size=(500, 2))
     >>> noise = np.random.default_rng(1).normal(size=500)
-    >>> found = code_responses(Evidence(z, np.column_stack([z[:, 1] ** 3, z[:, 0] + z[:, 1], noise])))
+    >>> found = code_models(Evidence(z, np.column_stack([z[:, 1] ** 3, z[:, 0] + z[:, 1], noise])))
     >>> found.owner.tolist(), found.silent.tolist()
     ([1, -1, -1], [False, False, True])
     """
@@ -90,7 +86,7 @@ def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
     scores = np.column_stack([normal_scores(column) for column in codes.T])
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
-    alone, fits = zip(*(_held_out(design.flexible, scores, folds) for design in designs), strict=True)
+    alone, on_rows = zip(*(_of_one_factor(design, scores, folds) for design in designs), strict=True)
     joint, weights = {}, {}
     for k, form in enumerate(JOINT_MODELS):
         if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
@@ -99,14 +95,13 @@ def code_responses(evidence: Evidence, *, seed: int = 0) -> CodeResponses:
             joint[k], weights[k] = _held_out(form.columns(designs), targets, folds, ridge)
     in_scores = [_in_scores(joint[k], codes, scores) if JOINT_MODELS[k].of_code else joint[k] for k in joint]
     errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
-    silent, model = errors.silent(), np.array(list(joint))[errors.simplest_joint()]
-    shares = _independent_shares(designs, weights, model, np.random.default_rng(seed))
-    belongs = (errors.one_is_enough() | (shares >= 1 - SAME)) & ~silent[:, None]
+    model = np.array(list(joint))[errors.simplest_joint()]
+    belongs, silent = _belonging(evidence, seed)
     of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
     owner = _owners(evidence, belongs, errors.explained()[: len(alone)].T)
-    fitted = [_with_ones(designs[max(j, 0)].flexible) @ fits[max(j, 0)][:, i] for i, j in enumerate(owner)]
+    fitted = [on_rows[max(j, 0)][:, i] for i, j in enumerate(owner)]
     residuals = np.where(of_codes, codes, scores) - np.column_stack([joint[k][:, i] for i, k in enumerate(model)])
-    return CodeResponses(
+    return CodeModels(
         factors=evidence.factors,
         codes=evidence.codes,
         designs=designs,
@@ -141,57 +136,28 @@ class _Errors:
         chosen = self.squares.mean(axis=1).argmin(axis=0)
         return np.asarray(self.squares[chosen, :, np.arange(chosen.size)].T)
 
-    def silent(self) -> NDArray[np.bool_]:
-        """Codes that no model explains: held out, models of noise lose more than chance gives them."""
-        gain = np.square(self.scores) - self.best
-        certain = gain.mean(axis=0) / (gain.std(axis=0) / np.sqrt(len(gain)) + TINY)
-        return np.asarray((self.explained().max(axis=0) < SILENT) | (certain < STANDARD_ERRORS))
-
     def simplest_joint(self) -> NDArray[np.intp]:
         """The first joint model that is as good as the best of all; the best one where none is."""
-        good = self._as_good(1.0)[self.n_alone :]
+        good = self._as_good()[self.n_alone :]
         best_joint = self.squares[self.n_alone :].mean(axis=1).argmin(axis=0)
         return np.where(good.any(axis=0), good.argmax(axis=0), best_joint)
 
-    def one_is_enough(self) -> NDArray[np.bool_]:
-        """Whether one factor alone (m x d) explains a code as well as any model does."""
-        explained = self.explained()
-        # however uncertain the difference: a model that fails on a few rows differs from the best by no certain amount
-        most_of_it = explained[: self.n_alone] >= MOST_OF_IT * explained.max(axis=0)
-        return np.asarray((self._as_good(STANDARD_ERRORS)[: self.n_alone] & most_of_it).T)
-
-    def _as_good(self, standard_errors: float) -> NDArray[np.bool_]:
-        """Whether each model errs no more than the best, but for so many standard errors of the mean difference."""
+    def _as_good(self) -> NDArray[np.bool_]:
+        """Whether each model errs no more than the best, but for a standard error of the mean difference."""
         more = self.squares - self.best
-        return np.asarray(more.mean(axis=1) <= standard_errors * more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
+        return np.asarray(more.mean(axis=1) <= more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
 
 
-def _independent_shares(
-    designs: Sequence[FactorDesign],
-    weights: dict[int, FloatArray],
-    model: NDArray[np.intp],
-    generator: np.random.Generator,
-) -> FloatArray:
-    """Share of each code's model (m x d) that every factor alone would account for, were the factors independent.
-
-    Twice the factors are drawn from rows of their own, all but one anew: what the draws share comes from that one.
-    """
-    n, m = len(designs[0].plain), model.size
-    n_drawn = min(n, ROWS_FOR_SHARES)
-    once, again = ([Places.at_rows(generator.permutation(n)[:n_drawn]) for _ in designs] for _ in range(2))
-
-    def of_codes(places: list[Places]) -> FloatArray:
-        found = _predicted(designs, weights, places)
-        chosen = np.column_stack([found[model[i]][:, i] for i in range(m)])
-        return np.asarray(chosen - chosen.mean(axis=0))
-
-    first = of_codes(once)
-    shares = np.empty((m, len(designs)))
-    for j in range(len(designs)):
-        second = of_codes([once[k] if k == j else again[k] for k in range(len(designs))])
-        norms = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-        shares[:, j] = (first * second).sum(axis=0) / np.maximum(norms, TINY)
-    return shares
+def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which factors (m x d) each code belongs to, several where they determine each other; and which are silent."""
+    which, live, varying = distinct_factors(evidence), live_codes(evidence), varying_places(evidence)
+    found = responses_to_factors(evidence, which, N_FOLDS, seed)
+    belongs = np.zeros((evidence.n_codes, evidence.n_factors), dtype=bool)
+    silent = np.ones(evidence.n_codes, dtype=bool)
+    silent[live] = ~found.informative
+    owned = np.flatnonzero((found.factor >= 0) & found.informative)
+    belongs[np.ix_(live[owned], varying)] = which.alike[found.factor[owned]][:, None] == which.alike
+    return belongs, silent
 
 
 def _predicted(
@@ -221,6 +187,20 @@ def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArra
     matched = belongs[rows, columns]
     owner[rows[matched]] = columns[matched]
     return owner
+
+
+def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Rows]) -> tuple[FloatArray, FloatArray]:
+    """Held-out predictions of every code from one factor, and the fit to all rows: in a line, smooth or in steps.
+
+    Of these the one that predicts best is taken, for steps follow the noise of few rows.
+    """
+    held_out, fitted = [], []
+    for columns in (design.ranks, design.smooth, design.flexible):
+        predictions, weights = _held_out(columns, scores, folds)
+        held_out.append(predictions)
+        fitted.append(_with_ones(columns) @ weights)
+    best = np.array([np.square(scores - each).mean(axis=0) for each in held_out]).argmin(axis=0)
+    return np.choose(best, held_out), np.choose(best, fitted)
 
 
 def _held_out(

@@ -39,6 +39,10 @@ class FactorView:
         Class numbers of factors that are predicted as classes.
     numbers : array of n, or None
         The factor itself, with mean 0 and variance 1; categories and angles are no numbers.
+    column : array of n
+        The factor as it was given.
+    place : array of n, or None
+        Where a row lies along the factor: a normal score, or the angle as a share of the circle; categories have none.
     """
 
     name: str
@@ -48,6 +52,8 @@ class FactorView:
     scores: FloatArray | None
     labels: NDArray[np.intp] | None
     numbers: FloatArray | None
+    column: FloatArray
+    place: FloatArray | None
 
     @property
     def n_values(self) -> float:
@@ -67,7 +73,8 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     if declared.kind is FactorKind.CIRCULAR:
         waves = harmonics(2 * np.pi * column / declared.period, 2).values
         circle = np.sqrt(2) * waves[:, :2]
-        return FactorView(name, circle, _basis(waves), circle, None, None, None)
+        turn = column / declared.period % 1.0
+        return FactorView(name, circle, _basis(waves), circle, None, None, None, column, turn)
     levels, labels = np.unique(column, return_inverse=True)
     few_classes = declared.kind is not FactorKind.CONTINUOUS and levels.size <= MOST_CLASSES
     is_category = declared.kind is FactorKind.CATEGORICAL
@@ -77,12 +84,14 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
         classes = labels if few_classes else _merged(labels)
-        return FactorView(name, inputs, _basis(indicators), _indicators_of(classes), scores, classes, numbers)
+        basis, targets = _basis(indicators), _indicators_of(classes)
+        return FactorView(name, inputs, basis, targets, scores, classes, numbers, column, scores)
     assert scores is not None
     degree = DEGREE if column.size >= ROWS_FOR_DEGREE else DEGREE_OF_FEW_ROWS
     functions = polynomials(scores, degree)
     places = functions[:, :1] - functions[:, 0].mean()
-    return FactorView(name, scores[:, None], _basis(functions), places / places.std(), scores, None, numbers)
+    targets = places / places.std()
+    return FactorView(name, scores[:, None], _basis(functions), targets, scores, None, numbers, column, scores)
 
 
 def _basis(functions: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, kernel_weights, least_squares, out_of_fold_kernel_ridge
 from unweave.estimators.regression.interaction_kernel import KernelName, interaction_kernel
-from unweave.metrics.identification.factor_columns import FactorColumns
+from unweave.responses.factor_bases import FactorBases
 
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
 PENALTIES = (1e-4, 1e-2, 0.3)
@@ -24,7 +24,7 @@ class InteractionFit:
     ``places`` says which of the looked-at rows these are.
     """
 
-    factors: list[FactorColumns]
+    factors: list[FactorBases]
     codes: FloatArray
     some: Folds
     places: Folds
@@ -61,7 +61,7 @@ class InteractionFit:
 
 
 def interaction_fit(
-    factors: list[FactorColumns], codes: FloatArray, fold: Folds, some: Folds, do_rows: Folds
+    factors: list[FactorBases], codes: FloatArray, fold: Folds, some: Folds, do_rows: Folds
 ) -> InteractionFit:
     """Fit both kernels to at most 500 of these rows of the codes (n x m)."""
     places = np.arange(0, some.size, -(-some.size // MOST_ROWS))

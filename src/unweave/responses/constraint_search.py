@@ -1,0 +1,318 @@
+"""The search for factors that are functions of others (003, definition 2 and appendix D.1).
+
+A factor is determined by others if regression on them, every row held out, leaves almost nothing of it open, or leaves
+less the more rows there are: noise, however small, does not shrink with the rows. Curves of one factor are followed
+from row to row, which also sees folds and jumps; kernels see smooth functions of several. Polynomials of second degree
+and products of powers of the numbers themselves are told by few rows: they leave nothing. Candidates are looked for
+among single factors, then pairs, then all others together; the factor that is determined best, by as few others as
+possible, is taken away, and the search goes on among those that are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.regression.exact_functions import (
+    EXACT,
+    along_one_column,
+    monomial_exponents,
+    open_to_least_squares,
+    polynomial_sources,
+    second_degree,
+)
+from unweave.estimators.regression.factor_functions import products
+from unweave.estimators.regression.kernel_regression import GaussianKernel, unexplained_variances
+from unweave.responses.factor_views import FactorView
+
+ROWS_TO_SCREEN = 300
+ROWS_TO_DECIDE = 1000
+# shares left open that are next to nothing, and those that are little if they shrink with the rows
+OPEN = (0.0005, 0.02)
+OPEN_CLASSES = (0.05, 0.35)
+TIED = 0.1
+SHRUNK = 0.75
+# what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
+AT_FIRST = (0.003, 0.05, 0.5)
+CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
+PAIRS_PER_TARGET = 3
+NO_PAIR = 0.85  # left open by functions of low degree of two factors that do not determine a third
+MOST_FACTORS_IN_ALL_PAIRS = 50
+SOURCES_OF_MANY = 8
+MOST_DECISIONS = 6
+ROWS_PER_FUNCTION = 3
+NEARLY_BEST = 1.3
+
+Candidate = tuple[int, tuple[int, ...]]
+
+
+def _kernels(n_sources: int) -> tuple[GaussianKernel, ...]:
+    """Short, medium and long kernels: kinks need the first, noise-free smooth maps the last."""
+    if n_sources == 1:
+        return (GaussianKernel(0.2, 1e-3), GaussianKernel(0.6, 1e-3), GaussianKernel(2.0, 1e-3))
+    if n_sources == 2:
+        return (GaussianKernel(0.5, 1e-3), GaussianKernel(1.0, 1e-4), GaussianKernel(2.5, 1e-4))
+    width = np.sqrt(n_sources)
+    return (GaussianKernel(width, 1e-3), GaussianKernel(2 * width, 1e-4), GaussianKernel(4 * width, 1e-4))
+
+
+@dataclass
+class ConstraintSearch:
+    """What is known of the factors so far; every fit is made once."""
+
+    views: Sequence[FactorView]
+    _screened: dict[tuple[Candidate, int], FloatArray] = field(default_factory=dict)
+    _decided: dict[Candidate, tuple[bool, float]] = field(default_factory=dict)
+    _near: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
+    _of_pair: dict[Candidate, float] = field(default_factory=dict)
+    _followed: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that kernels look at."""
+        return min(len(self.views[0].targets), ROWS_TO_DECIDE)
+
+    def is_determined(self, target: int, sources: tuple[int, ...]) -> bool:
+        """Whether the sources determine the target."""
+        return self.decision(target, sources)[0]
+
+    def screened(self, target: int, sources: tuple[int, ...], n_parts: int = 1) -> FloatArray:
+        """What every kernel on these sources leaves open of the target, on few rows, whole or in parts."""
+        key = ((target, sources), n_parts)
+        if key not in self._screened:
+            parts = _parts(np.arange(min(self.n_rows, ROWS_TO_SCREEN)), n_parts)
+            # a single source is asked about every factor, and one kernel serves them all
+            targets = range(len(self.views)) if len(sources) == 1 and n_parts == 1 else (target,)
+            shares = self._open_shares(sources, targets, parts)
+            self._screened |= {((j, sources), n_parts): shares[:, k] for k, j in enumerate(targets)}
+        return self._screened[key]
+
+    def _open_shares(
+        self,
+        sources: tuple[int, ...],
+        targets: Sequence[int],
+        parts: list[Rows],
+        kernels: Sequence[int] | Rows = (0, 1, 2),
+    ) -> FloatArray:
+        """What these kernels (rows) leave open of the targets (columns), a mean over the parts."""
+        inputs = np.column_stack([self.views[j].inputs for j in sources])
+        values = np.column_stack([self.views[j].targets for j in targets])
+        shares = np.zeros((len(kernels), len(targets)))
+        for k, kernel in enumerate(_kernels(len(sources))[i] for i in kernels):
+            for rows in parts:
+                shares[k] += self._left_by(kernel.leave_one_out(inputs[rows], values[rows]), targets, rows)
+        return shares / len(parts)
+
+    def _left_by(self, predictions: FloatArray, targets: Sequence[int], rows: Rows) -> FloatArray:
+        """Share of each target that predictions of all their columns side by side leave open."""
+        if predictions.shape[1] == len(targets) and all(self.views[j].labels is None for j in targets):
+            values = np.column_stack([self.views[j].targets[rows] for j in targets])
+            return unexplained_variances(values, predictions)  # numbers only: all at once
+        stops = np.cumsum([self.views[j].targets.shape[1] for j in targets])[:-1]
+        each = zip(targets, np.split(predictions, stops, axis=1), strict=True)
+        return np.array([self.views[j].unexplained(rows, predicted) for j, predicted in each])
+
+    def followed(self, source: int) -> tuple[FloatArray, FloatArray]:
+        """What is left open of every factor along one of them, from row to row: on all rows, and on quarters."""
+        if source not in self._followed:
+            targets = range(len(self.views))
+            values = np.column_stack([view.targets for view in self.views])
+            place = self.views[source].place
+            shares = []
+            for n_parts in (1, 4):
+                left = np.full(len(self.views), 1.0 if place is None else 0.0)
+                for rows in _parts(np.arange(len(values)), n_parts) if place is not None else ():
+                    assert place is not None
+                    order = np.argsort(place[rows], kind="stable")
+                    predicted = along_one_column(order, place[rows][order], values[rows])
+                    left += self._left_by(predicted, targets, rows) / n_parts
+                shares.append(left)
+            self._followed[source] = shares[0], shares[1]
+        return self._followed[source]
+
+    def _is_followed(self, target: int, sources: tuple[int, ...]) -> bool:
+        if len(sources) > 1:
+            return False
+        whole, quarters = self.followed(sources[0])
+        return self._is_little(target, float(whole[target]), lambda: float(quarters[target]))
+
+    def _is_little(self, target: int, left: float, of_quarters: Callable[[], float]) -> bool:
+        """Whether this share is next to nothing, or little that shrinks with the rows."""
+        nothing, little = OPEN if self.views[target].labels is None else OPEN_CLASSES
+        return left <= nothing or (left <= little and left <= SHRUNK * of_quarters())
+
+    def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
+        """Whether the few rows leave little enough open to look closer; noise shows that it does not shrink."""
+        if self._is_followed(target, sources) or self.open_to_pair(target, sources) <= EXACT:
+            return True
+        left = self.screened(target, sources).min()
+        little, much, shrunk = AT_FIRST if self.views[target].labels is None else CLASSES_AT_FIRST
+        if left <= little or left > much:
+            return bool(left <= little)
+        return bool(left <= shrunk * self.screened(target, sources, 4).min())
+
+    def decision(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
+        """Whether the sources determine the target, and what they leave open; nan where the few rows settled it."""
+        key = (target, sources)
+        if key not in self._decided:
+            self._decided[key] = self._decide(target, sources)
+        return self._decided[key]
+
+    def _decide(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
+        if self._is_followed(target, sources):
+            return True, float(self.followed(sources[0])[0][target])
+        if not self.may_be_determined(target, sources):
+            return (True, 0.0) if self._is_exact(target, sources) else (False, np.nan)
+        rows, at_first = np.arange(self.n_rows), self.screened(target, sources)
+        # of classes, few rows do not tell which kernel is best
+        hopeful = (at_first <= NEARLY_BEST * at_first.min()) | (self.views[target].labels is not None)
+        kernels = np.flatnonzero(hopeful)
+        left = float(self._open_shares(sources, [target], [rows], kernels).min())
+        if self._is_little(
+            target, left, lambda: float(self._open_shares(sources, [target], _parts(rows, 4), kernels).min())
+        ):
+            return True, left
+        # only where the ranks do not tell, for they do not change with the scale that a factor was recorded on
+        return (True, 0.0) if self._is_exact(target, sources) else (False, left)
+
+    def gives_back(self, target: int, sources: tuple[int, ...]) -> bool:
+        """Whether sources determine a target that is tied to them by a constraint already.
+
+        Only a fold could stand against it, so more may be left open than of a factor of which nothing is known.
+        """
+        if self.is_determined(target, sources):
+            return True
+        rows = np.arange(self.n_rows)
+        left = self._open_shares(sources, [target], [rows]).min()
+        most = TIED if self.views[target].labels is None else OPEN_CLASSES[1]
+        return bool(left <= most and left <= SHRUNK * self._open_shares(sources, [target], _parts(rows, 4)).min())
+
+    def best_determined(self, kept: list[int]) -> Candidate | None:
+        """The factor determined best by the fewest others, and these."""
+        for candidates in (self._singles, self._pairs, self._all_others):
+            hopeful = [candidate for candidate in candidates(kept) if self.may_be_determined(*candidate)]
+            # of two that determine each other the later column goes
+            hopeful.sort(key=lambda candidate: (round(self._at_first(candidate), 3), -candidate[0]))
+            for candidate in hopeful[:MOST_DECISIONS]:
+                if self.is_determined(*candidate):
+                    return candidate[0], self._fewest(*candidate)
+            if candidates == self._singles and (exact := self._exact_candidates(kept)):
+                return exact[0]
+        return None
+
+    def _at_first(self, candidate: Candidate) -> float:
+        target, sources = candidate
+        left = min(float(self.screened(target, sources).min()), self.open_to_pair(target, sources))
+        return min(left, float(self.followed(sources[0])[0][target])) if len(sources) == 1 else left
+
+    def _numbers(self, factors: Sequence[int], *, standard: bool) -> FloatArray:
+        """Numbers of these factors on few rows, but enough for the functions that are tried."""
+        n_functions = len(factors) * (len(factors) + 3) // 2 + 1
+        n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * n_functions))
+        columns = [self.views[j].numbers if standard else self.views[j].column for j in factors]
+        return np.column_stack([np.asarray(column)[:n_rows] for column in columns])
+
+    def _exact_candidates(self, kept: list[int]) -> list[Candidate]:
+        """Factors that are polynomials or products of powers of others, the simplest relation first."""
+        known = [j for j in kept if self.views[j].numbers is not None]
+        found: list[tuple[tuple[int, int, int], Candidate]] = []
+        if len(known) < 3:
+            return []
+        standard, given = (self._numbers(known, standard=choice) for choice in (True, False))
+        for place, target in enumerate(known):
+            others = [j for j in known if j != target]
+            named = tuple(others[k] for k in polynomial_sources(np.delete(standard, place, axis=1), standard[:, place]))
+            powers = {} if named else monomial_exponents(np.delete(given, place, axis=1), given[:, place])
+            # a product of others is taken away before its factors, which are quotients
+            order = sum(power < 0 for power in powers.values())
+            named = named or tuple(others[k] for k in powers)
+            if named:
+                found.append(((order, len(named), -target), (target, named)))
+        return [candidate for _, candidate in sorted(found)]
+
+    def _is_exact(self, target: int, sources: tuple[int, ...]) -> bool:
+        """Whether the target is a polynomial of second degree of these numbers, or a product of their powers."""
+        involved = (target, *sources)
+        if len(sources) < 2 or any(self.views[j].numbers is None for j in involved):
+            return False
+        standard, given = (self._numbers(involved, standard=choice) for choice in (True, False))
+        return bool(polynomial_sources(standard[:, 1:], standard[:, 0])) or bool(
+            monomial_exponents(given[:, 1:], given[:, 0])
+        )
+
+    def open_to_pair(self, target: int, sources: tuple[int, ...]) -> float:
+        """What a polynomial of second degree in two numbers leaves open of a third; 1 where there are no such."""
+        if len(sources) != 2 or any(self.views[j].numbers is None for j in (target, *sources)):
+            return 1.0
+        if (target, sources) not in self._of_pair:
+            numbers = self._numbers((target, *sources), standard=True)
+            self._of_pair[target, sources] = open_to_least_squares(second_degree(numbers[:, 1:]), numbers[:, 0])
+        return self._of_pair[target, sources]
+
+    def _singles(self, kept: list[int]) -> list[Candidate]:
+        return [(target, (source,)) for source in kept for target in kept if source != target]
+
+    def _pairs(self, kept: list[int]) -> list[Candidate]:
+        candidates: list[Candidate] = []
+        for target in kept:
+            sources = self._likely_sources(target, kept)
+            left = {pair: self._open_to_polynomials(pair)[target] for pair in combinations(sources, 2)}
+            pairs = sorted((pair for pair in left if left[pair] <= NO_PAIR), key=lambda pair: left[pair])
+            candidates += [(target, pair) for pair in pairs[:PAIRS_PER_TARGET]]
+        return candidates
+
+    def _likely_sources(self, target: int, kept: list[int]) -> list[int]:
+        """All others, or of very many those that depend on the target most."""
+        others = [j for j in kept if j != target]
+        if len(self.views) <= MOST_FACTORS_IN_ALL_PAIRS:
+            return others
+        basis = self.views[target].basis
+        others.sort(key=lambda j: -float(np.square(basis.T @ self.views[j].basis).sum()))
+        return sorted(others[:SOURCES_OF_MANY])
+
+    def _open_to_polynomials(self, pair: tuple[int, int]) -> FloatArray:
+        """What functions of low degree of two factors leave open of every factor: quick, and near enough to choose."""
+        if pair not in self._near:
+            n_functions = np.prod([1 + self.views[j].basis.shape[1] for j in pair])
+            n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * int(n_functions)))
+            left, right = (self.views[j].basis[:n_rows] for j in pair)
+            functions = np.column_stack([left, right, products(left, right) * np.sqrt(len(left))])
+            functions -= functions.mean(axis=0)
+            values, starts = self._all_targets
+            values = values[:n_rows] - values[:n_rows].mean(axis=0)
+            onto = functions.T @ values
+            gram = functions.T @ functions + 1e-6 * np.eye(functions.shape[1])
+            explained = (onto * np.linalg.solve(gram, onto)).sum(axis=0)
+            self._near[pair] = 1 - np.add.reduceat(explained, starts) / np.add.reduceat(
+                np.square(values).sum(axis=0), starts
+            )
+        return self._near[pair]
+
+    @cached_property
+    def _all_targets(self) -> tuple[FloatArray, Rows]:
+        """Targets of all factors side by side, and where each begins."""
+        values = np.column_stack([view.targets[: self.n_rows] for view in self.views])
+        widths = [view.targets.shape[1] for view in self.views]
+        return values, np.cumsum([0, *widths[:-1]])
+
+    def _all_others(self, kept: list[int]) -> list[Candidate]:
+        if len(kept) < 4:
+            return []
+        return [(target, tuple(j for j in kept if j != target)) for target in kept]
+
+    def _fewest(self, target: int, sources: tuple[int, ...]) -> tuple[int, ...]:
+        """The sources without those that are not needed."""
+        for source in sources if len(sources) > 2 else ():
+            fewer = tuple(j for j in sources if j != source)
+            if len(fewer) > 2 and self.is_determined(target, fewer):
+                sources = fewer
+        return sources
+
+
+def _parts(rows: Rows, n_parts: int) -> list[Rows]:
+    return [rows[k::n_parts] for k in range(n_parts)]

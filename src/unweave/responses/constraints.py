@@ -1,0 +1,187 @@
+"""Which factors are functions of others, and which sets of them say all: one answer for metrics and for trust.
+
+`factor_constraints` looks at random separate rows and searches once for each evidence. Diagnosis reports what it finds,
+`identification` and `t_mex` read the same record, so that no two of them disagree about the effective dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.evidence import Evidence, FactorKind
+from unweave.memo import memoised
+from unweave.responses.constraint_search import ConstraintSearch
+from unweave.responses.factor_views import FactorView, factor_view
+
+MOST_ROWS = 4000
+FEWEST_ROWS = 50
+MOST_FACTORS = 64
+BETTER = 0.01  # in worth, before a factor takes the place of another
+
+
+@dataclass(frozen=True)
+class FunctionalConstraint:
+    """A factor that others determine; ``open_share`` of its variance (of its entropy, for classes) is left.
+
+    ``invertible`` is whether one other factor is determined by this one in turn: nothing is lost (D_fA of 003), or the
+    map is many-to-one (D_fB). It is False for several others.
+    """
+
+    determined: str
+    by: tuple[str, ...]
+    open_share: float
+    invertible: bool = False
+
+    @property
+    def is_single(self) -> bool:
+        """Whether one other factor is enough."""
+        return len(self.by) == 1
+
+
+@dataclass(frozen=True, eq=False)
+class SeparateRows:
+    """Rows of an evidence that are looked at, in random order.
+
+    ``n_separate`` rows were there after one was taken of each row group, and ``n_repeated`` of those drawn were left
+    out because another one has the same factors.
+    """
+
+    rows: Rows
+    n_separate: int
+    n_repeated: int
+
+
+@dataclass(frozen=True, eq=False)
+class FactorConstraints:
+    """What determines what among the factors of one evidence.
+
+    Attributes
+    ----------
+    separate : SeparateRows
+        The rows that were looked at.
+    views : tuple of FactorView
+        The factors that vary there, all of them; none where rows are too few.
+    found : tuple of (int, tuple of int)
+        Factors, by their place in ``views``, that others determine, in the order found.
+    constraints : tuple of FunctionalConstraint
+        The same with names and shares.
+    """
+
+    separate: SeparateRows
+    views: tuple[FactorView, ...]
+    found: tuple[tuple[int, tuple[int, ...]], ...]
+    constraints: tuple[FunctionalConstraint, ...]
+    search: ConstraintSearch
+
+    @property
+    def determined(self) -> tuple[str, ...]:
+        """Names of factors that others determine: those found, and those that one found determines in turn."""
+        back = {constraint.by[0] for constraint in self.constraints if constraint.invertible}
+        named = back | {constraint.determined for constraint in self.constraints}
+        return tuple(view.name for view in self.views if view.name in named)
+
+    def alike(self, names: Sequence[str]) -> NDArray[np.intp]:
+        """For each of these factors the place of the first one that it determines and that determines it."""
+        place_of = {view.name: place for place, view in enumerate(self.views[:MOST_FACTORS])}
+        first = list(range(len(names)))
+        for k, name in enumerate(names):
+            for earlier in range(k) if name in place_of else ():
+                if first[earlier] == earlier and names[earlier] in place_of:
+                    left, right = place_of[names[earlier]], place_of[name]
+                    if self.search.is_determined(left, (right,)) and self.search.is_determined(right, (left,)):
+                        first[k] = earlier
+                        break
+        return np.array(first, dtype=np.intp)
+
+    def free(self, names: Sequence[str], worth: FloatArray | None = None) -> list[int]:
+        """Places among these names of a smallest set of factors that determines all others.
+
+        Such sets have one size, the effective dimension. Of several the one of most worth is taken, as far as exchanges
+        of one factor for another lead: current and voltage of a circuit, or temperature and current.
+        """
+        place_of = {name: place for place, name in enumerate(names)}
+        sources = {
+            place_of[self.views[target].name]: {place_of[self.views[j].name] for j in by} for target, by in self.found
+        }
+        of_name = {view.name: place for place, view in enumerate(self.views)}
+        kept = set(range(len(names))) - set(sources)
+        order = sorted(sources, key=lambda j: -worth[j]) if worth is not None else []
+        for better in order:
+            assert worth is not None
+            needed = _resolved(sources, better)
+            for worse in sorted(needed, key=lambda j: worth[j]):
+                others = (needed - {worse}) | {better}
+                if worth[better] < worth[worse] + BETTER:
+                    break
+                if self._gives_back(of_name[names[worse]], tuple(sorted(of_name[names[j]] for j in others))):
+                    del sources[better]
+                    sources[worse] = others
+                    kept = (kept - {worse}) | {better}
+                    break
+        return sorted(kept)
+
+    def _gives_back(self, target: int, sources: tuple[int, ...]) -> bool:
+        """Whether the sources determine the target, or a factor that determines it."""
+        through = [j for j, by in self.found if target in by and len(by) == 1 and j not in sources]
+        through += [j for k, by in self.found if k == target and len(by) == 1 for j in by if j not in sources]
+        return self.search.gives_back(target, sources) or any(
+            self.search.is_determined(target, (j,)) and self.search.gives_back(j, sources) for j in through
+        )
+
+
+def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
+    """The kept factors that determine a target, through those that were taken away in between."""
+    needed = set(sources[target])
+    while through := needed & set(sources):
+        for j in through:
+            needed = (needed - {j}) | sources[j]
+    return needed
+
+
+@memoised(on="factors")
+def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
+    """Search the factors of an evidence for functions of others; ``seed`` decides which rows are looked at.
+
+    At most 4,000 random rows are looked at, one of each row group and each row of factors once, and the first 64 of
+    the factors that vary. Under 50 such rows nothing is searched.
+
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
+    >>> found = factor_constraints(Evidence({"x": x, "y": y, "size": np.abs(x)}))
+    >>> found.constraints[0].determined, found.constraints[0].by, found.constraints[0].invertible
+    ('size', ('x',), False)
+    """
+    separate = _separate_rows(evidence, seed)
+    some = evidence.rows(separate.rows)
+    varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0] if separate.rows.size else []
+    views = tuple(factor_view(some, j) for j in varying) if separate.rows.size >= FEWEST_ROWS else ()
+    search = ConstraintSearch(views[:MOST_FACTORS])
+    kept = list(range(min(len(views), MOST_FACTORS)))
+    found: list[tuple[int, tuple[int, ...]]] = []
+    while len(kept) > 1 and (best := search.best_determined(kept)) is not None:
+        found.append(best)
+        kept.remove(best[0])
+    named = [_named(search, target, by) for target, by in found]
+    return FactorConstraints(separate, views, tuple(found), tuple(named), search)
+
+
+def _named(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> FunctionalConstraint:
+    invertible = len(by) == 1 and search.is_determined(by[0], (target,))
+    names = tuple(search.views[j].name for j in by)
+    return FunctionalConstraint(search.views[target].name, names, search.decision(target, by)[1], invertible)
+
+
+def _separate_rows(evidence: Evidence, seed: int) -> SeparateRows:
+    order = np.random.default_rng(seed).permutation(evidence.n_rows)
+    if evidence.row_groups is not None:
+        order = order[np.sort(np.unique(evidence.row_groups[order], return_index=True)[1])]
+    n_separate = order.size
+    order = order[:MOST_ROWS]
+    n_drawn = order.size
+    if FactorKind.CONTINUOUS in evidence.kinds:
+        order = order[np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])]
+    return SeparateRows(order, n_separate, n_drawn - order.size)

@@ -1,0 +1,122 @@
+"""Which factors are functions of others: known by construction, and the same for everyone who asks."""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.metrics import identification, t_mex
+from unweave.responses.constraints import factor_constraints
+from unweave.trust.diagnosis.diagnosis import diagnose
+
+OF_ONE = {
+    "square": lambda a: a**2,
+    "absolute": np.abs,
+    "rectified": lambda a: np.maximum(a, 0),
+    "sine": lambda a: np.sin(3 * a),
+    "remainder": lambda a: a % 1,
+    "wave": lambda a: np.cos(2 * np.pi * a),
+    "cube": lambda a: a**3,
+    "exponential": np.exp,
+    "sign": np.sign,
+    "floor": np.floor,
+}
+OF_TWO = {
+    "product": np.multiply,
+    "quotient": np.divide,
+    "angle": np.arctan2,
+    "larger": np.maximum,
+    "sum": np.add,
+    "radius": np.hypot,
+    "comparison": lambda a, b: (a > b) * 1.0,
+    "exclusive or": lambda a, b: ((a > 0) ^ (b > 0)) * 1.0,
+}
+OF_THREE = {
+    "product of three": lambda a, b, c: a * b * c,
+    "product and sum": lambda a, b, c: a * b + c,
+    "sum of three": lambda a, b, c: a + b + c,
+}
+FUNCTIONS = OF_ONE | OF_TWO | OF_THREE
+N_SOURCES = {name: k for k, group in ((1, OF_ONE), (2, OF_TWO), (3, OF_THREE)) for name in group}
+
+
+def free_columns(seed, n_rows=1000, n_factors=4):
+    rng = np.random.default_rng([99, seed])
+    return rng.normal(size=(n_rows, n_factors)) if seed % 2 else rng.uniform(-1, 1, size=(n_rows, n_factors))
+
+
+def with_constraint(name, seed, **options):
+    free = free_columns(seed, **options)
+    return free, FUNCTIONS[name](*free[:, : N_SOURCES[name]].T)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_diagnosis_and_identification_agree(name):
+    """42 worlds: 21 functions of normal and of uniform factors; all have four degrees of freedom."""
+    for seed in (0, 1):
+        free, determined = with_constraint(name, seed)
+        evidence = Evidence(np.column_stack([free, determined]), free)
+        score = identification(evidence)
+        assert diagnose(evidence).effective_dimension == float(score.parts["effective_dimension"]) == 4
+        assert score.value == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["absolute", "square", "sine", "wave"])
+def test_codes_of_all_free_factors_get_full_marks(name, seed):
+    """Sixteen runs with a many-to-one function of one factor, wherever its column stands."""
+    free, determined = with_constraint(name, seed, n_rows=600, n_factors=3)
+    evidence = Evidence(np.insert(free, seed, determined, axis=1), free)
+    score = identification(evidence)
+    assert diagnose(evidence).effective_dimension == float(score.parts["effective_dimension"]) == 3
+    assert score.value == pytest.approx(1, abs=0.01)
+    assert score.parts["free_factors"].tolist() == np.insert(np.ones(3), seed, 0.0).tolist()
+
+
+def test_a_folded_code_does_not_make_its_factor_redundant():
+    x, y = np.random.default_rng(0).normal(size=(2, 1000))
+    score = identification(np.column_stack([x, y, np.abs(x)]), np.column_stack([np.abs(x), y]))
+    assert score.parts["free_factors"].tolist() == [1, 1, 0]
+    assert score.value < 0.9
+
+
+def determined_names(columns):
+    evidence = Evidence(columns)
+    return [int(name.split()[1]) for name in factor_constraints(evidence).determined]
+
+
+def test_functions_of_other_columns_are_named():
+    x, y, w = np.random.default_rng(0).normal(size=(3, 800))
+    assert determined_names(np.column_stack([x, y, w])) == []
+    assert determined_names(np.column_stack([x, x**3, w])) == [0, 1]
+    assert determined_names(np.column_stack([x, np.cos(2 * x), w])) == [1]
+    assert determined_names(np.column_stack([x, y, x * y, w])) == [2]
+    grid = np.stack(np.meshgrid(np.arange(3.0), np.arange(4.0), np.arange(50.0)), axis=-1).reshape(-1, 3)
+    assert determined_names(grid) == []
+
+
+def test_t_mex_names_the_same_factors():
+    x, y, w = np.random.default_rng(1).normal(size=(3, 800))
+    factors = np.column_stack([x, y, w, np.sin(3 * x)])
+    caveats = t_mex(factors, np.column_stack([x, y, w])).caveats
+    assert any("factor 3" in caveat for caveat in caveats)
+
+
+@pytest.mark.parametrize("rho", [0.97, 0.99, 0.998, 0.999])
+def test_correlation_is_no_constraint(rho):
+    """However little of a factor is its own, it does not shrink with the rows."""
+    x, y = np.random.default_rng(2).normal(size=(2, 2000))
+    found = factor_constraints(Evidence(np.column_stack([x, rho * x + np.sqrt(1 - rho**2) * y])))
+    assert found.constraints == ()
+
+
+def test_sets_of_free_factors_have_one_size():
+    """Of temperature, resistance, current and voltage two say all, and the pair of most worth is taken."""
+    temperature, current = np.random.default_rng(3).uniform(0.5, 1.5, size=(2, 1000))
+    resistance = 1 + 0.4 * temperature
+    factors = np.column_stack([temperature, resistance, current, resistance * current])
+    found, names = factor_constraints(Evidence(factors)), [f"factor {j}" for j in range(4)]
+    assert found.free(names) == [0, 2]
+    assert found.free(names, np.array([0.0, 0.0, 1.0, 1.0])) == [2, 3]
+    assert found.free(names, np.array([0.1, 1.0, 0.5, 0.4])) == [1, 2]
+    assert found.alike(names).tolist() == [0, 0, 2, 3]
