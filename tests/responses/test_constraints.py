@@ -99,7 +99,7 @@ def test_t_mex_names_the_same_factors():
     x, y, w = np.random.default_rng(1).normal(size=(3, 800))
     factors = np.column_stack([x, y, w, np.sin(3 * x)])
     caveats = t_mex(factors, np.column_stack([x, y, w])).caveats
-    assert any("factor 3" in caveat for caveat in caveats)
+    assert any("factor 3" in caveat.factors for caveat in caveats)
 
 
 @pytest.mark.parametrize("rho", [0.97, 0.99, 0.998, 0.999])
