@@ -14,26 +14,21 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.geometry.manifolds import Sampling, cross_information, latent_names
+from unweave.metrics.geometry.manifolds import Sampling, cross_information, geometry_metric, latent_names
 from unweave.score import Score
 
 
-@metric(
+@geometry_metric(
     measures="agreement of two decoders",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("decoder", "reference"),
-    min_rows=0,
     bounds=(0.0, math.inf),
     best=math.inf,
-    chance="no pairing",
     cost="2 n Jacobians and n d^2 D",
     fails_when="the decoders generate different data, or entropies are equal and any rotation of latents is as good",
-    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def manifold_cross_mutual_information(
     evidence: Evidence,

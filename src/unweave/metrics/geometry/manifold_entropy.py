@@ -13,26 +13,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, index_sets, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, latent_names, log_volumes, saturation
+from unweave.metrics.geometry.manifolds import (
+    Sampling,
+    entropies,
+    geometry,
+    geometry_metric,
+    latent_names,
+    log_volumes,
+    saturation,
+)
 from unweave.score import Score
 
 
-@metric(
+@geometry_metric(
     measures="importance of latents",
     equivalence="any",
-    factor_kinds=ANY_KIND,
-    needs=("decoder",),
-    min_rows=0,
     bounds=(-math.inf, math.inf),
     best=math.nan,
-    chance="no pairing",
     cost="n Jacobians and n d D",
     fails_when="latents share directions (look at the total correlation too), or the data's units are not comparable",
-    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def manifold_entropy(
     evidence: Evidence,

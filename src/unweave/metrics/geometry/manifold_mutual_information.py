@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
@@ -22,6 +21,7 @@ from unweave.metrics.geometry.manifolds import (
     Sampling,
     check_sets,
     geometry,
+    geometry_metric,
     latent_names,
     saturation,
     shared_directions,
@@ -29,18 +29,13 @@ from unweave.metrics.geometry.manifolds import (
 from unweave.score import Score
 
 
-@metric(
+@geometry_metric(
     measures="orthogonality of latents",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("decoder",),
-    min_rows=0,
     bounds=(0.0, math.inf),
     best=0.0,
-    chance="no pairing",
     cost="n Jacobians and n d^2 D",
     fails_when="three or more latents depend on each other and no two do: the total correlation sees that",
-    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def manifold_mutual_information(
     evidence: Evidence,

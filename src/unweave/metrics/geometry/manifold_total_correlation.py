@@ -13,27 +13,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
-from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, saturation, shared_directions
+from unweave.metrics.geometry.manifolds import (
+    Sampling,
+    check_sets,
+    geometry,
+    geometry_metric,
+    saturation,
+    shared_directions,
+)
 from unweave.score import Score
 
 
-@metric(
+@geometry_metric(
     measures="orthogonality of latents",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("decoder",),
-    min_rows=0,
     bounds=(0.0, math.inf),
     best=0.0,
-    chance="no pairing",
     cost="n Jacobians and n d^2 D",
     fails_when="the decoder has not learned the data, or a rotation of equal entropies hides the true latents",
-    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def manifold_total_correlation(
     evidence: Evidence,

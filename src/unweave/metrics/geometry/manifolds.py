@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
 from unweave.estimators.information.priors import Latents, Prior
@@ -19,6 +21,16 @@ from unweave.memo import memoised
 KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
 Sets = tuple[tuple[int, ...], ...]
+
+# the card of the metrics of geometry, but for what a metric says otherwise
+geometry_metric = functools.partial(
+    metric,
+    factor_kinds=ANY_KIND,
+    needs=("decoder",),
+    min_rows=0,
+    chance="no pairing",
+    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
+)
 
 
 @dataclass(frozen=True)

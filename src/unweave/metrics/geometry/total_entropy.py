@@ -12,26 +12,20 @@ import math
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, mean_of
 from unweave.estimators.information.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
-from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, saturation
+from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, geometry_metric, saturation
 from unweave.score import Score
 
 
-@metric(
+@geometry_metric(
     measures="size of what is generated",
     equivalence="any",
-    factor_kinds=ANY_KIND,
-    needs=("decoder",),
-    min_rows=0,
     bounds=(-math.inf, math.inf),
     best=math.nan,
-    chance="no pairing",
     cost="n Jacobians and n d^2 D",
     fails_when="it is read as a merit: it depends on the units of the data, and only differences of it mean something",
-    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
 )
 def total_entropy(
     evidence: Evidence,

@@ -14,28 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
-from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import Scale, live_codes
 from unweave.metrics.intervention.fixed_factors import Plan, batches
-from unweave.metrics.intervention.held_factors import Held, holdable, one_held
+from unweave.metrics.intervention.held_factors import Held, held_factor_metric, holdable, one_held
 from unweave.metrics.intervention.votes import NO_CODES, ONE_FACTOR, accuracy_score
 from unweave.score import Score
 
 BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
 
 
-@metric(
-    measures="modularity",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance=0.0,
+@held_factor_metric(
     cost="10,000 batches of 64 pairs, ten linear classifiers",
     fails_when=(
         "entanglement is the question (most invertible mixings get nearly full marks, and a rotation by 45 degrees "
@@ -44,9 +35,7 @@ BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
     reference=(
         "Higgins et al. (2017), 'beta-VAE: learning basic visual concepts with a constrained variational framework'"
     ),
-    assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.01,
-    order_tolerance=0.05,
 )
 def beta_vae_score(
     evidence: Evidence,

@@ -10,34 +10,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.evidence import Evidence
-from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import Scale
 from unweave.metrics.intervention.fixed_factors import Plan
-from unweave.metrics.intervention.held_factors import one_held
+from unweave.metrics.intervention.held_factors import held_factor_metric, one_held
 from unweave.metrics.intervention.votes import vote_score
 from unweave.score import Score
 
 
-@metric(
-    measures="modularity",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance=0.0,
+@held_factor_metric(
     cost="10,000 batches of 64 rows",
     fails_when=(
         "a mixing leaves each factor some code of its own that moves least (it gets full marks); without a sampler "
         "also when factors are correlated or rows are few for each value"
     ),
     reference="Kim and Mnih (2018), 'Disentangling by factorising'",
-    assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.01,
-    order_tolerance=0.05,
 )
 def factor_vae_score(
     evidence: Evidence,

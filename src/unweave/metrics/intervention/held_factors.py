@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
+from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import intervenes
 from unweave.metrics.intervention.fixed_factors import FEW_ROWS, Plan, half_cells
 from unweave.metrics.matrices import varying
 
 Held = dict[int, tuple[int, ...]]
+
+# the card of the scores that hold factors fixed, but for what a metric says otherwise
+held_factor_metric = functools.partial(
+    metric,
+    measures="modularity",
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    needs=("factors", "codes"),
+    min_rows=100,
+    chance=0.0,
+    assumes=(FACTORS_HELD_ALONE,),
+    order_tolerance=0.05,
+)
 
 
 def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[Finding, ...]]:

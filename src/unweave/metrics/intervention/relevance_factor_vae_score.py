@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.evidence import Evidence
-from unweave.metrics.assumptions import FACTORS_HELD_ALONE
 from unweave.metrics.intervention.comparable_codes import Scale
 from unweave.metrics.intervention.fixed_factors import Plan
-from unweave.metrics.intervention.held_factors import all_others_held
+from unweave.metrics.intervention.held_factors import all_others_held, held_factor_metric
 from unweave.metrics.intervention.votes import vote_score
 from unweave.score import Score
 
@@ -23,24 +22,14 @@ ROWS_PER_CELL = 16
 MOST_BINS = 10
 
 
-@metric(
-    measures="modularity",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance=0.0,
+@held_factor_metric(
     cost="10,000 batches of 64 rows",
     fails_when=(
         "codes of noise move as much as the right one; without a sampler also when factors are many (few rows share "
         "all others) or correlated"
     ),
     reference="Kim et al. (2019), 'Relevance factor VAE: learning and identifying disentangled factors'",
-    assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.02,
-    order_tolerance=0.05,
 )
 def relevance_factor_vae_score(
     evidence: Evidence,

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.infomec.shares import (
     NEIGHBOURS,
-    REFERENCE,
     Activity,
     active_codes,
     concentration,
+    infomec_metric,
     normalised_information_matrix,
 )
 from unweave.metrics.information.relative_information import NO_CODE_VARIES
@@ -27,20 +26,11 @@ from unweave.metrics.matrices import varying
 from unweave.score import Score
 
 
-@metric(
+@infomec_metric(
     measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance="by permutation",
     cost="n log n per code and n k per pair of code and factor, shared with infomec_modularity",
     fails_when="factors are correlated, or codes are very many (their noise adds up)",
-    reference=REFERENCE,
     assumes=(FACTORS_NOT_CORRELATED,),
-    identity_tolerance=0.04,
 )
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"

@@ -10,28 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
-from unweave.metrics.information.infomec.shares import REFERENCE
+from unweave.metrics.information.infomec.shares import infomec_metric
 from unweave.metrics.information.usable_information import held_out_shares
 from unweave.score import Score
 
 
-@metric(
+@infomec_metric(
     measures="explicitness",
     equivalence="affine",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one logistic fit per factor, shared with explicitness_ratio",
     fails_when="rows are few for the number of codes and classes",
-    reference=REFERENCE,
     identity_tolerance=0.05,
     order_tolerance=0.03,
 )

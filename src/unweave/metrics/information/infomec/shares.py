@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import NearestNeighbour
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.metrics.information.relative_information import live, relative_information_matrix
 
-REFERENCE = "Hsu et al. (2023), 'Disentanglement via latent quantization'"
 NEIGHBOURS = NearestNeighbour(k=10, ranked=True)
 Activity = Literal["varies", "range"]
 RANGE_SHARE = 1 / 20
+
+# the card of the three of InfoMEC, but for what a metric says otherwise
+infomec_metric = functools.partial(
+    metric,
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    needs=("factors", "codes"),
+    min_rows=50,
+    chance="by permutation",
+    reference="Hsu et al. (2023), 'Disentanglement via latent quantization'",
+    identity_tolerance=0.04,
+)
 
 
 def normalised_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:

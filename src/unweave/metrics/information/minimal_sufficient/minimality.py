@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.unit_information import (
     NO_NUISANCES,
-    REFERENCE,
     USABLE,
     held_information,
+    metric_of_004,
     unit_information_matrix,
     unit_names,
 )
@@ -28,18 +28,13 @@ from unweave.score import Score
 CODE_SCALE = Histogram(20, "equal_width")
 
 
-@metric(
+@metric_of_004(
     measures="modularity",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance="by permutation",
     cost="n m d counts, shared with sufficiency for the same estimator",
     fails_when="codes are finer than the factors, or their bins than the question (the number is of this resolution)",
-    reference=REFERENCE,
 )
 def minimality(
     evidence: Evidence,

@@ -10,27 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE
-from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
+from unweave.metrics.information.minimal_sufficient.unit_information import USABLE, metric_of_004
 from unweave.score import Score
 
 
-@metric(
+@metric_of_004(
     measures="invariance to nuisances",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("factors", "codes", "nuisances"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=1.0,
     cost="two logistic fits per code",
     fails_when="codes carry nothing (noise is invariant to everything), or nuisances that matter are not given",
-    reference=REFERENCE,
     identity_tolerance=0.02,
     order_tolerance=0.03,
 )

@@ -10,27 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.joint_information import told_together
-from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE
+from unweave.metrics.information.minimal_sufficient.unit_information import USABLE, metric_of_004
 from unweave.score import Score
 
 
-@metric(
+@metric_of_004(
     measures="compactness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=1.0,
     cost="two logistic fits per factor, shared with explicitness_ratio",
     fails_when="codes carry nothing (nothing is added to nothing: read it with explicitness_ratio)",
-    reference=REFERENCE,
     identity_tolerance=0.02,
     order_tolerance=0.03,
 )

@@ -9,28 +9,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.evidence import Evidence
-from unweave.metrics.information.minimal_sufficient.unit_information import REFERENCE, USABLE, unit_information_matrix
+from unweave.metrics.information.minimal_sufficient.unit_information import (
+    USABLE,
+    metric_of_004,
+    unit_information_matrix,
+)
 from unweave.metrics.information.usable_information import split
 from unweave.metrics.matrices import factor_entropies, varying
 from unweave.score import Score
 
 
-@metric(
+@metric_of_004(
     measures="compactness and explicitness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance="by permutation",
     cost="n m d counts, shared with mig",
     fails_when="codes are many and rows few (the best of many is taken), or a factor needs several codes",
-    reference=REFERENCE,
 )
 def sufficiency(
     evidence: Evidence,

@@ -7,11 +7,13 @@ multivariate estimator, and X is what the factors and nuisances say of it (secti
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from unweave.arrays import FloatArray, Labels, Rows
+from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
@@ -21,11 +23,21 @@ from unweave.memo import memoised
 from unweave.metrics.information.usable_information import split
 from unweave.metrics.matrices import code_information, factor_labels, mutual_information_matrix, target_columns, varying
 
-REFERENCE = "Rethinking disentanglement under dependent factors of variation (004)"
 USABLE = UsableInformation()
 FEW_LEVELS = 10
 Target = tuple[Labels, FloatArray]
 NO_NUISANCES = Finding("no_nuisances_given")
+
+# the card of the six of 004, but for what a metric says otherwise
+metric_of_004 = functools.partial(
+    metric,
+    factor_kinds=ANY_KIND,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    needs=("factors", "codes"),
+    min_rows=50,
+    reference="Rethinking disentanglement under dependent factors of variation (004)",
+)
 
 
 def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:

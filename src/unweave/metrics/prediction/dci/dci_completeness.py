@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -18,33 +18,23 @@ from unweave.metrics.matrices import varying
 from unweave.metrics.prediction.dci.relative_importance import (
     DEFAULT_PROBE,
     NOTHING_USED,
-    REFERENCE,
     Normalise,
     Weights,
     concentration,
+    dci_metric,
     relative_importance,
     weighted_mean,
 )
 from unweave.score import Score
 
 
-@metric(
+@dci_metric(
     measures="compactness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance="by permutation",
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
         "codes come in copies (importance is shared among them), representations with different numbers of dead codes "
         "are compared (all codes count, and dead ones raise it), or rows are few for the probe"
     ),
-    reference=REFERENCE,
-    identity_tolerance=0.02,
-    order_tolerance=0.02,
 )
 def dci_completeness(
     evidence: Evidence,

@@ -10,37 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.prediction.dci.relative_importance import (
     DEFAULT_PROBE,
     NOTHING_USED,
-    REFERENCE,
     Normalise,
     Weights,
     concentration,
+    dci_metric,
     relative_importance,
     weighted_mean,
 )
 from unweave.score import Score
 
 
-@metric(
+@dci_metric(
     measures="modularity",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    chance="by permutation",
     cost="one probe per factor",
     fails_when="factors copy or determine each other (a perfect code scores below 1), or rows are few for the probe",
-    reference=REFERENCE,
-    identity_tolerance=0.02,
-    order_tolerance=0.02,
 )
 def dci_disentanglement(
     evidence: Evidence,

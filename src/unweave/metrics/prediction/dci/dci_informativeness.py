@@ -12,32 +12,23 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import seed_from
 from unweave.estimators.probes.probes import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import importance
-from unweave.metrics.prediction.dci.relative_importance import DEFAULT_PROBE, REFERENCE
+from unweave.metrics.prediction.dci.relative_importance import DEFAULT_PROBE, dci_metric
 from unweave.score import Score
 
 
-@metric(
+@dci_metric(
     measures="explicitness",
-    equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
-    min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
         "rows are few for the probe, codes mix factors (a lossless mixing of 5 gets .86, as if it lost something), or "
         "entanglement is the question (.86 is far from the 0 of noise)"
     ),
-    reference=REFERENCE,
-    identity_tolerance=0.02,
-    order_tolerance=0.02,
 )
 def dci_informativeness(
     evidence: Evidence,

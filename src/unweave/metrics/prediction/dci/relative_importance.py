@@ -8,12 +8,14 @@ rows, so that a factor weighs as much as it is known.
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 import numpy as np
 from scipy.special import entr
 
 from unweave.arrays import FloatArray
+from unweave.card import ANY_KIND, metric
 from unweave.estimators.probes.probes import BoostedTrees, Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -22,10 +24,24 @@ from unweave.metrics.matrices import importance, varying
 Normalise = Literal["factor", "skill", "none"]
 Weights = Literal["importance", "uniform"]
 DEFAULT_PROBE = BoostedTrees()
-REFERENCE = (
-    "Eastwood and Williams (2018), 'A framework for the quantitative evaluation of disentangled representations'"
-)
 NOTHING_USED = Finding("probe_used_no_code")
+
+# the card of the three of DCI, but for what a metric says otherwise
+dci_metric = functools.partial(
+    metric,
+    equivalence="elementwise",
+    factor_kinds=ANY_KIND,
+    bounds=(0.0, 1.0),
+    best=1.0,
+    needs=("factors", "codes"),
+    min_rows=50,
+    chance="by permutation",
+    reference=(
+        "Eastwood and Williams (2018), 'A framework for the quantitative evaluation of disentangled representations'"
+    ),
+    identity_tolerance=0.02,
+    order_tolerance=0.02,
+)
 
 
 def relative_importance(
