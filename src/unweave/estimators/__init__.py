@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from unweave.estimators.probes.line_classifiers import LinearSvm, LineClassifier, Neighbourhood
     from unweave.estimators.probes.linear_probes import Lasso, Linear
     from unweave.estimators.probes.logistic_probe import Classifier, Logistic
-    from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, Probe, RandomForest
+    from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest
+    from unweave.estimators.probes.protocols import Probe
 
 _HOME = {
     name: f"unweave.estimators.{module}"
@@ -70,7 +71,8 @@ _HOME = {
         "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
         "probes.linear_probes": ("Lasso", "Linear"),
         "probes.logistic_probe": ("Classifier", "Logistic"),
-        "probes.probes": ("BoostedTrees", "GradientBoosting", "Probe", "RandomForest"),
+        "probes.probes": ("BoostedTrees", "GradientBoosting", "RandomForest"),
+        "probes.protocols": ("Probe",),
     }.items()
     for name in names
 }

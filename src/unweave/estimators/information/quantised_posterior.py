@@ -20,6 +20,14 @@ from scipy.special import entr, ndtr
 
 from unweave.arrays import FloatArray, Labels
 from unweave.estimators.information.binning import BinnedFactors, Binning
+from unweave.estimators.information.grid_masses import (
+    Single,
+    centre_masses,
+    half_centred_cdf,
+    mass_entropy,
+    standard_edges,
+    working_space,
+)
 from unweave.estimators.information.posterior_protocols import (
     FactorInformation,
     PosteriorInformation,
@@ -28,24 +36,10 @@ from unweave.estimators.information.posterior_protocols import (
 )
 from unweave.estimators.information.protocols import Information, Observations
 
-Single = NDArray[np.float32]
 GridRule = Literal["mass", "centre"]
 
 ROWS_IN_CACHE = 512
 BLOCKS_PER_JOB = 16
-# Phi(x) - 1/2 = tanh(x p(x^2)) / 2 to 8e-8 in single precision; beyond 6 standard deviations nothing is left
-TANH_POLYNOMIAL = (
-    0.797884941,
-    0.0363330846,
-    -3.25949771e-5,
-    -5.5306193e-5,
-    3.96474427e-6,
-    -1.32263326e-7,
-    1.75617031e-9,
-)
-FARTHEST = 6.0
-STEEPEST, FARTHEST_BIN = 1e30, 1e6
-FLATTEST_DENSITY = 1e-5
 UNIFORM_RANGE = math.sqrt(2 * math.pi * math.e)
 
 
@@ -204,14 +198,14 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         n_bins = [self.bins] * mean.shape[1] + [table.shape[1] for table in categories]
         sums = [np.zeros((bins, 1 + sum(sizes))) for bins in n_bins]
         entropy, outside = np.zeros((2, len(n_bins)))
-        space = _space(self.bins, ROWS_IN_CACHE)
+        space = working_space(self.bins, ROWS_IN_CACHE)
         for start in range(rows.start, min(rows.stop, mean.shape[0]), ROWS_IN_CACHE):
             block = slice(start, min(start + ROWS_IN_CACHE, mean.shape[0]))
             weights = _weights([factor[block] for factor in factors], sizes, block.stop - block.start)
             for i in range(mean.shape[1]):
                 masses, beyond = self._masses(mean[block, i], std[block, i], *limits, space[:, :, : len(weights)])
                 sums[i] += masses @ weights
-                entropy[i] += _entropy(masses, space[2, : self.bins, : len(weights)])
+                entropy[i] += mass_entropy(masses, space[2, : self.bins, : len(weights)])
                 outside[i] += beyond
             for i, table in enumerate(categories, mean.shape[1]):
                 sums[i] += table[block].T @ weights
@@ -221,7 +215,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
     def masses(self, mean: FloatArray, std: FloatArray) -> Single:
         """Mass of every bin (bins x rows) for the means and standard deviations of one code."""
         low, high = self.range_of(mean, std)
-        return self._masses(mean, std, low, high, _space(self.bins, mean.size))[0]
+        return self._masses(mean, std, low, high, working_space(self.bins, mean.size))[0]
 
     def _masses(
         self, mean: FloatArray, std: FloatArray, low: float, high: float, space: Single
@@ -230,69 +224,11 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         width = (high - low) / self.bins
         if self.rule == "centre":
             beyond = float((ndtr((low - mean) / std) + ndtr((mean - high) / std)).sum())
-            return _centre_masses(mean, std, low, width, space[1, :-1]), beyond
-        below = _half_centred_cdf(_standard_edges(mean, std, low, width, space[0]), space[1], space[2])
+            return centre_masses(mean, std, low, width, space[1, :-1]), beyond
+        below = half_centred_cdf(standard_edges(mean, std, low, width, space[0]), space[1], space[2])
         beyond = below.shape[1] - float(below[-1].sum(dtype=np.float64) - below[0].sum(dtype=np.float64))
         below[0], below[-1] = -0.5, 0.5
         return np.subtract(below[1:], below[:-1], out=space[1, :-1]), beyond
-
-
-def _space(bins: int, n_rows: int) -> Single:
-    """Arrays of edges x rows to work in: fresh ones for every block would cost as much as the arithmetic."""
-    return np.empty((3, bins + 1, n_rows), dtype=np.float32)
-
-
-def _standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, edges: Single) -> Single:
-    """(edge - mean) / std, edges x rows; counted from the edge next to the mean, so single precision loses nothing."""
-    nearest = np.clip(np.rint((mean - low) / width), -FARTHEST_BIN, FARTHEST_BIN)
-    std = np.maximum(std, width / STEEPEST)
-    step = (width / std).astype(np.float32)
-    offset = ((low + nearest * width - mean) / std).clip(-STEEPEST, STEEPEST).astype(np.float32)
-    np.subtract(np.arange(len(edges), dtype=np.float32)[:, None], nearest.astype(np.float32), out=edges)
-    edges *= step
-    edges += offset
-    return edges
-
-
-def _half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
-    """Phi(x) - 1/2, in the place of x; the other two arrays are to work in.
-
-    >>> x = np.array([0.0, 1.96], dtype=np.float32)
-    >>> [round(float(p), 4) for p in _half_centred_cdf(x, x.copy(), x.copy())]
-    [0.0, 0.475]
-    """
-    np.clip(x, -FARTHEST, FARTHEST, out=x)
-    np.multiply(x, x, out=square)
-    np.multiply(square, np.float32(TANH_POLYNOMIAL[-1]), out=polynomial)
-    for coefficient in TANH_POLYNOMIAL[-2:0:-1]:
-        polynomial += np.float32(coefficient)
-        polynomial *= square
-    polynomial += np.float32(TANH_POLYNOMIAL[0])
-    x *= polynomial
-    np.tanh(x, out=x)
-    x *= np.float32(0.5)
-    return x
-
-
-def _centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, density: Single) -> Single:
-    bins = len(density)
-    _standard_edges(mean, std, low + width / 2, width, density)
-    np.square(density, out=density)
-    density *= np.float32(-0.5)
-    np.exp(np.maximum(density, np.float32(-80.0), out=density), out=density)
-    highest = density.max(axis=0) / (math.sqrt(2 * math.pi) * std)
-    density /= density.sum(axis=0)
-    narrow = np.flatnonzero(highest < FLATTEST_DENSITY)
-    if narrow.size:
-        density[:, narrow] = 0
-        density[np.clip((mean[narrow] - low) // width, 0, bins - 1).astype(np.intp), narrow] = 1
-    return density
-
-
-def _entropy(masses: Single, logarithms: Single) -> float:
-    """Sum of -Q log Q; the second array is to work in."""
-    np.log(np.maximum(masses, np.float32(1e-30), out=logarithms), out=logarithms)
-    return -float(np.vdot(masses, logarithms))
 
 
 def _table_information(joint: FloatArray) -> float:

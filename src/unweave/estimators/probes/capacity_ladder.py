@@ -9,13 +9,13 @@ from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
-from unweave.estimators.probes.probes import LIBRARY
+from unweave.estimators.probes.protocols import ByScikitLearn
 
 NOTHING_LEFT = 1e-9
 
 
 @dataclass(frozen=True)
-class LinearThenTrees:
+class LinearThenTrees(ByScikitLearn):
     """A linear probe, then ever more boosted trees on what it leaves over; every rung contains the one before.
 
     The first rung is linear, so that what a linear map reads is read without capacity; the trees are bounded, so that
@@ -31,11 +31,6 @@ class LinearThenTrees:
     depth: int = 3
     learning_rate: float = 0.3
     min_leaf: int = 5
-
-    @property
-    def library(self) -> str:
-        """The library that fits the trees."""
-        return LIBRARY
 
     def losses(
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int

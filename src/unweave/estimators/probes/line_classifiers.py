@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.probes import LIBRARY
+from unweave.estimators.probes.protocols import ByScikitLearn
 
 IntArray = NDArray[np.intp]
 
@@ -58,18 +58,13 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
-class LinearSvm:
+class LinearSvm(ByScikitLearn):
     """One linear support vector machine per label against the rest, as in Kumar et al. (2018). Slow.
 
     On one code such a machine is a threshold, so a label that lies between two others cannot be singled out.
     """
 
     strength: float = 0.01
-
-    @property
-    def library(self) -> str:
-        """The library that fits."""
-        return LIBRARY
 
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes)."""

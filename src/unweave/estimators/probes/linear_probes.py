@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.probes import LIBRARY, Probe
+from unweave.estimators.probes.protocols import ByIndicators, ByScikitLearn
 
 PENALTIES = np.logspace(-9, 3, 37)
 ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
@@ -23,17 +22,15 @@ class FittedLinear:
     scale: FloatArray
     coefficients: FloatArray
     intercept: FloatArray
-    labels: NDArray[np.intp] | None = None
 
     @property
     def importance(self) -> FloatArray:
         """Norm over targets of the coefficient of the standardised code."""
         return np.asarray(np.sqrt(np.square(self.coefficients).sum(axis=1)))
 
-    def predict(self, codes: FloatArray) -> NDArray[np.float64] | NDArray[np.intp]:
-        """Predicted targets, or the label whose indicator is largest."""
-        fitted = ((codes - self.centre) / self.scale) @ self.coefficients + self.intercept
-        return fitted if self.labels is None else self.labels[fitted.argmax(axis=1)]
+    def predict(self, codes: FloatArray) -> FloatArray:
+        """Predicted targets."""
+        return np.asarray(((codes - self.centre) / self.scale) @ self.coefficients + self.intercept)
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ class LinearDesign:
 
 
 @dataclass(frozen=True)
-class Linear(Probe):
+class Linear(ByIndicators):
     """Least squares on standardised codes with an intercept, all targets in one factorisation.
 
     The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
@@ -98,12 +95,6 @@ class Linear(Probe):
         gram = standardised.T @ standardised if tall else standardised @ standardised.T
         energies, vectors = np.linalg.eigh(gram)
         return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
-
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
-        """Fit the indicators of the labels and take the largest."""
-        distinct = np.unique(labels)
-        fitted = self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed)
-        return FittedLinear(fitted.centre, fitted.scale, fitted.coefficients, fitted.intercept, distinct)
 
 
 def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets: FloatArray) -> FloatArray:
@@ -132,7 +123,7 @@ def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets:
 
 
 @dataclass(frozen=True)
-class Lasso(Probe):
+class Lasso(ByScikitLearn, ByIndicators):
     """The lasso on standardised codes and targets; importance is the absolute coefficient.
 
     ``penalty`` is scikit-learn's alpha, or None to choose it by five-fold cross-validation. Labels are fitted through
@@ -140,11 +131,6 @@ class Lasso(Probe):
     """
 
     penalty: float | None = None
-
-    @property
-    def library(self) -> str:
-        """The library that fits."""
-        return LIBRARY
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
         """Fit one lasso per target."""
@@ -159,12 +145,6 @@ class Lasso(Probe):
             recipe = LassoCV(random_state=seed, cv=5) if self.penalty is None else FixedLasso(alpha=self.penalty)
             coefficients[:, t] = recipe.fit(standardised, (targets[:, t] - middle[t]) / spread[t]).coef_
         return FittedLinear(centre, scale, coefficients * spread, middle)
-
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedLinear:
-        """Fit the indicators of the labels and take the largest."""
-        distinct = np.unique(labels)
-        fitted = self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed)
-        return FittedLinear(fitted.centre, fitted.scale, fitted.coefficients, fitted.intercept, distinct)
 
 
 def _safe_scale(columns: FloatArray) -> FloatArray:

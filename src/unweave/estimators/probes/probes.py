@@ -1,89 +1,18 @@
-"""Probes: models that read factors from codes, and say which codes they used."""
+"""Probes that are ensembles of trees."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.binning import edges_in_gaps
-
-LIBRARY = f"scikit-learn {sklearn.__version__}"
-
-
-class FittedProbe(Protocol):
-    """A probe after fitting."""
-
-    @property
-    def importance(self) -> FloatArray:
-        """How much each code contributed, non-negative, in the probe's own unit."""
-
-    def predict(self, codes: FloatArray) -> NDArray[Any]:
-        """Predicted targets (rows x targets) or, for a classifier, labels (rows)."""
-
-
-class PreparedProbe(Protocol):
-    """A regression for which all that depends on the codes alone has been computed."""
-
-    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
-        """Fit all target columns to the codes that it was prepared for."""
-
-
-class Probe(Protocol):
-    """A frozen recipe for fitting; the same seed gives the same fit.
-
-    `regress` and `classify` have to be written. A probe whose fit has a costly part that looks at the codes alone may
-    give it as `prepared`: the null distribution of a score then computes it once for all permutations of the factors.
-
-    >>> from unweave.metrics import r2
-    >>> @dataclass(frozen=True)
-    ... class Mean(Probe):
-    ...     def regress(self, codes, targets, seed):
-    ...         return FittedMean(targets.mean(axis=0), np.ones(codes.shape[1]))
-    ...
-    ...     def classify(self, codes, labels, seed):
-    ...         return FittedMean(np.bincount(labels).argmax(), np.ones(codes.shape[1]))
-    >>> @dataclass(frozen=True)
-    ... class FittedMean:
-    ...     mean: np.ndarray
-    ...     importance: np.ndarray
-    ...
-    ...     def predict(self, codes):
-    ...         return np.broadcast_to(self.mean, (len(codes), *np.shape(self.mean)))
-    >>> factors = np.random.default_rng(0).normal(size=(100, 2))
-    >>> round(r2(factors, factors, probe=Mean()).raw, 6)
-    0.0
-    """
-
-    @abstractmethod
-    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
-        """Fit all target columns."""
-
-    @abstractmethod
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
-        """Fit one column of labels."""
-
-    def prepared(self, codes: FloatArray) -> PreparedProbe:
-        """The regression as far as it depends on the codes alone; by default, nothing is prepared."""
-        return Unprepared(self)
-
-
-@dataclass(frozen=True)
-class Unprepared:
-    """A regression that starts from the beginning with every fit."""
-
-    probe: Probe
-
-    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
-        """Fit all target columns."""
-        return self.probe.regress(codes, targets, seed)
+from unweave.estimators.probes.protocols import ByScikitLearn, Probe
 
 
 @dataclass(frozen=True)
@@ -104,7 +33,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class BoostedTrees(Probe):
+class BoostedTrees(ByScikitLearn, Probe):
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
 
     Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
@@ -117,11 +46,6 @@ class BoostedTrees(Probe):
     depth: int = 3
     learning_rate: float = 0.1
     min_leaf: int = 5
-
-    @property
-    def library(self) -> str:
-        """The library that fits: part of every score's settings, because boosting libraries differ."""
-        return LIBRARY
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
         """Fit one ensemble per target."""
@@ -212,77 +136,62 @@ def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 @dataclass(frozen=True)
-class GradientBoosting(Probe):
+class Ensembles(ByScikitLearn, Probe):
+    """Ensembles of trees of scikit-learn with impurity importances; derived classes say which, and their options."""
+
+    def _kinds(self) -> tuple[Any, Any]:
+        """The regressor and the classifier."""
+        raise NotImplementedError
+
+    def _options(self) -> dict[str, Any]:
+        """What both are made with, next to the seed."""
+        raise NotImplementedError
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one ensemble per target."""
+        kind, options = self._kinds()[0], self._options()
+        models = tuple(kind(**options, random_state=seed).fit(codes, target) for target in targets.T)
+        # impurity importances are shares of one target's variance: weighted by it they add up over targets
+        shares = np.stack([model.feature_importances_ for model in models])
+        return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble."""
+        model = self._kinds()[1](**self._options(), random_state=seed).fit(codes, labels)
+        return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+
+
+@dataclass(frozen=True)
+class GradientBoosting(Ensembles):
     """scikit-learn's exact gradient boosting with its defaults: what disentanglement_lib and 003's code use. Slow."""
 
     n_trees: int = 100
     depth: int = 3
     learning_rate: float = 0.1
 
-    @property
-    def library(self) -> str:
-        """The library that fits."""
-        return LIBRARY
+    def _kinds(self) -> tuple[Any, Any]:
+        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
-        """Fit one ensemble per target."""
-        from sklearn.ensemble import GradientBoostingRegressor
+        return GradientBoostingRegressor, GradientBoostingClassifier
 
-        return _regressed(GradientBoostingRegressor, self._options(seed), codes, targets)
-
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
-        """Fit one ensemble, with one tree per class and round."""
-        from sklearn.ensemble import GradientBoostingClassifier
-
-        return _classified(GradientBoostingClassifier, self._options(seed), codes, labels)
-
-    def _options(self, seed: int) -> dict[str, Any]:
-        return {
-            "n_estimators": self.n_trees,
-            "max_depth": self.depth,
-            "learning_rate": self.learning_rate,
-            "random_state": seed,
-        }
+    def _options(self) -> dict[str, Any]:
+        return {"n_estimators": self.n_trees, "max_depth": self.depth, "learning_rate": self.learning_rate}
 
 
 @dataclass(frozen=True)
-class RandomForest(Probe):
+class RandomForest(Ensembles):
     """A random forest with impurity importances, as in DCI-ES."""
 
     n_trees: int = 100
     depth: int | None = None
 
-    @property
-    def library(self) -> str:
-        """The library that fits."""
-        return LIBRARY
+    def _kinds(self) -> tuple[Any, Any]:
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
-        """Fit one forest per target."""
-        from sklearn.ensemble import RandomForestRegressor
+        return RandomForestRegressor, RandomForestClassifier
 
-        return _regressed(RandomForestRegressor, self._options(seed), codes, targets)
-
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
-        """Fit one forest."""
-        from sklearn.ensemble import RandomForestClassifier
-
-        return _classified(RandomForestClassifier, self._options(seed), codes, labels)
-
-    def _options(self, seed: int) -> dict[str, Any]:
-        return {"n_estimators": self.n_trees, "max_depth": self.depth, "random_state": seed}
-
-
-def _regressed(kind: Any, options: dict[str, Any], codes: FloatArray, targets: FloatArray) -> Fitted:
-    models = tuple(kind(**options).fit(codes, target) for target in targets.T)
-    # impurity importances are shares of one target's variance: weighted by it they add up over targets
-    shares = np.stack([model.feature_importances_ for model in models])
-    return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
-
-
-def _classified(kind: Any, options: dict[str, Any], codes: FloatArray, labels: NDArray[np.intp]) -> Fitted:
-    model = kind(**options).fit(codes, labels)
-    return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+    def _options(self) -> dict[str, Any]:
+        return {"n_estimators": self.n_trees, "max_depth": self.depth}
 
 
 def _as_they_are(codes: FloatArray) -> FloatArray:
