@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check lint types bench study audit docs clean
+.PHONY: demo test check lint types bench study audit docs mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
@@ -27,6 +27,9 @@ types: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
+
+mutants: $(VENV)/installed-dev
+	$(BIN)/python tests/mutants/run.py $(ARGS)
 
 audit: $(VENV)/installed-dev
 	$(BIN)/python -m unweave.auditing.catalogue

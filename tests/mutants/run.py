@@ -14,6 +14,7 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -32,6 +33,9 @@ ROOT = Path(__file__).parents[2]
 LISTS = sorted(Path(__file__).parent.glob("*.toml"))
 RESULTS = ROOT / "build" / "mutants.jsonl"
 PYTEST = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no")
+# libraries that tests import, loaded once for all runs; polars is not among them, for its threads do not survive a fork
+LOADED = ("pytest", "numpy", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "sklearn.linear_model", "hypothesis")
+FORKS = multiprocessing.get_context("forkserver")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -108,23 +112,34 @@ class Tree:
 
     def run(self, tests: Iterable[str]) -> tuple[str, str]:
         """Passed, failed or out of time, and the first test that failed."""
-        environment = os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
-        command = [sys.executable, "-m", "pytest", *PYTEST, *present]
-        process = subprocess.Popen(
-            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            output, _ = process.communicate(timeout=self.limit)
-        except subprocess.TimeoutExpired:
+        output = self.root / "output.txt"
+        process = FORKS.Process(target=_tested, args=(self.root, present, output))
+        process.start()
+        process.join(self.limit)
+        if process.is_alive():
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            process.join()
             return "out of time", ""
-        if process.returncode in (0, 5):  # 5: all tests were slow ones
+        if process.exitcode in (0, 5):  # 5: all tests were slow ones
             return "passed", ""
-        failed = FAILED.search(output)
+        failed = FAILED.search(output.read_text(encoding="utf-8"))
         return "failed", failed[1] if failed else present[0]
+
+
+def _tested(root: Path, tests: list[str], output: Path) -> None:
+    """Run pytest on a tree in this process, which ends with pytest's exit code."""
+    os.setsid()  # so that what tests start can be ended with them
+    with output.open("w") as file:
+        for stream in (1, 2):
+            os.dup2(file.fileno(), stream)
+        os.chdir(root)
+        sys.path.insert(0, str(root / "src"))
+        sys.dont_write_bytecode = True
+        os.environ |= {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        import pytest
+
+        os._exit(int(pytest.main([*PYTEST, *tests])))
 
 
 def _tracked_files() -> list[str]:
@@ -180,6 +195,7 @@ def main() -> None:
     ]
     tests_digest = _digest(sorted(path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "mutants"))
     RESULTS.parent.mkdir(exist_ok=True)
+    FORKS.set_forkserver_preload(list(LOADED))
     kept = known(RESULTS, tests_digest)
     status = {fault: kept[fault.key]["status"] for fault in faults if fault.key in kept}
     with RESULTS.open("a", encoding="utf-8") as file:

@@ -75,10 +75,10 @@ def test_what_the_audit_found_decides_where_nothing_can_be_tried(metric, level):
     assert np.isnan(found.elsewhere)
 
 
-def test_a_code_that_factors_explain_to_a_tenth_is_not_taken_for_noise():
-    """It tells a tenth of its factor at hand, and has to tell it on the counterpart."""
+def test_a_code_that_factors_explain_to_some_hundredths_is_not_taken_for_noise():
+    """What it tells of its factor at hand it has to tell on the counterpart."""
     noise = np.random.default_rng(1).normal(size=FACTORS.shape)
-    evidence = Evidence(FACTORS, np.sqrt(0.1) * FACTORS + np.sqrt(0.9) * noise)
+    evidence = Evidence(FACTORS, np.sqrt(0.07) * FACTORS + np.sqrt(0.93) * noise)
     at_hand = r2(evidence).raw
-    assert at_hand == pytest.approx(0.1, abs=0.03)
-    assert verdict_of(r2, at_hand, evidence).elsewhere == pytest.approx(at_hand, abs=0.04)
+    assert 0.05 < at_hand < 0.09
+    assert verdict_of(r2, at_hand, evidence).elsewhere == pytest.approx(at_hand, abs=0.03)
