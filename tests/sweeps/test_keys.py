@@ -73,8 +73,9 @@ def test_changes_with_a_metrics_version(monkeypatch):
     assert key_of(CELL) != before
 
 
-@pytest.mark.parametrize("library", keys.LIBRARIES)
+@pytest.mark.parametrize("library", ["unweave", "numpy", "scipy", "scikit-learn"])
 def test_changes_with_a_library(monkeypatch, library):
+    assert library in keys.library_releases()
     before = key_of(CELL)
     monkeypatch.setattr(keys, "library_releases", lambda: releases | {library: "0.0"})
     releases = dict.fromkeys(keys.LIBRARIES, "1.2")
@@ -142,17 +143,6 @@ def test_order_of_mappings_and_sets_does_not_matter():
 def test_refuses_what_it_cannot_tell_apart(item):
     with pytest.raises(EvidenceError, match="cannot"):
         content_of(item)
-
-
-@pytest.mark.parametrize("library", ["unweave", "numpy", "scipy", "scikit-learn"])
-def test_another_release_of_a_library_is_another_key(library, monkeypatch):
-    cell = Cell(Gaussian(), Same(), 10, 0, ("mcc", "r2"))
-    before = keys.row_keys(cell)
-    releases = keys.library_releases() | {library: "999.0"}
-    assert set(releases) == set(keys.library_releases())
-    monkeypatch.setattr(keys, "library_releases", lambda: releases)
-    after = keys.row_keys(cell)
-    assert all(after[label] != before[label] for label in ("mcc", "r2"))
 
 
 def test_a_value_that_names_its_library_has_it_in_its_key(monkeypatch):

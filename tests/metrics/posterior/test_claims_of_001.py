@@ -19,6 +19,9 @@ def evidence(mean=MEAN, std=STD, factors=FACTORS):
     return Evidence(factors, Posterior(mean, std), kinds="categorical")
 
 
+BASE = evidence()  # remembers what was computed from it
+
+
 def with_noise(n_noise):
     """Codes whose posterior is the prior for every sample, put before, between and after the others."""
     mean = np.insert(MEAN, [0, 2, 3][:n_noise], 0.0, axis=1)
@@ -49,7 +52,7 @@ def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
 def test_sampled_joint_entropy_is_that_of_the_grid_plus_the_bin_width():
     """A.10 and claim 143, for JEMMIG in nats."""
     grid, sampling = QuantisedPosterior(200), MixtureSampling(20_000)
-    differential, on_grid = (jemmig(evidence(), estimator=e, normalise=False) for e in (sampling, grid))
+    differential, on_grid = (jemmig(BASE, estimator=e, normalise=False) for e in (sampling, grid))
     error = differential.parts["standard_error"]
     assert on_grid.raw == pytest.approx(differential.raw - np.log(8 / 200), abs=3 * error)
 
@@ -98,7 +101,7 @@ def test_misjed_can_fall_below_zero_and_stays_below_its_upper_bound():
 
 def test_wsepin_is_weighted_informativeness_less_separability():
     """Claim 151, for encoders whose codes are independent given the sample."""
-    case = evidence()
+    case = BASE
     weights = wsepin(case, normalise=False).parts["weights"]
     told = informativeness(case, estimator=MixtureSampling(), normalise=False).per_code
     shared = separability(case, normalise=False).per_code
@@ -113,7 +116,7 @@ def test_independence_and_separation_differ_only_within_the_posterior():
     separated, independent = (metric(case, normalise=False).per_code for metric in (wsepin, windin))
     gaps = [separated[name] - independent[name] for name in separated]
     np.testing.assert_allclose(gaps, [shared, shared, 0.0], atol=1e-9)
-    assert windin(evidence(), normalise=False).raw == wsepin(evidence(), normalise=False).raw
+    assert windin(BASE, normalise=False).raw == wsepin(BASE, normalise=False).raw
 
 
 @pytest.mark.parametrize("n_noise", [1, 3])
@@ -121,11 +124,9 @@ def test_independence_and_separation_differ_only_within_the_posterior():
 def test_codes_that_are_the_prior_change_nothing(n_noise, normalise):
     noisy = evidence(*with_noise(n_noise))
     for metric in (rmig, jemmig):
-        assert metric(noisy, normalise=normalise).raw == pytest.approx(
-            metric(evidence(), normalise=normalise).raw, abs=1e-9
-        )
+        assert metric(noisy, normalise=normalise).raw == pytest.approx(metric(BASE, normalise=normalise).raw, abs=1e-9)
     for metric in (wsepin, windin, sepin_at_k, indin_at_k):
-        found, expected = metric(noisy, normalise=normalise).raw, metric(evidence(), normalise=normalise).raw
+        found, expected = metric(noisy, normalise=normalise).raw, metric(BASE, normalise=normalise).raw
         assert found == pytest.approx(expected, abs=1e-6)
 
 
@@ -213,7 +214,7 @@ def test_joint_vae_mixes_a_categorical_code_with_gaussian_ones():
 @pytest.mark.parametrize("metric", [rmig, jemmig])
 def test_the_error_of_a_mean_over_factors_is_that_of_independent_draws(metric):
     """sqrt(sum of squares) / d."""
-    parts = metric(evidence(), estimator=MixtureSampling(1000)).parts
+    parts = metric(BASE, estimator=MixtureSampling(1000)).parts
     per_factor = parts["standard_error_per_factor"]
     assert per_factor.shape == (2,)
     assert (per_factor > 0).all()
