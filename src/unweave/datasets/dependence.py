@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from unweave.arrays import FloatArray
 from unweave.datasets.grid import GridDataSet
@@ -121,6 +122,10 @@ class DependentSample(DataSet):
         """Indices of so many images, drawn with replacement by their weights."""
         levels = np.random.default_rng(rng).uniform(0, self._reached[-1], size=n)
         return np.searchsorted(self._reached, levels, side="right").astype(np.int64)
+
+    def weights_of(self, indices: ArrayLike) -> FloatArray:
+        """Weights by which these images are drawn, of 1 in all."""
+        return np.diff(self._reached, prepend=0.0)[self._checked(indices)] / self._reached[-1]
 
     @property
     def fingerprint(self) -> str:

@@ -77,7 +77,7 @@ class Encoded:
         kinds = dict(zip(self.factor_names, self.kinds, strict=True))
         return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
 
-    def rows(self, chosen: NDArray[Any]) -> Encoded:
+    def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
         """The same for some of the rows."""
         arrays = {name: array[chosen] for name, array in self.arrays.items()}
         return Encoded(

@@ -14,7 +14,10 @@ from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 # number of a paper to the module that declares PAPER
 MODULES = {
     "000": "unweave.papers.manifold_entropic_metrics.experiments",
+    "001": "unweave.papers.learning_disentangled_representations.experiments",
+    "002": "unweave.papers.partial_information_decomposition.experiments",
     "003": "unweave.papers.guardians.experiments",
+    "004": "unweave.papers.dependent_factors.experiments",
 }
 
 

@@ -17,6 +17,7 @@ FOLDERS = {
     "authors_data": "the authors' tables, exp01.csv to exp15.csv",
     "data": "the data set's files",
     "weights": "the trained weights, .npz files",
+    "codes": "codes made by unweave encode, one file an encoder",
 }
 PACKAGES = {"torch": ("torch", "zuko")}  # what an experiment may need, and the packages that stand behind it
 
@@ -42,6 +43,7 @@ class Options:
     authors_data: Path | None = None
     data: Path | None = None
     weights: Path | None = None
+    codes: Path | None = None
     n_jobs: int | None = None
     cluster: str | None = None
 
@@ -132,6 +134,8 @@ class Experiment:
                 if not all(map(find_spec, PACKAGES[need])):
                     raise EvidenceError(f"{self.name} needs {need}: install unweave[{need}].")
                 continue
+            if need == "weights" and options.codes is not None:
+                need = "codes"  # what the weights would be computed into
             folder = getattr(options, need)
             if folder is None:
                 raise EvidenceError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")

@@ -1,0 +1,47 @@
+"""Numbers of a reproduction that are kept as they are computed, so that an interrupted one goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+class KeptNumbers:
+    """A JSON file of numbers by name; each is computed once, and the file is always whole.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = KeptNumbers(Path(folder) / "numbers.json")
+    ...     first = kept.number("one", lambda: 1.0)
+    ...     KeptNumbers(Path(folder) / "numbers.json").number("one", lambda: 2.0)
+    1.0
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._found: dict[str, Any] = {}
+        if path.exists():
+            try:
+                self._found = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:  # not ours, or damaged: it is computed again
+                self._found = {}
+
+    def number(self, name: str, compute: Callable[[], float]) -> float:
+        """The number of this name."""
+        return float(self.value(name, lambda: float(compute())))
+
+    def value(self, name: str, compute: Callable[[], Any]) -> Any:
+        """The value of this name: a number, or lists and mappings of numbers."""
+        if name not in self._found:
+            self._found[name] = compute()
+            self._write(self._found)
+        return self._found[name]
+
+    def _write(self, found: Mapping[str, Any]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path.with_name(self.path.name + ".unfinished")
+        unfinished.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        os.replace(unfinished, self.path)

@@ -1,0 +1,1 @@
+"""001: informativeness, separability and interpretability of trained encoders."""

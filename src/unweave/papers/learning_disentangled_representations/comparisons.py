@@ -1,0 +1,191 @@
+"""What 001 says of its figures and tables, beside what the trained encoders at hand give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from unweave.papers.experiment import ClaimCheck, Options
+from unweave.papers.learning_disentangled_representations.measured_models import BINS, DRAWS, GRID, Numbers, models_in
+
+FACTORS = ("shape", "scale", "orientation", "x", "y")
+TABLE_8: dict[str, tuple[float, ...]] = {
+    "FactorVAE": (0.2412, 0.7139, 0.0523, 0.7198, 0.7256),
+    "beta-VAE": (0.0481, 0.1533, 0.0, 0.4127, 0.4193),
+}
+TABLE_9: dict[str, tuple[float, ...]] = {
+    "FactorVAE": (0.6841, 0.3422, 0.7204, 0.2908, 0.2727),
+    "beta-VAE": (0.8642, 0.8087, 0.9199, 0.5629, 0.5576),
+}
+INFORMATIVE = 0.05  # nats
+SMALL = 0.05
+
+
+def compare_rmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Table 8."""
+    yield from _table(found, TABLE_8)
+    yield from _verdict(found, better="higher")
+    for name, row in found.items():
+        told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
+        here = f"positions from {told:.3f}, shape and rotation up to {untold:.3f}"
+        yield ClaimCheck(f"{name}: positions are found, shape and rotation are not", "yes", here, told > untold)
+
+
+def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Table 9; lower is better."""
+    yield from _table(found, TABLE_9)
+    yield from _verdict(found, better="lower")
+    for name, row in models_in(found, "FactorVAE", "beta-VAE"):
+        here = f"{row['scale']:.3f} and {row['x']:.3f}"
+        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, row["scale"] > row["x"])
+
+
+def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 8: both versions rate VAE above FactorVAE, unlike JEMMIG."""
+    for name, row in found.items():
+        yield ClaimCheck(name, "figure only", ", ".join(f"{what} {value:.3f}" for what, value in row.items()))
+    if {"VAE", "FactorVAE"} <= found.keys():
+        for version in ("of means", "of q(z | x)"):
+            first, second = found["VAE"][version], found["FactorVAE"][version]
+            here = f"{first:.3f} and {second:.3f}"
+            yield ClaimCheck(f"modularity {version} rates VAE above FactorVAE", "yes", here, first > second)
+
+
+def compare_informativeness(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 9: VAEs have codes that tell nothing."""
+    for name, values in found.items():
+        yield ClaimCheck(name, "figure only", _list(values))
+        yield ClaimCheck(
+            f"{name}: some codes tell nothing", "yes", f"{values[-1]:.4f}", _nats(values[-1]) < INFORMATIVE
+        )
+
+
+def compare_informative_codes(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 14: FactorVAE has five informative codes."""
+    for name, values in found.items():
+        n_informative = sum(_nats(value) > INFORMATIVE for value in values)
+        paper, holds = ("5", n_informative == 5) if name == "FactorVAE" else ("figure only", None)
+        here = f"{n_informative} of {len(values)}"
+        yield ClaimCheck(f"{name}: codes with more than {INFORMATIVE} nats", paper, here, holds)
+
+
+def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 17: numbers move with the bins, and the order of models does not."""
+    for name, row in found.items():
+        for score, values in row.items():
+            yield ClaimCheck(f"{name}: {score} at {_list(BINS)} bins", "figure only", _list(values))
+    for score in ("RMIG", "JEMMIG"):
+        columns = np.array([row[score] for row in found.values()]).T
+        orders = [np.argsort(column).tolist() for column in columns]
+        settled = next(k for k in range(len(BINS)) if all(order == orders[-1] for order in orders[k:]))
+        yield ClaimCheck(
+            f"{score}: the order of models does not change with the bins",
+            "yes",
+            f"the same from {BINS[settled]} bins on",
+            settled == 0,
+        )
+    moved = max(abs(row["RMIG"][-1] - row["RMIG"][-2]) for row in found.values())
+    yield ClaimCheck.number("RMIG moves above 200 bins by", "stable", moved, below=0.02)
+    rises = all(np.diff(row["JEMMIG"][2:]).min() > 0 for row in found.values())
+    yield ClaimCheck("JEMMIG rises with the bins, from 50 on", "always", "yes" if rises else "not for all", rises)
+
+
+def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 18: estimates do not depend on the number of draws."""
+    for name, row in found.items():
+        for score, values in row.items():
+            spread = max(values) - min(values)
+            here = f"{_list(values)} at {_list(DRAWS)}"
+            yield ClaimCheck(f"{name}: {score} is stable", "yes", here, spread < SMALL)
+
+
+def compare_correlations(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 20: means are correlated where draws are not."""
+    for name, row in found.items():
+        means, draws = (_largest_off_diagonal(row[what]) for what in ("means", "draws"))
+        here = f"means up to {means:.3f}, draws up to {draws:.3f}"
+        yield ClaimCheck(f"{name}: means are correlated more than draws", "yes", here, means > draws + SMALL)
+
+
+def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 23: means overestimate what noisy codes tell."""
+    for name, row in found.items():
+        posterior, means = np.array(row["q(z | x)"]), np.array(row["means"])
+        means = means[: len(posterior)]
+        noisy = posterior.max(axis=1)[: len(means)] < SMALL
+        if not noisy.any():
+            yield ClaimCheck(f"{name}: means overestimate noisy codes", "yes", "it has no noisy code")
+            continue
+        first, second = float(means[noisy].max()), float(posterior[: len(means)][noisy].max())
+        here = f"{first:.3f} nats by means, {second:.3f} by q(z | x), {int(noisy.sum())} noisy codes"
+        yield ClaimCheck(f"{name}: means overestimate noisy codes", "yes", here, first > second + 0.01)
+
+
+def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 24: H_q = H_s - log(bin width), and RMIG is the same by both."""
+    width = 8 / GRID.bins
+    for name, row in found.items():
+        drawn, quantised = row["JEMMIG"]
+        difference = quantised - drawn
+        yield ClaimCheck(
+            f"{name}: JEMMIG on the grid less JEMMIG drawn",
+            f"-log(width) = {-math.log(width):.3f}",
+            f"{difference:.3f}",
+            abs(difference + math.log(width)) < 2 * SMALL,
+        )
+        drawn, quantised = row["RMIG"]
+        yield ClaimCheck(
+            f"{name}: RMIG drawn and on the grid",
+            "equal",
+            f"{drawn:.3f} and {quantised:.3f}",
+            abs(drawn - quantised) < SMALL / 2,
+        )
+
+
+def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 25: RMIG is MIG by Chen et al.; that of Locatello et al. is larger for strong regularisation."""
+    for name, row in found.items():
+        chen, locatello = row["MIG (Chen)"] - row["RMIG"], row["MIG (Locatello)"] - row["RMIG"]
+        yield ClaimCheck(
+            f"{name}: RMIG equals MIG of Chen et al.",
+            "yes",
+            f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}",
+            abs(chen) < SMALL / 2,
+        )
+        here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
+        yield ClaimCheck(f"{name}: MIG of Locatello et al.", "more where beta >= 20", here)
+
+
+def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[ClaimCheck]:
+    for name, row in found.items():
+        paper = _list(table[name]) if name in table else "not in the table"
+        yield ClaimCheck(f"{name}: {', '.join(row)}", paper, _list(row.values()))
+
+
+def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
+    """Whether FactorVAE is better than beta-VAE on every factor: the paper's headline."""
+    if not {"FactorVAE", "beta-VAE"} <= found.keys():
+        return
+    sign = 1 if better == "higher" else -1
+    first, second = found["FactorVAE"], found["beta-VAE"]
+    ahead = [factor for factor in first if sign * (first[factor] - second[factor]) > 0]
+    verdict = "holds" if len(ahead) == len(first) else "holds in part" if ahead else "does not hold"
+    means = (float(np.mean(list(row.values()))) for row in (first, second))
+    here = f"{verdict}: on {', '.join(ahead) or 'no factor'}; means {next(means):.3f} and {next(means):.3f}"
+    yield ClaimCheck("FactorVAE is better than beta-VAE", "on every factor", here, len(ahead) == len(first))
+
+
+def _nats(share: float) -> float:
+    return share * math.log(GRID.bins)
+
+
+def _largest_off_diagonal(matrix: list[list[float]]) -> float:
+    table = np.abs(np.array(matrix))
+    np.fill_diagonal(table, 0)
+    return float(np.nanmax(table))
+
+
+def _list(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.4g}" for value in values)

@@ -1,0 +1,101 @@
+"""Curves with bands, bars with marks, and points with a line of equality: what reproductions of papers draw.
+
+Every function takes plain arrays and gives a matplotlib figure; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from unweave.report.figures.geometry import save
+
+__all__ = ["bars_figure", "curves_figure", "pairs_figure", "save"]
+
+Bands = Mapping[str, tuple[ArrayLike, ArrayLike]]
+
+
+def curves_figure(
+    curves: Mapping[str, ArrayLike],
+    ticks: Sequence[object],
+    label: str,
+    *,
+    across: str = "",
+    bands: Bands | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Figure:
+    """A line for every name over the same ticks, with a band around each if given."""
+    figure = _blank(max(6.0, 1.1 * len(ticks)), 4.0)
+    axes = figure.add_subplot()
+    positions = np.arange(len(ticks))
+    for (name, values), colour in zip(curves.items(), _colours(len(curves)), strict=True):
+        axes.plot(positions, np.asarray(values, dtype=float), marker="o", markersize=4, color=colour, label=name)
+        if bands and name in bands:
+            lower, upper = (np.asarray(edge, dtype=float) for edge in bands[name])
+            axes.fill_between(positions, lower, upper, color=colour, alpha=0.07)
+    axes.set_xticks(positions, [str(tick) for tick in ticks], rotation=20 if len(ticks) > 4 else 0)
+    axes.set_xlabel(across)
+    axes.set_ylabel(label)
+    if limits:
+        axes.set_ylim(*limits)
+    axes.axhline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def bars_figure(
+    groups: Mapping[str, Mapping[str, float]],
+    label: str,
+    *,
+    marks: Mapping[str, Mapping[str, float]] | None = None,
+    ranges: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
+) -> Figure:
+    """A group of bars for every name, one bar an entry; a mark where the paper has its number, a line for a range."""
+    entries = list(dict.fromkeys(entry for group in groups.values() for entry in group))
+    figure = _blank(max(6.0, 0.28 * len(entries) * len(groups) + 2), 3.8)
+    axes = figure.add_subplot()
+    width = 0.8 / max(len(entries), 1)
+    for j, (entry, colour) in enumerate(zip(entries, _colours(len(entries)), strict=True)):
+        places = np.arange(len(groups)) + (j - (len(entries) - 1) / 2) * width
+        axes.bar(places, [group.get(entry, np.nan) for group in groups.values()], width, color=colour, label=entry)
+        for place, name in zip(places, groups, strict=True):
+            if marks and entry in marks.get(name, {}):
+                axes.plot([place], [marks[name][entry]], marker="_", markersize=11, color="#222222", zorder=5)
+            if ranges and entry in ranges.get(name, {}):
+                axes.plot([place, place], ranges[name][entry], color="#222222", linewidth=1.5, zorder=5)
+    axes.set_xticks(np.arange(len(groups)), list(groups), rotation=15 if len(groups) > 3 else 0)
+    axes.set_ylabel(label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def pairs_figure(points: Mapping[str, tuple[ArrayLike, ArrayLike]], across: str, label: str) -> Figure:
+    """Points of two numbers, a colour for every name, with the line on which they are equal."""
+    figure = _blank(4.6, 4.2)
+    axes = figure.add_subplot()
+    for (name, (first, second)), colour in zip(points.items(), _colours(len(points)), strict=True):
+        axes.scatter(np.asarray(first), np.asarray(second), s=22, color=colour, label=name)
+    low, high = (f(f(axes.get_xlim()), f(axes.get_ylim())) for f in (min, max))
+    axes.plot([low, high], [low, high], color="#bbbbbb", linewidth=0.8, zorder=0)
+    axes.set_xlabel(across)
+    axes.set_ylabel(label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def _blank(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _colours(n: int) -> list[tuple[float, ...]]:
+    return [colormaps["tab10" if n <= 10 else "tab20"](place) for place in range(n)]

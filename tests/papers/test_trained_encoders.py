@@ -1,0 +1,221 @@
+"""Papers 001, 002 and 004 on encoders of known quality, given as a folder of codes; no weights are needed."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from unweave.cli import main
+from unweave.datasets import CorrelatedPair, DSprites
+from unweave.encoding import Encoded
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.information.mutual_information import Histogram
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics import modularity
+from unweave.papers.catalogue import experiment_of, paper_of
+from unweave.papers.dependent_factors import measured_encoders
+from unweave.papers.dependent_factors.measured_encoders import Measured, best_single_code_accuracy, robustness
+from unweave.papers.dependent_factors.rank_correlations import correlations, interval, spearman
+from unweave.papers.experiment import Options
+from unweave.papers.kept_numbers import KeptNumbers
+from unweave.papers.learning_disentangled_representations import measured_models
+from unweave.papers.learning_disentangled_representations.comparisons import compare_estimates, compare_rmig
+from unweave.papers.partial_information_decomposition import attacked_encoders, decomposed_encoders
+from unweave.papers.partial_information_decomposition.experiments import compare_attacks
+from unweave.papers.trained_encoders import codes_of, evidence_of_levels
+
+SPRITES = DSprites()
+SCALED, CENTRE = np.array([0.9, 3.0, 0.5, 2.5, 2.5]), np.array([1.0, 0.75, 3.06, 0.5, 0.5])
+
+
+def encoded(mixing=0.0, std=0.15, n_rows=3000, seed=0):
+    """Codes that are the factors, scaled, each mixed with the next by a share."""
+    indices = np.random.default_rng(seed).permutation(len(SPRITES))[:n_rows]
+    factors = SPRITES.factors(indices)
+    own = (factors - CENTRE) * SCALED
+    mean = ((1 - mixing) * own + mixing * np.roll(own, 1, axis=1)).astype(np.float32)
+    arrays = {"codes": mean, "codes_std": np.full_like(mean, std)}
+    return Encoded(arrays, factors, SPRITES.factor_names, SPRITES.kinds, indices)
+
+
+@pytest.fixture
+def codes(tmp_path):
+    folder = tmp_path / "given"
+    folder.mkdir()
+    for name, mixing in (("clean", 0.0), ("mixed", 0.3), ("entangled", 0.5)):
+        encoded(mixing).save(folder / f"{name}.npz")
+    return folder
+
+
+def test_a_folder_of_codes_takes_the_place_of_weights(tmp_path, codes):
+    found = codes_of(Options(tmp_path, codes=codes), 500)
+    assert list(found) == ["clean", "entangled", "mixed"]
+    assert all(model.n_rows == 500 for model in found.values())
+    assert len({model.indices.tobytes() for model in found.values()}) == 1  # the same images for all
+
+
+def test_dependent_rows_of_given_codes(tmp_path, codes):
+    options = Options(tmp_path, codes=codes)
+    found = codes_of(options, 700, dependences=[CorrelatedPair("x", "y", 0.4)])["clean"]
+    assert len(np.unique(found.indices)) == found.n_rows
+    assert np.corrcoef(found.factors[:, 3:].T)[0, 1] > 0.2
+    with pytest.raises(EvidenceError, match="encode more images"):
+        codes_of(options, 700, dependences=[CorrelatedPair("x", "y", 0.01)])
+
+
+def test_bad_folders(tmp_path, codes):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(EvidenceError, match="no file of codes"):
+        codes_of(Options(tmp_path, codes=tmp_path / "empty"), 10)
+    other = encoded()
+    Encoded(other.arrays, other.factors, tuple("abcde"), other.kinds, other.indices).save(codes / "other.npz")
+    with pytest.raises(EvidenceError, match="different factors"):
+        codes_of(Options(tmp_path, codes=codes), 10)
+
+
+def test_weights_or_codes_are_asked_for(tmp_path, codes):
+    experiment = experiment_of(paper_of("004"), "fig6")
+    with pytest.raises(EvidenceError, match="--weights"):
+        experiment.check(Options(tmp_path))
+    experiment.check(Options(tmp_path, codes=codes))
+    with pytest.raises(EvidenceError, match=r"--codes .* is not a folder"):
+        experiment.check(Options(tmp_path, codes=tmp_path / "nowhere"))
+
+
+def test_kept_numbers(tmp_path):
+    path = tmp_path / "deep" / "numbers.json"
+    asked = []
+    for _ in range(2):
+        assert KeptNumbers(path).number("a", lambda: asked.append(1) or 3.5) == 3.5
+    assert len(asked) == 1
+    path.write_text(path.read_text()[:5])
+    assert KeptNumbers(path).number("a", lambda: 4.0) == 4.0
+    assert json.loads(path.read_text()) == {"a": 4.0}
+
+
+def test_rank_correlations():
+    first = np.arange(9.0)
+    assert spearman(first, np.exp(first)) == 1
+    assert spearman(first, -first) == -1
+    assert np.isnan(spearman(first, np.ones(9)))
+    low, high = interval(first, np.random.default_rng(0).permutation(first))
+    assert -1 <= low < high <= 1
+    assert interval(first, first) == (1.0, 1.0)
+    measured = Measured(("one", "two"), tuple("abcdefghi"), {"m": np.stack([first, -first])}, np.stack([first, first]))
+    assert correlations(measured).of("m").tolist() == [1, -1]
+
+
+def test_targets_of_004_order_encoders():
+    clean, mixed = (encoded(mixing, n_rows=2000).evidence() for mixing in (0.0, 0.5))
+    assert robustness(clean) > robustness(mixed) + 0.2
+    assert best_single_code_accuracy(clean) > best_single_code_accuracy(mixed)
+    # depth 5 has 32 leaves: 3 shapes and 6 scales are told from their own code, 40 orientations are not
+    assert 0.5 < best_single_code_accuracy(clean) < 1
+
+
+def test_004_figures(tmp_path, codes, monkeypatch):
+    monkeypatch.setattr(measured_encoders, "LEVELS", {"independent": (), "pair": (CorrelatedPair("x", "y", 0.4),)})
+    monkeypatch.setattr(measured_encoders, "TREES", 3)
+    arguments = ["--codes", str(codes), "--rows", "600", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, ["reproduce", "004", "fig6", *arguments])
+    assert done.exit_code == 0, done.output
+    assert "minimality correlates strongly with IRS" in done.output
+    assert (tmp_path / "out" / "004-fig6.csv").read_text().count("minimality") == 2
+    assert (tmp_path / "out" / "004-fig6.png").stat().st_size > 5000
+    bins = CliRunner().invoke(main, ["reproduce", "004", "fig11", *arguments])
+    assert bins.exit_code == 0, bins.output
+    kept = json.loads(next((tmp_path / "out" / "004").glob("given clean pair*")).read_text())
+    # 20 bins are what minimality takes by default
+    assert kept["minimality, 20 bins"] == pytest.approx(kept["minimality"])
+
+
+def test_modularity_of_a_matrix_is_that_of_the_metric():
+    model = encoded(0.3)
+    points = Evidence(model.factors, model.means, kinds=[str(k) for k in evidence_of_levels(model).kinds])
+    expected = modularity(points, estimator=Histogram(100, "equal_width")).raw
+    assert measured_models.modularity_of(measured_models.information_of_means(model)) == pytest.approx(expected)
+
+
+def test_001_drawn_and_quantised_scores_agree(monkeypatch):
+    monkeypatch.setattr(measured_models, "ROWS_SAMPLED", 1000)
+    monkeypatch.setattr(measured_models, "DRAWS", (4000,))
+    found = {"clean": measured_models.sampled_and_quantised(encoded(0.2))}
+    checks = list(compare_estimates(found, Options("nowhere")))
+    assert len(checks) == 2
+    assert all(check.holds for check in checks)
+
+
+def test_001_tables_and_verdict():
+    better, worse = (measured_models.rmig_per_factor(encoded(mixing)) for mixing in (0.0, 0.45))
+    checks = {
+        check.claim: check for check in compare_rmig({"FactorVAE": better, "beta-VAE": worse}, Options("nowhere"))
+    }
+    assert checks["FactorVAE is better than beta-VAE"].holds
+    swapped = {check.claim: check for check in compare_rmig({"FactorVAE": worse, "beta-VAE": better}, Options("x"))}
+    assert not swapped["FactorVAE is better than beta-VAE"].holds
+    assert "not hold" in swapped["FactorVAE is better than beta-VAE"].here
+
+
+def test_001_informativeness_is_sorted_and_ends_with_the_noisy_code():
+    model = encoded()
+    noisy = {"codes": np.column_stack([model.means, 0 * model.means[:, :1]])}
+    noisy["codes_std"] = np.column_stack([model.arrays["codes_std"], np.ones((model.n_rows, 1))])
+    with_noise = Encoded(noisy, model.factors, model.factor_names, model.kinds, model.indices)
+    found = measured_models.informativeness_per_code(with_noise)
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == pytest.approx(0, abs=1e-3)
+    assert found[-2] > 0.1
+
+
+@pytest.mark.slow
+def test_001_figures(tmp_path, codes, monkeypatch):
+    monkeypatch.setattr(measured_models, "ROWS_SAMPLED", 300)
+    monkeypatch.setattr(measured_models, "DRAWS", (100, 200))
+    (codes / "mixed.npz").unlink()
+    arguments = ["--codes", str(codes), "--rows", "400", "--out", str(tmp_path / "out")]
+    for experiment in paper_of("001").experiments:
+        done = CliRunner().invoke(main, ["reproduce", "001", experiment.name, *arguments])
+        assert done.exit_code == 0, done.output
+        assert list((tmp_path / "out").glob(f"001-{experiment.name}*.png"))
+
+
+def test_002_decomposition(tmp_path, codes, monkeypatch):
+    monkeypatch.setattr(decomposed_encoders, "ROWS", (200, 400))
+    monkeypatch.setattr(decomposed_encoders, "DRAWS", MixtureSampling(300))
+    options = Options(tmp_path / "out", codes=codes, n_rows=400)
+    (codes / "mixed.npz").unlink()
+    found = decomposed_encoders.decomposed_encoders(options)
+    clean, entangled = found["clean"], found["entangled"]
+    assert clean.scores["UniBound"] > entangled.scores["UniBound"] + 0.03
+    assert list(clean.unibound_by_rows) == [200, 400]
+    assert clean.by_choice
+    for low, high in clean.bounds.values():
+        assert low <= high + 1e-6
+    again = decomposed_encoders.decomposed_encoders(options)
+    assert again == found
+
+
+def test_002_rows_by_budget(tmp_path, codes, monkeypatch):
+    monkeypatch.setattr(decomposed_encoders, "ROWS", (200, 400, 800))
+    monkeypatch.setattr(decomposed_encoders, "DRAWS", MixtureSampling(100))
+    for budget, expected in ((1e-9, 200), (1e9, 800)):
+        monkeypatch.setattr(decomposed_encoders, "BUDGET", budget)
+        options = Options(tmp_path / f"{budget}", codes=codes)
+        assert decomposed_encoders._affordable_rows(options, ("clean",)) == expected
+
+
+def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
+    """UniBound falls under the attack, MIG hardly, and scores of interventions do not where copies are not mixed."""
+    monkeypatch.setattr(attacked_encoders, "STRENGTHS", (0.0, 5.0))
+    monkeypatch.setattr(attacked_encoders, "ROWS_OF_DECOMPOSITION", 300)
+    monkeypatch.setattr(attacked_encoders, "DRAWS", MixtureSampling(200))
+    for name in ("mixed", "entangled"):
+        (codes / f"{name}.npz").unlink()
+    found = attacked_encoders.attacked_encoders(Options(tmp_path / "out", codes=codes, n_rows=1000))
+    scores = found["clean"].scores
+    assert scores["UniBound"][1] < 0.5 * scores["UniBound"][0]
+    assert scores["MIG"][1] > 0.6 * scores["MIG"][0]
+    assert found["clean"].identity["FactorVAE"][1] == pytest.approx(found["clean"].identity["FactorVAE"][0], abs=0.05)
+    checks = {check.claim: check for check in compare_attacks(found, Options("nowhere"))}
+    assert checks["clean: UniBound falls strongly"].holds
