@@ -12,7 +12,7 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "words", "on_demand", "progress"},
+    {"arrays", "words", "on_demand", "progress", "whole_files"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import mutual_info_score
 
 from unweave.evidence import EvidenceError
 from unweave.papers import Options
@@ -54,6 +55,35 @@ def test_text_and_code_differ_as_documented():
     assert redundant.encoder_of(released=False).kept == (0, 5, 6, 7, 8, 9)
     noise = Setting("exp11", encoder="E9", m=200, m_released=5)
     assert [noise.encoder_of(released).codes for released in (False, True)] == [200, 5]
+
+
+def test_tanh_and_sinh_are_two_runs_here_and_one_in_the_code():
+    """Figures 9 and 10 have a panel for each; in the released code the function never reached the encoder."""
+    by_function = {fn: Setting("exp02", encoder="E2", alpha=0.5, fn=fn) for fn in ("tanh", "sinh")}
+    factors = np.random.default_rng(0).normal(size=(50, 3))
+    ours = [setting.encoder_of(released=False).encode(factors, 0) for setting in by_function.values()]
+    assert np.isclose(*ours).mean() < 0.1  # values near 0, where both are about straight
+    assert len({setting.encoder_of(released=True) for setting in by_function.values()}) == 1
+    bent = Setting("exp02", encoder="E2", alpha=1.0, fn="sinh").encoder_of(released=False)
+    order = bent.purity(3, 0).argmax(axis=1)
+    assert np.allclose(bent.encode(factors, 0), np.sinh(factors[:, order]))
+
+
+def test_mig_of_the_code_has_bins_of_equal_width():
+    world, encoder = Independent(3), ReleasedElementwise(0.05)
+    metrics, how = metrics_and_protocol("authors", "exp02", ("MIG",))
+    [found] = how.scores(world, encoder, 1000, 42, metrics)
+    factors = world.sample(1000, np.random.default_rng(42))
+    rows = released_split(1000, 42)[1]
+    codes = encoder.encode(factors, np.random.default_rng(1_000_042))[rows]
+    labels = [
+        [np.digitize(column, np.histogram_bin_edges(column, 20)[1:-1]) for column in table.T]
+        for table in (factors[rows], codes)
+    ]
+    informations = np.array([[mutual_info_score(a, b) for b in labels[1]] for a in labels[0]])
+    ordered = np.sort(informations, axis=1)
+    entropies = [mutual_info_score(a, a) for a in labels[0]]
+    assert found.value == pytest.approx(np.mean((ordered[:, -1] - ordered[:, -2]) / entropies), abs=1e-9)
 
 
 def test_worlds_of_the_runs():
@@ -254,7 +284,7 @@ def test_cells_are_those_of_the_authors_tables():
 @pytest.mark.slow
 def test_the_released_protocol_gives_the_authors_numbers(tmp_path):
     found = comparisons(Options(tmp_path, authors_data=Path(AUTHORS_DATA)))
-    assert len(found) == 3297
+    assert len(found) == 4322
     assert np.mean([entry.overlaps for entry in found]) >= 0.95
     assert all(entry.reason for entry in found if not entry.overlaps)
     assert np.mean([entry.equal for entry in found]) > 0.8

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave.cli.terminal import check_writable, fail, names_in, one_sentence_errors, print_wide, show
+from unweave.cli.terminal import check_picture, check_writable, fail, names_in, one_sentence_errors, print_wide, show
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -72,7 +72,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
     """
     with one_sentence_errors():
-        check_writable(*_pages(options).values())
+        check_writable(*_pages(options).values(), inputs=(file, codes_file))
         from unweave.evaluation import evaluate
         from unweave.files.tables_and_arrays import read_files
 
@@ -105,7 +105,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 
             compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
-        check_writable(*_pages(options).values())
+        check_writable(*_pages(options).values(), inputs=(*files, factors_from))
         from unweave.evaluation import compare as compare_all
         from unweave.files.tables_and_arrays import read_files, refuse_different_factors
 
@@ -140,7 +140,7 @@ def report(file: Path, **options: Any) -> None:
 
         if not any(options.values()):
             raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
-        check_writable(*_pages(options).values())
+        check_writable(*_pages(options).values(), inputs=(file,))
         _write_pages(read_evaluation(file), options)
 
 
@@ -190,7 +190,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
     SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
     with one_sentence_errors():
-        check_writable(options["picture"])
+        check_picture(options["picture"])
         from functools import partial
 
         from unweave.evaluation import evaluate

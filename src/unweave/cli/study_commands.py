@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unweave.cli.terminal import check_writable, names_in, one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import check_picture, names_in, one_sentence_errors, print_wide, resumable
 
 
 def _names(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
@@ -28,7 +28,7 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
     function of factors and codes. What does not fit in the budget is said.
     """
     with one_sentence_errors():
-        check_writable(picture)
+        check_picture(picture)
         from unweave.auditing import audit as audit_one
 
         found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,6 +14,10 @@ import click
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
+
+
+# packages that are not always installed, and the extra that brings them
+EXTRA_OF = {"torch": "torch", "zuko": "torch", "matplotlib": "report", "distributed": "cluster"}
 
 
 def show(evaluation: Evaluation, as_json: bool) -> None:
@@ -37,13 +42,16 @@ def print_wide(item: Any) -> None:
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Refuse files that cannot be written, before anything is computed for them."""
+def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> None:
+    """Refuse files that cannot be written or that are read themselves, before anything is computed for them."""
     from unweave.evidence import EvidenceError
 
+    read = {path.resolve() for path in filter(None, inputs)}
     for path in filter(None, paths):
         folder = path.parent
-        if path.is_dir():
+        if path.resolve() in read:
+            problem = "it is one of the files that are read"
+        elif path.is_dir():
             problem = "it is a folder"
         elif not folder.is_dir():
             problem = f"there is no folder {folder}"
@@ -52,6 +60,19 @@ def check_writable(*paths: Path | None) -> None:
         else:
             continue
         raise EvidenceError(f"{path} cannot be written: {problem}; name another file.")
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture that cannot be drawn or written, before anything is computed for it."""
+    if path is None:
+        return
+    from unweave.evidence import EvidenceError
+
+    check_writable(path)
+    if find_spec("matplotlib") is None:
+        raise EvidenceError("A picture needs matplotlib: install unweave[report].")
+    if path.suffix not in (".png", ".pdf", ".svg"):
+        raise EvidenceError(f"{path} does not end in .png, .pdf or .svg: name another file.")
 
 
 def names_in(text: str | None) -> list[str]:
@@ -105,3 +126,5 @@ class one_sentence_errors:
 
             if isinstance(error, EvidenceError):
                 fail(str(error))
+        if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF:
+            fail(f"This needs {error.name}, which is not installed: install unweave[{EXTRA_OF[error.name]}].")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,8 +20,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.files.tables_and_arrays import CATEGORY, KINDS, NAMES, STD
-
-UNFINISHED = ".unfinished"
+from unweave.whole_files import write_whole
 
 
 class EncodingError(EvidenceError):
@@ -125,15 +123,9 @@ def read_encoded(path: str | Path) -> Encoded:
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write an .npz in one step: a file is either whole or not there."""
-    unfinished = path.with_name(path.name + UNFINISHED)
     try:
-        with unfinished.open("wb") as stream:
-            np.savez(stream, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(unfinished, path)
+        write_whole(path, lambda stream: np.savez(stream, **arrays))
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         what = "the disk is full: make room and give the same command again" if full else f"{error.strerror}"
         raise EncodingError(f"{path} cannot be written: {what}.") from None

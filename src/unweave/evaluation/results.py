@@ -19,6 +19,7 @@ from unweave.score import Score, plain_data
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.sampling.intervals import Interval
 from unweave.trust.verdict import Reason, Verdict
+from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -207,7 +208,10 @@ class Evaluation:
             "seconds": [row.seconds for row in self.rows],
             "note": [" ".join(map(str, row.score.caveats)) if row.score else row.problem for row in self.rows],
         }
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        try:
+            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        except ImportError:
+            raise EvidenceError(f"A frame of {backend} needs {backend}: install it, or use polars.") from None
 
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
@@ -231,7 +235,7 @@ class Evaluation:
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        _written(self.to_json(), path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -259,5 +263,5 @@ def _restored_item(item: Any) -> Any:
 
 def _written(page: str, path: str | Path | None) -> str:
     if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
+        write_whole(Path(path), lambda file: file.write(page.encode()))
     return page

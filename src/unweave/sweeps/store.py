@@ -13,26 +13,25 @@ whole or not there. What cannot be read is left out, said in a warning, and comp
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from unweave.evidence import EvidenceError
 from unweave.sweeps.keys import LIBRARIES
 from unweave.sweeps.lock import FolderLock
 from unweave.sweeps.protocol import Measurement
+from unweave.whole_files import UNFINISHED, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unweave.sweep/1"
 PART = re.compile(r"[0-9a-f]{32}\.parquet")
-UNFINISHED = ".unfinished"
 
 
 class Store:
@@ -78,7 +77,7 @@ class Store:
         final = {key: entry for key, entry in found.items() if entry.final}
         if final:
             path = self.parts / f"{min(final)}.parquet"
-            _written(path, _frame(final).write_parquet)
+            write_whole(path, _frame(final).write_parquet)
             self._in_parts.append(path)
 
     def finish(self, table: pl.DataFrame) -> None:
@@ -87,7 +86,7 @@ class Store:
 
         kept = {key: entry for key, entry in self.results.items() if entry.final}
         if kept.keys() != self._in_cells:
-            _written(self.folder / "cells.parquet", _frame(dict(sorted(kept.items()))).write_parquet)
+            write_whole(self.folder / "cells.parquet", _frame(dict(sorted(kept.items()))).write_parquet)
             self._in_cells = set(kept)
         for path in self._in_parts:
             path.unlink(missing_ok=True)
@@ -95,7 +94,7 @@ class Store:
         path = self.folder / "table.parquet"
         written = _readable(path, pl.read_parquet) if path.exists() else None
         if written is None or not written.equals(table):
-            _written(path, table.write_parquet)
+            write_whole(path, table.write_parquet)
 
     def write_manifest(self, n_cells: int, n_results: int, finished: bool) -> None:
         """Say what this folder is; nothing is written where it says so already."""
@@ -109,7 +108,7 @@ class Store:
         }
         if content != self._manifest():
             text = json.dumps(content, indent=1) + "\n"
-            _written(self.folder / "manifest.json", lambda file: file.write(text.encode()))
+            write_whole(self.folder / "manifest.json", lambda file: file.write(text.encode()))
 
     def _manifest(self) -> dict[str, Any]:
         path = self.folder / "manifest.json"
@@ -200,13 +199,3 @@ def _readable(path: Path, read: Callable[[Path], Any]) -> Any:
 def _refuse_other_columns(frame: pl.DataFrame) -> None:
     if dict(frame.schema) != _schema():
         raise ValueError(f"its columns are {', '.join(frame.columns)}")
-
-
-def _written(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Put a file in place in one step, so that it is whole or not there at all."""
-    unfinished = path.with_name(path.name + UNFINISHED)
-    with unfinished.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)

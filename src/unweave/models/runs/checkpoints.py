@@ -11,7 +11,6 @@ Every file is written beside its place and then moved there, so that a killed pr
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ import unweave
 from unweave.models.errors import TrainingError
 from unweave.models.training.stack import Member, Record, State
 from unweave.sweeps.lock import FolderLock
+from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
     from unweave.models.training.fleet import Plan
@@ -180,13 +180,8 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _moved_there(file: Path, content: bytes) -> None:
-    unfinished = file.with_name(file.name + ".part")
     try:
-        with unfinished.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(file)
+        write_whole(file, lambda stream: stream.write(content))
     except OSError as error:
         raise TrainingError(
             f"{file} cannot be written: {error.strerror}; training goes on from the last checkpoint."

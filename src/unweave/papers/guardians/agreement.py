@@ -1,4 +1,4 @@
-"""Does the released code's protocol give the authors' numbers? Cell by cell, for the three metrics that are theirs.
+"""Does the released code's protocol give the authors' numbers? Cell by cell, for the metrics that can be had again.
 
 A cell agrees where the two 95 % t intervals over seeds overlap, up to the rounding of the files. Where a file has the
 mean alone, its interval is taken to be as wide as ours. A cell that is undefined in both agrees, too.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from unweave.papers.guardians.results import Key, Mean
 from unweave.papers.guardians.settings import COLUMNS
 
-COMPARED = ("MCC-P", "MCC-S", "R2")
+COMPARED = ("MCC-P", "MCC-S", "R2", "MIG")
 ROUNDING = 1.5e-5  # five digits on either side
 
 
@@ -53,9 +53,11 @@ class CellAgreement:
     @property
     def reason(self) -> str:
         """Why the means differ; empty where they do not, or where it is not known."""
-        dgp, encoder, d = (self.key[COLUMNS.index(name)] for name in ("dgp", "encoder", "d"))
+        dgp, encoder, d, m = (self.key[COLUMNS.index(name)] for name in ("dgp", "encoder", "d", "m"))
         if self.equal:
             return ""
+        if self.metric == "MIG" and m == 1:
+            return "one code: the code says 0, where no second code knows anything the gap is that of the first"
         if encoder == "E7":
             return "other draws of the mixing: the order in which the code drew its two matrices is not known"
         if dgp == "D2" and d > 2:
@@ -70,7 +72,7 @@ class CellAgreement:
 
 
 def compared(experiment: str, theirs: Mapping[Key, Mean], ours: Mapping[Key, Mean]) -> Iterator[CellAgreement]:
-    """Every cell that both have, for the three metrics."""
+    """Every cell that both have, for the metrics that can be had again."""
     for key, mean in theirs.items():
         if key[-1] in COMPARED and key in ours:
             yield CellAgreement(experiment, key, mean, ours[key])

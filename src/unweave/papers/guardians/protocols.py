@@ -5,7 +5,8 @@
               of the released code, with its seeds
 
 MCC-P, MCC-S and R2 of the second are those of the code to the last printed digit where its random draws can be had
-again. The others are ours, with the options nearest to the code: gradient boosting for DCI, a linear test for T-MEX.
+again. The others are ours, with the options nearest to the code: 20 bins of equal width for MIG, gradient boosting for
+DCI, a linear test for T-MEX.
 T-MEX is the share of factors with a code of their own in both, so that it has the scale of the paper.
 """
 
@@ -18,6 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.probes.probes import GradientBoosting
 from unweave.evaluation.metric_choice import metric_of
 from unweave.evidence import Evidence
@@ -97,6 +99,7 @@ AUTHORS: dict[str, Any] = OURS | {
     "MCC-P": released_mcc,
     "MCC-S": partial(released_mcc, correlation="spearman"),
     "R2": released_r2,
+    "MIG": partial(mig, estimator=Histogram(20, "equal_width")),
     "T-MEX": partial(t_mex, score="alignment", test="linear", correction="none"),
     "DCI-C": partial(dci_completeness, probe=GradientBoosting()),
     "DCI-I": partial(dci_informativeness, probe=GradientBoosting()),

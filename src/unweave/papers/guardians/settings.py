@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from unweave.papers.guardians.encoders import ElementwiseByOne
 from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
 from unweave.synthetic.encoders import (
     Copied,
@@ -101,7 +102,9 @@ class Setting:
             case "E1":
                 return PermutedAndScaled()
             case "E2":
-                return ReleasedElementwise(alpha) if released else Elementwise(alpha)
+                if released:
+                    return ReleasedElementwise(alpha)  # fn never reached it
+                return ElementwiseByOne(alpha, self.fn) if self.fn else Elementwise(alpha)
             case "E3":
                 return ReleasedMixed(kappa) if released else Mixed(kappa)
             case "E4":

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
+from unweave.whole_files import write_whole
 
 
 def write_pages(
@@ -23,11 +26,15 @@ def write_pages(
     for path, page in pages:
         if path is not None:
             try:
-                path.write_text(page(), encoding="utf-8")
+                write_whole(path, partial(_write_text, page()))
             except OSError as error:
                 raise EvidenceError(f"{path} cannot be written: {error.strerror}; name another file.") from None
             written.append(path)
     return written
+
+
+def _write_text(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())
 
 
 def read_evaluation(path: Path) -> Evaluation:

@@ -10,7 +10,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
 from unweave.synthetic.encoders.declaration import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales, size_of
-from unweave.synthetic.functions import MONOTONE, Function, in_turn
+from unweave.synthetic.functions import MONOTONE, in_turn
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,6 @@ class Elementwise(OneFactorPerCode):
 
     equivalence: ClassVar[Recovery] = "elementwise"
     applies = "a permutation and a strictly increasing map of each factor"
-    functions: ClassVar[tuple[Function, ...]] = tuple(MONOTONE.values())
     loses = "nothing"
 
     def __post_init__(self) -> None:
@@ -62,7 +61,11 @@ class Elementwise(OneFactorPerCode):
         generator = np.random.default_rng(rng)
         columns = factors[:, self.sources(factors.shape[1], generator)]
         scales = generator.uniform(0.5, 2.0, columns.shape[1])
-        return (1 - self.alpha) * scales * columns + self.alpha * in_turn(self.functions, columns)
+        return (1 - self.alpha) * scales * columns + self.alpha * self.bent(columns)
+
+    def bent(self, columns: FloatArray) -> FloatArray:
+        """h_j of each column."""
+        return in_turn(tuple(MONOTONE.values()), columns)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,11 @@ class ReleasedElementwise(Elementwise):
 
     equivalence: ClassVar[Recovery] = "none"
     applies = "a permutation, and seven functions in turn"
-    functions = RELEASED
     loses = "the sign of some values of every seventh code"
+
+    def bent(self, columns: FloatArray) -> FloatArray:
+        """h_j of each column."""
+        return in_turn(RELEASED, columns)
 
 
 @dataclass(frozen=True)

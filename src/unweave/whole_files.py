@@ -1,0 +1,33 @@
+"""Files that are either whole or not there: written beside their place and put there in one step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+UNFINISHED = ".unfinished"
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Put a file in place in one step; where writing fails, what was there before stays.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "note.txt", lambda file: file.write(b"all of it"))
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['note.txt']
+    """
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        with unfinished.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise
