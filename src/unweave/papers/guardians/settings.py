@@ -97,30 +97,53 @@ class Setting:
 
     def encoder_of(self, released: bool) -> Any:
         """The map from factors to codes."""
-        ratio, kappa, alpha = self.m / self.d, self.kappa or 10.0, 1.0 if self.alpha is None else self.alpha
+        return self._encoder_of_the_code() if released else self._encoder_of_the_text()
+
+    def _encoder_of_the_text(self) -> Any:
         match self.encoder:
             case "E1":
                 return PermutedAndScaled()
             case "E2":
-                if released:
-                    return ReleasedElementwise(alpha)  # fn never reached it
-                return ElementwiseByOne(alpha, self.fn) if self.fn else Elementwise(alpha)
-            case "E3":
-                return ReleasedMixed(kappa) if released else Mixed(kappa)
+                return ElementwiseByOne(self._alpha, self.fn) if self.fn else Elementwise(self._alpha)
+            case "E3" | "E7":
+                return Mixed(self._kappa, self.m / self.d)
             case "E4":
-                return ReleasedKept(self.m) if released else Kept(self._kept())
+                return Kept(self._kept())
             case "E5":
-                return Copied(ratio)
+                return Copied(self.m / self.d)
             case "E6":
-                return ReleasedElementwiseCopies(ratio) if released else WithMixedExtras(ratio)
-            case "E7":
-                return Mixed(kappa, ratio)
+                return WithMixedExtras(self.m / self.d)
             case "E8":
-                return ReleasedDistributed(self.m // self.d) if released else Distributed(self.m // self.d)
-            case "E9":
-                return Noise(self.codes_released if released else self.m, "gaussian")
+                return Distributed(self.m // self.d)
             case _:
-                return ReleasedNoise(self.codes_released) if released else Noise(self.m, "uniform")
+                return Noise(self.m, "gaussian" if self.encoder == "E9" else "uniform")
+
+    def _encoder_of_the_code(self) -> Any:
+        match self.encoder:
+            case "E2":
+                return ReleasedElementwise(self._alpha)  # fn never reached it
+            case "E3":
+                return ReleasedMixed(self._kappa)
+            case "E4":
+                return ReleasedKept(self.m)
+            case "E6":
+                return ReleasedElementwiseCopies(self.m / self.d)
+            case "E8":
+                return ReleasedDistributed(self.m // self.d)
+            case "E9":
+                return Noise(self.codes_released, "gaussian")
+            case "E10":
+                return ReleasedNoise(self.codes_released)
+            case _:
+                return self._encoder_of_the_text()
+
+    @property
+    def _kappa(self) -> float:
+        return self.kappa or 10.0
+
+    @property
+    def _alpha(self) -> float:
+        return 1.0 if self.alpha is None else self.alpha
 
     def _kept(self) -> tuple[int, ...]:
         """As the text has it: factors that others determine are dropped first, then the last ones."""
