@@ -1,4 +1,7 @@
-"""Write the generated parts of the documents: the README's demo and metric table, and a page for every metric."""
+"""Write what follows from the cards: the README's metric table, a page for every metric, and the audit's tables.
+
+With ``--demo`` the README's demo is run and written as well; it takes a minute, and its draws depend on the machine.
+"""
 
 from __future__ import annotations
 
@@ -71,13 +74,13 @@ def documents(with_demo: bool) -> dict[Path, str]:
     return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
 
 
-def main() -> None:
-    """Write everything."""
-    for path, content in documents(with_demo=True).items():
+def main(arguments: list[str]) -> None:
+    """Write everything; the demo only where it is asked for."""
+    for path, content in documents(with_demo="--demo" in arguments).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(content, encoding="utf-8")
         sys.stdout.write(f"wrote {path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
