@@ -57,7 +57,7 @@ def test_every_name_is_there_documented_and_shown(room, name):
         assert is_shown(found), "no example"
 
 
-@pytest.mark.parametrize("package", [unweave, unweave.trust, unweave.synthetic])
+@pytest.mark.parametrize("package", [unweave, unweave.estimators, unweave.trust, unweave.synthetic])
 def test_what_is_resolved_on_demand_is_what_is_public(package):
     assert package.__dir__() == sorted(package.__all__)
 

@@ -27,8 +27,9 @@ protocol                    estimators of this package, and the metrics that tak
 Histogram(bins=10, binning='equal_mass', bias_correction=None)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
     from unweave.estimators.dependence.conditional_independence import (
@@ -52,30 +53,33 @@ if TYPE_CHECKING:
     from unweave.estimators.probes.logistic_probe import Classifier, Logistic
     from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest
     from unweave.estimators.probes.protocols import Probe
-
-_HOME = {
-    name: f"unweave.estimators.{module}"
-    for module, names in {
-        "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
-        "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
-        "dependence.random_dependence": ("RandomDependence",),
-        "information.gaussian_information": ("GaussianInformation",),
-        "information.mixture_sampling": ("MixtureSampling",),
-        "information.mutual_information": ("Histogram", "NearestNeighbour"),
-        "information.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
-        "information.priors": ("GaussianMixture", "Independent", "Prior", "StandardNormal"),
-        "information.protocols": ("Information", "JointInformation"),
-        "information.quantised_posterior": ("QuantisedPosterior",),
-        "information.usable_information": ("UsableInformation",),
-        "probes.capacity_ladder": ("LinearThenTrees",),
-        "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
-        "probes.linear_probes": ("Lasso", "Linear"),
-        "probes.logistic_probe": ("Classifier", "Logistic"),
-        "probes.probes": ("BoostedTrees", "GradientBoosting", "RandomForest"),
-        "probes.protocols": ("Probe",),
-    }.items()
-    for name in names
-}
+else:
+    __getattr__, __dir__ = on_demand(
+        __name__,
+        {
+            name: f"unweave.estimators.{module}"
+            for module, names in {
+                "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
+                "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
+                "dependence.random_dependence": ("RandomDependence",),
+                "information.gaussian_information": ("GaussianInformation",),
+                "information.mixture_sampling": ("MixtureSampling",),
+                "information.mutual_information": ("Histogram", "NearestNeighbour"),
+                "information.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
+                "information.priors": ("GaussianMixture", "Independent", "Prior", "StandardNormal"),
+                "information.protocols": ("Information", "JointInformation"),
+                "information.quantised_posterior": ("QuantisedPosterior",),
+                "information.usable_information": ("UsableInformation",),
+                "probes.capacity_ladder": ("LinearThenTrees",),
+                "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
+                "probes.linear_probes": ("Lasso", "Linear"),
+                "probes.logistic_probe": ("Classifier", "Logistic"),
+                "probes.probes": ("BoostedTrees", "GradientBoosting", "RandomForest"),
+                "probes.protocols": ("Probe",),
+            }.items()
+            for name in names
+        },
+    )
 
 __all__ = [
     "BoostedTrees",
@@ -112,13 +116,3 @@ __all__ = [
     "StandardNormal",
     "UsableInformation",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'unweave.estimators' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -30,7 +30,11 @@ MOST_COLUMNS = 300
 
 
 class IndependenceTest(Protocol):
-    """Columns for every kind of factor, and the test of all pairs."""
+    """Columns for every kind of factor, and the test of all pairs.
+
+    >>> test: IndependenceTest = LinearCovariance()
+    >>> tested = test.pairs(np.eye(10)[:, :2], [test.numeric(np.arange(10.0))])
+    """
 
     def numeric(self, column: FloatArray) -> GradedColumns:
         """Columns of a number."""

@@ -41,7 +41,11 @@ class Correlation(Protocol):
 
 @dataclass(frozen=True)
 class Pearson:
-    """Linear correlation of the columns as they are."""
+    """Linear correlation of the columns as they are.
+
+    >>> Pearson().column(np.array([2.0, 8.0, 4.0])).tolist()
+    [2.0, 8.0, 4.0]
+    """
 
     def column(self, column: FloatArray) -> FloatArray:
         """The column to correlate."""
@@ -50,7 +54,11 @@ class Pearson:
 
 @dataclass(frozen=True)
 class Spearman:
-    """Linear correlation of ranks; ties share their average rank."""
+    """Linear correlation of ranks; ties share their average rank.
+
+    >>> Spearman().column(np.array([2.0, 8.0, 4.0])).tolist()
+    [1.0, 3.0, 2.0]
+    """
 
     def column(self, column: FloatArray) -> FloatArray:
         """The column's ranks."""

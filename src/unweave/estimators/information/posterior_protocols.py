@@ -140,6 +140,11 @@ class PosteriorInformation(FactorLabels, Protocol):
     """What the posterior of every code tells about the samples and about every factor.
 
     All methods but `grid` have to be written.
+
+    >>> from unweave.estimators import QuantisedPosterior
+    >>> estimator: PosteriorInformation = QuantisedPosterior()
+    >>> estimator.grid == QuantisedPosterior()
+    True
     """
 
     @property
@@ -174,7 +179,13 @@ class PartialInformation:
 
 
 class DecompositionInformation(Protocol):
-    """What one code, all other codes, and all codes together tell about every factor."""
+    """What one code, all other codes, and all codes together tell about every factor.
+
+    >>> from unweave.estimators import GaussianInformation
+    >>> estimator: DecompositionInformation = GaussianInformation()
+    >>> callable(estimator.partial_information)
+    True
+    """
 
     @abstractmethod
     def partial_information(self, observed: PosteriorObservations) -> PartialInformation:

@@ -26,7 +26,12 @@ class Latents:
 
 
 class Prior(Protocol):
-    """The distribution that latents are drawn from; give your own with these two members."""
+    """The distribution that latents are drawn from; give your own with these two members.
+
+    >>> prior: Prior = StandardNormal()
+    >>> prior.sample(5, size=2, seed=0).values.shape
+    (5, 2)
+    """
 
     @property
     def size(self) -> int | None:

@@ -15,7 +15,13 @@ IntArray = NDArray[np.intp]
 
 
 class LineClassifier(Protocol):
-    """A frozen recipe: labels of unseen rows from one code."""
+    """A frozen recipe: labels of unseen rows from one code.
+
+    >>> classifier: LineClassifier = Neighbourhood(k=1)
+    >>> train, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> classifier.predictions(train, labels, np.array([[0.1], [2.9]]), seed=0)[:, 0].tolist()
+    [0, 1]
+    """
 
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes)."""
@@ -62,6 +68,10 @@ class LinearSvm(ByScikitLearn):
     """One linear support vector machine per label against the rest, as in Kumar et al. (2018). Slow.
 
     On one code such a machine is a threshold, so a label that lies between two others cannot be singled out.
+
+    >>> codes, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 25), np.array([0, 0, 1, 1] * 25)
+    >>> LinearSvm(strength=1.0).predictions(codes, labels, np.array([[-1.5], [1.5]]), seed=0)[:, 0].tolist()
+    [0, 1]
     """
 
     strength: float = 0.01

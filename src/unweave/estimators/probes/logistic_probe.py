@@ -32,7 +32,11 @@ class FittedClassifier(Protocol):
 
 
 class Classifier(Protocol):
-    """A frozen recipe for a classifier that scores every label: `explicitness` and `beta_vae_score` take one."""
+    """A frozen recipe for a classifier that scores every label: `explicitness` and `beta_vae_score` take one.
+
+    >>> classifier: Classifier = Logistic()
+    >>> fitted = classifier.fit(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1]))
+    """
 
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedClassifier:
         """Fit at least two labels."""
