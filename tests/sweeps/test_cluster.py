@@ -11,10 +11,10 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from tiny_cells import many
+from tiny_cells import Gaussian, Raising, first, many
 
 from unweave import EvidenceError
-from unweave.sweeps import SweepStopped, run
+from unweave.sweeps import Cell, Sweep, SweepStopped, run
 
 pytest.importorskip("distributed", reason="needs unweave[cluster]")
 
@@ -93,6 +93,16 @@ def test_a_single_worker_computes(tmp_path):
     with cluster(1, tmp_path / "workers") as (address, [worker]):
         run(many(3, record=str(record)), tmp_path / "out", cluster=address)
         assert set(record.read_text().split()) == {str(worker.pid)}
+
+
+@pytest.mark.slow
+def test_a_cell_that_ends_its_worker_fails_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+    deadly = Cell(Gaussian(), Raising("exit", str(tmp_path / "never")), 20, 0, (first,))
+    with cluster(2, tmp_path / "workers") as (address, _):
+        table = run(Sweep("deadly", (deadly, *many(5).cells)), tmp_path / "out", cluster=address)
+    assert table["problem"][0].startswith("It ended its worker too often")
+    assert table.height == 1 + 5 * 2
 
 
 @pytest.mark.slow

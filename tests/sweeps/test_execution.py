@@ -97,10 +97,10 @@ def test_the_same_content_is_computed_once(tmp_path):
 
 def test_which_metrics_are_asked_for_changes_no_number(tmp_path):
     cell = Cell(Gaussian(), Mixed(), 100, 1, ("r2", "mcc", "dci_disentanglement"))
-    [_, together] = compute(0, cell)
+    together = compute(cell)
     alone = {}
     for label in cell.metric_by_label:
-        alone |= compute(0, cell.only([label]))[1]
+        alone |= compute(cell.only([label]))
     assert alone == together
 
 
@@ -133,13 +133,33 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path):
     assert run(Sweep("stops", tuple(cells)), tmp_path / "out").height == 3 * 2 + 1 + 6 * 2
 
 
-def test_a_worker_that_dies_is_named_and_the_folder_goes_on(tmp_path):
+def test_a_cell_that_ends_its_process_fails_alone(tmp_path):
     fixed = tmp_path / "fixed"
-    cells = [*many(3).cells, Cell(Gaussian(), Raising("exit", str(fixed)), 20, 0, (first,))]
-    with pytest.raises(SweepStopped, match=r"A worker process died .* run the same again"):
-        run(Sweep("dies", tuple(cells)), tmp_path / "out", n_jobs=2)
+    cells = [*many(3).cells, Cell(Gaussian(), Raising("exit", str(fixed)), 20, 0, (first,)), *many(6).cells[3:]]
+    table = run(Sweep("dies", tuple(cells)), tmp_path / "out", n_jobs=2)
+    lost = table.filter(table["encoder"].str.starts_with("Raising"))
+    assert lost["problem"].to_list() == ["Its process ended 2 times (a crash, killed, or out of memory)."]
+    assert table.height == 6 * 2 + 1
+    others = table.filter(~table["encoder"].str.starts_with("Raising"))
+    assert others.equals(run(many(6), tmp_path / "whole").select(others.columns))
     fixed.touch()
-    assert run(Sweep("dies", tuple(cells)), tmp_path / "out").height == 3 * 2 + 1
+    again = run(Sweep("dies", tuple(cells)), tmp_path / "out")
+    assert again["value"].is_nan().sum() == others["value"].is_nan().sum()
+
+
+def test_a_cell_that_does_not_end_is_stopped_at_the_limit(tmp_path):
+    slow = Cell(Gaussian(), Same(), 10, 1, (first,), Arithmetic(pause=600))
+    quick = [Cell(Gaussian(), Same(), 10, seed, (first,), Arithmetic()) for seed in (2, 3)]
+    table = run(Sweep("hangs", (slow, *quick)), tmp_path / "out", time_limit=20.0)
+    assert table["problem"].to_list() == ["It was stopped after the time limit of 20 seconds.", None, None]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert not manifest["finished"]
+
+
+@pytest.mark.parametrize("given", [{"time_limit": 0}, {"time_limit": 5, "cluster": "tcp://127.0.0.1:1"}])
+def test_limits_that_are_none_are_refused(tmp_path, given):
+    with pytest.raises(EvidenceError, match="is not a limit"):
+        run(many(1), tmp_path, **given)
 
 
 def test_cells_compute_with_one_thread(tmp_path):
@@ -165,7 +185,7 @@ def test_threads_come_back_when_the_last_cell_leaves():
 
 def test_workers_of_other_versions_are_refused(tmp_path):
     cell = many(1).cells[0]
-    _, results = compute(0, cell)
+    results = compute(cell)
     _refuse_other_versions(cell, results)
     with pytest.raises(SweepStopped, match="other versions"):
         _refuse_other_versions(cell, {"0" * 32: None})

@@ -86,7 +86,8 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
     "--jobs", metavar="N", type=int, default=1, help="Processes, -1 for all cores; the numbers do not change."
 )
 @click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
+@click.option("--time-limit", metavar="SECONDS", type=float, help="For each cell; one that takes longer is given up.")
+def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None) -> None:
     """Compute the grid of worlds, encoders, metrics and seeds that FILE (TOML) declares.
 
     Cells are written as they are finished: run the same again to go on after an interruption.
@@ -99,6 +100,6 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None) -> None:
         declared = read_sweep(file)
         folder = out or Path(declared.name)
         with resumable():
-            table = run(declared, folder, n_jobs=jobs, cluster=cluster, progress=True)
+            table = run(declared, folder, n_jobs=jobs, cluster=cluster, time_limit=time_limit, progress=True)
         print_wide(printed(table))
         click.echo(f"wrote {folder / 'table.parquet'}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,10 @@ from unweave.sweeps.protocol import Measurement, problem_of
 from unweave.sweeps.store import Store
 from unweave.sweeps.sweep import RESULT_COLUMNS, Cell, Sweep
 from unweave.sweeps.threads import one_thread
+from unweave.sweeps.workers import Lost, SweepStopped, in_processes, on_cluster
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-CELLS_IN_CLUSTER = 1000
-
-
-class SweepStopped(EvidenceError):
-    """A sweep that could not go on; the message says why, and where the finished cells are."""
 
 
 def run(
@@ -35,12 +29,14 @@ def run(
     *,
     n_jobs: int = 1,
     cluster: str | None = None,
+    time_limit: float | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
     """Compute what the folder does not hold yet, and return the table.
 
     Every cell is written when it is finished. A run that was killed goes on where it was; a finished one only reads.
-    The numbers do not depend on the number of workers nor on where they are.
+    The numbers do not depend on the number of workers nor on where they are. In processes, a cell that ends its process
+    twice or runs out of time is nan with the reason, the others go on, and the next run tries it again.
 
     Parameters
     ----------
@@ -53,6 +49,8 @@ def run(
         Processes; -1 for one per core.
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute instead.
+    time_limit : float, optional
+        Seconds that a cell may take; it is then computed in a process of its own, also with ``n_jobs=1``.
     progress : bool
         Show a bar with the time left on a terminal.
 
@@ -76,6 +74,8 @@ def run(
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+    if time_limit is not None and (cluster is not None or not time_limit > 0):
+        raise EvidenceError(f"time_limit={time_limit!r} is not a limit: use seconds above 0, and none on a cluster.")
     keys = [row_keys(cell) for cell in sweep.cells]
     with Store(folder, sweep.name) as store:
         tasks = _missing(sweep, keys, store.results)
@@ -85,7 +85,7 @@ def run(
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
-                for number, results in _computed(tasks, n_jobs, cluster):
+                for number, results in _computed(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
                     store.add(results)
                     bar.advance()
@@ -113,29 +113,31 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
     return tasks
 
 
-def _computed(tasks: list[Cell], n_jobs: int, cluster: str | None) -> Iterator[tuple[int, dict[str, Measurement]]]:
+def _computed(
+    tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
+) -> Iterator[tuple[int, dict[str, Measurement]]]:
     """Number and results of every task, in the order in which they are finished."""
+    found: Generator[tuple[int, Any], None, None]
     if not tasks:
         return
-    with ExitStack() as stack:
-        if cluster is not None:
-            stack.enter_context(_on_cluster(cluster))
-        elif n_jobs != 1:
-            stack.enter_context(joblib.parallel_config("loky", n_jobs=n_jobs, inner_max_num_threads=1))
-        else:
-            stack.enter_context(joblib.parallel_config("sequential", n_jobs=1))
-        # one cell at a time, so that it is written when finished; workers that join a cluster later find some left
-        ahead = "2*n_jobs" if cluster is None else CELLS_IN_CLUSTER
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
-        calls = (joblib.delayed(compute)(number, cell) for number, cell in enumerate(tasks))
-        try:
-            with closing(parallel(calls)) as found:
-                yield from found
-        except Exception as error:
-            raise SweepStopped(_why_it_stopped(error)) from error
+    if cluster is not None:
+        found = on_cluster(compute, tasks, cluster)
+    elif n_jobs == 1 and time_limit is None:
+        found = ((number, compute(cell)) for number, cell in enumerate(tasks))
+    else:
+        found = in_processes(compute, tasks, n_jobs, time_limit)
+    try:
+        with closing(found):
+            for number, result in found:
+                yield number, _failed(tasks[number], result.reason) if isinstance(result, Lost) else result
+    except EvidenceError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise SweepStopped(f"A cell could not be computed: {reason}.") from error
 
 
-def compute(number: int, cell: Cell) -> tuple[int, dict[str, Measurement]]:
+def compute(cell: Cell) -> dict[str, Measurement]:
     """Results of one cell by key: what a worker does."""
     keys = row_keys(cell)
     # nothing inside a cell starts workers of its own, and no library more than one thread
@@ -143,31 +145,19 @@ def compute(number: int, cell: Cell) -> tuple[int, dict[str, Measurement]]:
         try:
             found = cell.protocol.scores(cell.world, cell.encoder, cell.n_rows, cell.seed, cell.metric_by_label)
         except Exception as error:  # world, encoder or evidence: the other cells go on
-            problem, final = problem_of(error)
-            found = [Measurement(label, math.nan, math.nan, problem, math.nan, final) for label in keys]
+            return _failed(cell, *problem_of(error))
     by_label = {entry.metric: entry for entry in found}
     if by_label.keys() != keys.keys():
         raise SweepStopped(
             f"{type(cell.protocol).__name__} gave {', '.join(by_label)} where {', '.join(keys)} were asked for."
         )
-    return number, {key: by_label[label] for label, key in keys.items()}
+    return {key: by_label[label] for label, key in keys.items()}
 
 
-@contextmanager
-def _on_cluster(address: str) -> Iterator[None]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
-    try:
-        client = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
-    except (OSError, ValueError) as error:
-        raise EvidenceError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
-    with client, joblib.parallel_config("dask", client=client) as config:
-        # joblib computes in this process, not in the cluster, when there is only one core at the start
-        cores = config["backend"].effective_n_jobs
-        config["backend"].effective_n_jobs = lambda n_jobs: max(cores(n_jobs), 2)
-        yield
+def _failed(cell: Cell, problem: str, final: bool = False) -> dict[str, Measurement]:
+    """Results of a cell that has none; unless it is final, the next run tries again."""
+    keys = row_keys(cell)
+    return {key: Measurement(label, math.nan, math.nan, problem, math.nan, final) for label, key in keys.items()}
 
 
 def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:
@@ -177,16 +167,6 @@ def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:
             "A worker computes with other versions of unweave, numpy, scipy or scikit-learn than this process: "
             "install the same everywhere."
         )
-
-
-def _why_it_stopped(error: Exception) -> str:
-    if isinstance(error, SweepStopped):
-        return str(error)
-    if type(error).__name__ in ("TerminatedWorkerError", "KilledWorker", "BrokenProcessPool"):
-        return "A worker process died in the middle of a cell (killed, or out of memory)."
-    if isinstance(error, TimeoutError):
-        return "The cluster has no workers: start some with `dask worker ADDRESS`."
-    return f"A cell could not be computed: {type(error).__name__}: {' '.join(str(error).split())}."
 
 
 def _where_it_is(store: Store, n_results: int) -> str:
