@@ -11,6 +11,7 @@ from typing import NotRequired, TypedDict
 from unweave.card.card_checks import check_card
 from unweave.card.vocabulary import UNBOUNDED, Assumption, Chance, Equivalence, Need, Variant
 from unweave.evidence import Evidence, FactorKind
+from unweave.evidence.reading.columns import quoted
 
 HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
@@ -127,12 +128,13 @@ class Card:
             if kind not in self.factor_kinds:
                 taken = ", ".join(sorted(kind.value for kind in self.factor_kinds))
                 return (
-                    f"{self.name} takes {taken} factors, and {name!r} is {kind.value}: leave it out or state its kind."
+                    f"{self.name} takes {taken} factors, and {quoted(name)} is {kind.value}: "
+                    "leave it out or state its kind."
                 )
         if "factors" in self.needs and evidence.factor_tables and not self.takes_factor_tables:
             first = next(iter(evidence.factor_tables))
             return (
-                f"{self.name} needs a label for every sample, and factor {first!r} is a table of probabilities: "
+                f"{self.name} needs a label for every sample, and factor {quoted(first)} is a table of probabilities: "
                 "pass its most probable values, or use rmig or jemmig."
             )
         if "factors" in self.needs and len(evidence.constant_factors) == evidence.n_factors:

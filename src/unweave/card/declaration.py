@@ -56,7 +56,7 @@ class Metric(Protocol[Options]):
         missing: Literal["refuse", "drop"] = "refuse",
         nuisances: object = None,
         row_groups: Sequence[object] | None = None,
-        code_groups: Mapping[str, Sequence[str]] | None = None,
+        code_groups: Mapping[str, Sequence[str | int]] | None = None,
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, quoted
 
 
 def checked_groups(
-    code_groups: Mapping[str, Sequence[str]] | None, names: tuple[str, ...]
+    code_groups: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
-    """Groups of known codes, none of them twice."""
+    """Groups of known codes, none of them twice; a code is given by its name, or by its number from 0.
+
+    >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
+    {'position': ('x', 'y')}
+    """
     groups = {
-        str(group): (members,) if isinstance(members, str) else tuple(map(str, members))
+        str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
         for group, members in (code_groups or {}).items()
     }
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:
-        raise EvidenceError(f"code_groups names {strange[0]!r}, which is not a code: use the codes' names.")
+        raise EvidenceError(
+            f"code_groups names {quoted(strange[0])}, which is not a code: "
+            "use the codes' names, or their numbers from 0."
+        )
     if len(set(members)) < len(members):
         twice = next(member for member in members if members.count(member) > 1)
-        raise EvidenceError(f"Code {twice!r} is in two code groups: put every code in one.")
+        raise EvidenceError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
     return groups
+
+
+def _name_of(member: str | int, names: tuple[str, ...]) -> str:
+    """The name that is meant; a number is a name where a code is called so, and else a place."""
+    if str(member) in names or isinstance(member, str):
+        return str(member)
+    return names[member] if 0 <= member < len(names) else str(member)

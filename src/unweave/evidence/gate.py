@@ -34,7 +34,7 @@ class Evidence(Derivable):
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
-        ordinal; other numbers are continuous.
+        ordinal; other numbers are continuous. An ordered category of pandas is the number of its level.
     missing : {"refuse", "drop"}
         Whether rows with missing values are an error or are left out (`n_dropped` says how many, `kept_rows` which
         are left).
@@ -42,7 +42,7 @@ class Evidence(Derivable):
         What varies in the data and should not reach the codes.
     row_groups : sequence of n labels, optional
         Rows of one subject or video; splits and permutations keep them whole.
-    code_groups : mapping of name to code names, optional
+    code_groups : mapping of name to code names or numbers, optional
         Codes that form one sub-representation.
     factor_names, code_names : sequence of str, optional
         Names where the tables carry none.

@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, quoted
 
 MOST_ORDINAL_LEVELS = 50
 FEWEST_ROWS_PER_LEVEL = 5
@@ -79,7 +79,7 @@ def resolved_kinds(
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:
             raise EvidenceError(
-                f"Factor {name!r} holds text, so it cannot be {declared.kind.value}: "
+                f"Factor {quoted(name)} holds text, so it cannot be {declared.kind.value}: "
                 "turn it into numbers in the order you mean, or declare it categorical."
             )
         if declared.kind is FactorKind.CIRCULAR:
@@ -99,8 +99,8 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
         stated = {str(name): text for name, text in given.items()}
         unknown = [name for name in stated if name not in names]
         if unknown:
-            known = ", ".join(map(repr, names[:8])) + (" and others" if len(names) > 8 else "")
-            raise EvidenceError(f"kinds names {unknown[0]!r}, but the factors are {known}: use these names.")
+            known = ", ".join(map(quoted, names[:8])) + (" and others" if len(names) > 8 else "")
+            raise EvidenceError(f"kinds names {quoted(unknown[0])}, but the factors are {known}: use these names.")
         return {name: _parsed(text) for name, text in stated.items()}
     given = list(given)
     if len(given) != len(names):
@@ -123,7 +123,7 @@ def _parsed(text: object) -> DeclaredKind:
             raise ValueError
     except ValueError:
         raise EvidenceError(
-            f"{str(text)!r} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
+            f"{quoted(text)} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
             "or circular:PERIOD, such as circular:360."
         ) from None
     return DeclaredKind(kind, length) if kind is FactorKind.CIRCULAR else DeclaredKind(kind)
@@ -133,7 +133,7 @@ def _check_period(name: str, column: FloatArray, period: float) -> None:
     span = float(column.max() - column.min()) if column.size else 0.0
     if span > period * (1 + 1e-9):
         raise EvidenceError(
-            f"Factor {name!r} is circular with period {period:.6g}, but its values span {span:.6g}: "
+            f"Factor {quoted(name)} is circular with period {period:.6g}, but its values span {span:.6g}: "
             "state the period in its own units, such as circular:360 for degrees."
         )
 
@@ -143,6 +143,6 @@ def _refuse_identifier(name: str, column: FloatArray) -> None:
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
         raise EvidenceError(
-            f"Factor {name!r} is categorical with {n_levels} values in {column.size} rows: leave it out if it is an "
-            "identifier, or declare it continuous if it is a number."
+            f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: "
+            "leave it out if it is an identifier, or declare it continuous if it is a number."
         )

@@ -29,7 +29,7 @@ class EvidenceOptions(TypedDict, total=False):
     missing: Literal["refuse", "drop"]
     nuisances: object
     row_groups: Sequence[object] | None
-    code_groups: Mapping[str, Sequence[str]] | None
+    code_groups: Mapping[str, Sequence[str | int]] | None
     factor_names: Sequence[str] | None
     code_names: Sequence[str] | None
     decoder: object

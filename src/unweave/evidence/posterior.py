@@ -10,7 +10,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence.reading.batches import gathered
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.probabilities import probability_table
 from unweave.evidence.reading.tables import Table, common_index, read_numbers
 
@@ -65,7 +65,7 @@ class Posterior:
                 "A posterior needs its spread once: pass either std or log_variance or covariance beside the mean."
             )
         self.categories: dict[str, FloatArray] = {
-            str(name): probability_table(table, f"Categorical code {str(name)!r}")
+            str(name): probability_table(table, f"Categorical code {quoted(name)}")
             for name, table in (categories or {}).items()
         }
         gaussian = None if mean is None else read_numbers(mean, "code", names)
@@ -183,13 +183,13 @@ def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -
     names = [*(gaussian.names if gaussian else ()), *categories]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise EvidenceError(f"Two codes are called {twice!r}: give every code a name of its own.")
+        raise EvidenceError(f"Two codes are called {quoted(twice)}: give every code a name of its own.")
     lengths = {name: table.shape[0] for name, table in categories.items()}
     n_rows = gaussian.values.shape[0] if gaussian else next(iter(lengths.values()))
     for name, length in lengths.items():
         if length != n_rows:
             raise EvidenceError(
-                f"Categorical code {name!r} has {length} rows and the other codes have {n_rows}: "
+                f"Categorical code {quoted(name)} has {length} rows and the other codes have {n_rows}: "
                 "pass the same samples in the same order."
             )
     points = [table.argmax(axis=1).astype(np.float64) for table in categories.values()]
@@ -214,7 +214,7 @@ def _positive(spread: Table) -> Table:
     below = np.flatnonzero((spread.values <= 0).any(axis=0))
     if below.size:
         raise EvidenceError(
-            f"The posterior's std of code {spread.names[below[0]]!r} is zero or negative in "
+            f"The posterior's std of code {quoted(spread.names[below[0]])} is zero or negative in "
             f"{int((spread.values[:, below[0]] <= 0).sum())} rows: pass logarithms of variances as log_variance, "
             "or plain codes where the encoder is deterministic."
         )

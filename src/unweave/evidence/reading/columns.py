@@ -17,10 +17,22 @@ from unweave.arrays import FloatArray
 
 Levels = tuple[str, ...]
 LARGEST_EXACT_INTEGER = 2**53
+LONGEST_NAME = 60
 
 
 class EvidenceError(ValueError):
     """Input that cannot be scored; the message says what is wrong, where, and what to do."""
+
+
+def quoted(name: object) -> str:
+    """A name as messages show it: in quotes, and long ones without their middle.
+
+    >>> quoted("size"), quoted("x" * 10_000)
+    ("'size'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxx'")
+    """
+    shown = repr(str(name))
+    half = LONGEST_NAME // 2
+    return shown if len(shown) <= LONGEST_NAME + 3 else f"{shown[:half]}...{shown[-half:]}"
 
 
 def plain(given: object) -> NDArray[Any]:
@@ -59,7 +71,11 @@ def _widened(tensor: Any) -> NDArray[Any]:
 
 def series_values(series: nw.Series[Any]) -> NDArray[Any]:
     """Values of a data frame's column as numpy holds them without loss."""
-    # a categorical type is the user's word that the values have no order, whatever its categories are made of
+    ordered = getattr(getattr(nw.to_native(series), "cat", None), "ordered", False)
+    if ordered:  # the places in the stated order, which make the factor a number; pandas numbers missing values -1
+        places = np.asarray(nw.to_native(series).cat.codes, dtype=np.float64)
+        return np.where(places < 0, np.nan, places)
+    # other categorical types are the user's word that the values have no order, whatever the categories are made of
     if series.dtype in (nw.Categorical, nw.Enum):
         series = series.cast(nw.String)
     # integers beside missing values would be rounded to floats, and numpy has none of 128 bits

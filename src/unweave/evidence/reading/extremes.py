@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.tables import Table
 
 LARGEST_SQUARED = 1e150
@@ -20,7 +20,7 @@ def refuse_extremes(*tables: Table | None) -> None:
                 largest, span = np.abs(column).max(), column.max() - column.min()
             if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
                 raise EvidenceError(
-                    f"{table.what.capitalize()} {name!r} reaches {largest:.3g} and spans {span:.3g}, "
+                    f"{table.what.capitalize()} {quoted(name)} reaches {largest:.3g} and spans {span:.3g}, "
                     "whose squares floats cannot hold: state it in other units."
                 )
 

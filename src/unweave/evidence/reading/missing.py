@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import Rows
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.tables import Table
 
 MOST_COLUMNS_NAMED = 5
@@ -25,7 +25,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
     bad_rows = np.logical_or.reduce(found)
     if missing == "refuse":
         counts = [
-            f"{tables[what].what} {name!r} ({count})"
+            f"{tables[what].what} {quoted(name)} ({count})"
             for what, mask in masks.items()
             if mask is not None
             for name, count in zip(tables[what].names, mask.sum(axis=0), strict=True)
@@ -54,7 +54,7 @@ def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     if infinite.any():
         j = int(np.flatnonzero(infinite)[0])
         raise EvidenceError(
-            f"{table.what.capitalize()} {table.names[j]!r} is infinite in {infinite[j]} rows: "
+            f"{table.what.capitalize()} {quoted(table.names[j])} is infinite in {infinite[j]} rows: "
             "clip these values or leave the rows out."
         )
     mask = np.isnan(table.values)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError, plain
+from unweave.evidence.reading.columns import EvidenceError, plain, quoted
 
 SUM_TOLERANCE = 1e-3
 
@@ -27,7 +27,8 @@ def probability_table(given: object, where: str) -> FloatArray:
     if not np.isfinite(table).all() or (table < 0).any():
         bad = int((~np.isfinite(table) | (table < 0)).any(axis=1).sum())
         raise EvidenceError(
-            f"{where} is negative or missing in {bad} rows: pass probabilities, such as the softmax of the logits."
+            f"{where} is negative or missing in {bad} rows: pass probabilities, such as the softmax of the logits, "
+            "or give every column a name of its own if these are several factors."
         )
     totals = table.sum(axis=1)
     off = np.abs(totals - 1) > SUM_TOLERANCE
@@ -35,7 +36,8 @@ def probability_table(given: object, where: str) -> FloatArray:
         first = int(np.flatnonzero(off)[0])
         raise EvidenceError(
             f"{where} does not sum to one in {int(off.sum())} rows (row {first} sums to {totals[first]:.4g}): "
-            "pass probabilities, such as the softmax of the logits."
+            "pass probabilities, such as the softmax of the logits, or give every column a name of its own "
+            "if these are several factors."
         )
     table /= totals[:, None]
     table.flags.writeable = False
@@ -52,7 +54,7 @@ def split_off_tables(factors: object) -> tuple[object, dict[str, FloatArray]]:
     if not isinstance(factors, Mapping):
         return factors, {}
     tables = {
-        name: probability_table(column, f"Factor {str(name)!r}")
+        name: probability_table(column, f"Factor {quoted(name)}")
         for name, column in factors.items()
         if _is_table(column)
     }

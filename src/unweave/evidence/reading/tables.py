@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError, Levels, numbers, plain, series_values
+from unweave.evidence.reading.columns import EvidenceError, Levels, numbers, plain, quoted, series_values
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
     values = np.empty((lengths.pop(), len(columns)), dtype=np.float64, order="F")
     levels: list[Levels | None] = []
     for j, (name, column) in enumerate(zip(found_names, columns, strict=True)):
-        values[:, j], column_levels = numbers(column, f"{what.capitalize()} {name!r}")
+        values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
         levels.append(column_levels)
     return Table(what, values, tuple(found_names), tuple(levels), index)
 
@@ -76,7 +76,7 @@ def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -
     text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
     if text:
         raise EvidenceError(
-            f"{what.capitalize()} {text[0]!r} holds text: {what}s are numbers, so leave this column out."
+            f"{what.capitalize()} {quoted(text[0])} holds text: {what}s are numbers, so leave this column out."
         )
     return table
 
@@ -85,10 +85,10 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
     if isinstance(given, Mapping):
         names = [str(key) for key in given]
         read = [
-            read_column(entry, f"{what.capitalize()} {name!r}")
+            read_column(entry, f"{what.capitalize()} {quoted(name)}")
             for name, entry in zip(names, given.values(), strict=True)
         ]
-        index = common_index({f"{what} {name!r}": index for name, (_, index) in zip(names, read, strict=True)})
+        index = common_index({f"{what} {quoted(name)}": index for name, (_, index) in zip(names, read, strict=True)})
         return [column for column, _ in read], names, index
     try:
         frame = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
@@ -99,8 +99,10 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         column, index = read_column(given, f"The {what}")
         return [column], [str(frame.name or f"{what} 0")], index
     if isinstance(frame, nw.DataFrame):
-        series = [frame[:, j] for j in range(frame.shape[1])]
-        columns = [_one_value_per_row(series_values(entry), f"{what.capitalize()} {entry.name!r}") for entry in series]
+        series: list[Any] = list(frame.iter_columns())  # by their numbers would take quadratic time
+        columns = [
+            _one_value_per_row(series_values(entry), f"{what.capitalize()} {quoted(entry.name)}") for entry in series
+        ]
         return columns, [str(name) for name in frame.columns], _row_index(given)
     array = plain(given)
     if array.ndim == 0:
@@ -155,7 +157,7 @@ def common_index(indexes: Mapping[str, Any]) -> Any:
 def _refuse_repeated(names: Sequence[str], what: str) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise EvidenceError(f"Two {what}s are called {twice!r}: give every column a name of its own.")
+        raise EvidenceError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
 
 
 def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
