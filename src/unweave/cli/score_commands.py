@@ -219,9 +219,21 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
 @click.command()
 @click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
-def demo(rows: int) -> None:
-    """Score a few encoders of a circuit with a resistor."""
+@click.option("--trained", is_flag=True, help="Train a small model of images, encode, score and write the page.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder, with --trained.")
+def demo(rows: int, trained: bool, out: Path) -> None:
+    """Score a few encoders of a circuit with a resistor, or (--trained) go from a model to its page in a minute."""
     with one_sentence_errors():
+        if trained:
+            from unweave.cli.trained_demo import trained_demonstration
+            from unweave.report.page.page_files import write_pages
+
+            out.mkdir(parents=True, exist_ok=True)
+            evaluation = trained_demonstration(out, click.echo)
+            show(evaluation, as_json=False)
+            for path in write_pages(evaluation, html=out / "page.html"):
+                click.echo(f"wrote {path}")
+            return
         from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 

@@ -24,8 +24,9 @@ from unweave.synthetic.attacks import Mixing, Redundancy
 
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
-N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 2000
-DRAWS = MixtureSampling(500)
+# fewer rows leave UniBound at 0 before the attack, more take too long with the attack's covariances
+N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 10_000
+DRAWS = MixtureSampling(200)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     with progress_bar(len(codes) * len(STRENGTHS), options.progress) as bar:
         for name, encoded in codes.items():
             source = "given" if options.codes else "published"
-            kept = KeptNumbers(options.folder / "002" / f"{source} attacked {name} {n_rows} {options.seed or 0}.json")
+            sizes = f"{n_rows} {ROWS_OF_DECOMPOSITION} {DRAWS.samples} {options.seed or 0}"
+            kept = KeptNumbers(options.folder / "002" / f"{source} attacked {name} {sizes}.json")
             rows = []
             for alpha in STRENGTHS:
                 bar.step(f"002: {name} attacked with strength {alpha:g}")

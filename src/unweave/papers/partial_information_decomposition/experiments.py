@@ -147,7 +147,7 @@ PAPER = Paper(
             draw=draw_attacks,
             options=("seed", "n_rows", "weights", "codes"),
             needs=("torch", "weights"),
-            cost="4 minutes on one core",
+            cost="8 minutes on one core",
         ),
     ),
 )
