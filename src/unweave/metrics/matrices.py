@@ -29,6 +29,12 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
     return ~np.isin(evidence.factor_names, evidence.constant_factors)
 
 
+@memoised(on="codes")
+def live_points(evidence: Evidence) -> NDArray[np.bool_]:
+    """Which codes vary as points; a posterior of constant mean has only its width, which metrics of points ignore."""
+    return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
+
+
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
     """Numbers that stand for factor j (n x b): itself, its cosine and sine, or the indicators of its levels."""
     column, declared = evidence.factors[:, j], evidence.declared_kinds[j]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import Histogram
@@ -18,7 +19,7 @@ from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
-from unweave.metrics.information.relative_information import NO_CODE_VARIES, live, relative_information_matrix
+from unweave.metrics.information.relative_information import NO_CODE_VARIES, relative_information_matrix, telling_codes
 from unweave.score import Score
 
 
@@ -65,17 +66,18 @@ def mig_sup(
     1.0
     """
     shares = relative_information_matrix(evidence, estimator, normalise)
+    counted = telling_codes(evidence, shares)
     ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # a lone factor is told from none
-    per_code = np.where(live(evidence), ranked[:, -1] - ranked[:, -2], np.nan)
+    per_code = np.where(counted, ranked[:, -1] - ranked[:, -2], np.nan)
     return Score(
-        raw=float(np.nanmean(per_code)) if live(evidence).any() else np.nan,
+        raw=float(np.nanmean(per_code)) if counted.any() else np.nan,
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"relative_information_matrix": shares},
-        caveats=_caveats(evidence),
+        caveats=_caveats(evidence, counted),
     )
 
 
-def _caveats(evidence: Evidence) -> tuple[Finding, ...]:
-    if not live(evidence).any():
+def _caveats(evidence: Evidence, counted: NDArray[np.bool_]) -> tuple[Finding, ...]:
+    if not counted.any():
         return (NO_CODE_VARIES,)
     return (Finding("one_factor"),) if evidence.n_factors == 1 else ()

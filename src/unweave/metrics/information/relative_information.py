@@ -11,16 +11,14 @@ from unweave.arrays import FloatArray
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.memo import memoised
-from unweave.metrics.matrices import code_entropies, factor_entropies, mutual_information_matrix
+from unweave.metrics.matrices import code_entropies, factor_entropies, live_points, mutual_information_matrix
 
 NO_CODE_VARIES = Finding("no_code_varies")
 
 
-@memoised(on="codes")
-def live(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which codes vary at all."""
-    return ~np.isin(evidence.code_names, evidence.dead_codes)
+def telling_codes(evidence: Evidence, shares: FloatArray) -> NDArray[np.bool_]:
+    """Codes that count: those that vary as points, and those whose posteriors tell something without varying so."""
+    return live_points(evidence) | (shares > 0).any(axis=1)
 
 
 def relative_information_matrix(

@@ -17,10 +17,11 @@ from unweave.arrays import FloatArray
 from unweave.card import seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
-from unweave.metrics.intervention.comparable_codes import Scale, live_codes
+from unweave.metrics.intervention.comparable_codes import Scale
 from unweave.metrics.intervention.fixed_factors import Plan, batches
 from unweave.metrics.intervention.held_factors import Held, held_factor_metric, holdable, one_held
 from unweave.metrics.intervention.votes import NO_CODES, ONE_FACTOR, accuracy_score
+from unweave.metrics.matrices import live_points
 from unweave.score import Score
 
 BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
@@ -77,7 +78,7 @@ def beta_vae_score(
     per_factor = max(n_batches // len(held_of), 1)
     plan = Plan(per_factor * batch_size, 2, bins, scale)
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
-    if len(held_of) < 2 or not live_codes(evidence).any():
+    if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     right = []
     for split in range(n_splits):

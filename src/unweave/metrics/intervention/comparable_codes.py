@@ -9,19 +9,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, EvidenceError
 from unweave.memo import memoised
+from unweave.metrics.matrices import live_points
 
 Scale = Literal["ranks", "values"]
 FREE_DRAWS = 10_000
-
-
-def live_codes(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which codes vary at all; the others would win every comparison of variances."""
-    return ~np.isin(evidence.code_names, evidence.dead_codes)
 
 
 def intervenes(evidence: Evidence) -> bool:
@@ -40,7 +35,7 @@ def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: n
         )
     if not np.isfinite(codes).all():
         raise EvidenceError("The sampler gave codes that are missing or infinite: let it return finite ones.")
-    return np.ascontiguousarray(codes[:, live_codes(evidence)])
+    return np.ascontiguousarray(codes[:, live_points(evidence)])
 
 
 def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
@@ -55,7 +50,7 @@ def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
 
 @memoised(on="codes")
 def _of_rows(evidence: Evidence, scale: Scale) -> FloatArray:
-    return _on_scale(np.ascontiguousarray(evidence.codes[:, live_codes(evidence)]), scale)
+    return _on_scale(np.ascontiguousarray(evidence.codes[:, live_points(evidence)]), scale)
 
 
 @memoised(on="both")

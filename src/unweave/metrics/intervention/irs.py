@@ -20,10 +20,11 @@ from unweave.estimators.information.binning import Binning
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
-from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, live_codes
+from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes
 from unweave.metrics.intervention.distances_from_mean import far, mean_distances
 from unweave.metrics.intervention.fixed_factors import FEW_ROWS
 from unweave.metrics.intervention.votes import NO_CODES
+from unweave.metrics.matrices import live_points
 from unweave.score import Score
 
 
@@ -90,7 +91,7 @@ def irs(
     >>> float(irs(factors, np.exp(factors))) > 0.9
     True
     """
-    live = live_codes(evidence)
+    live = live_points(evidence)
     if not live.any():
         return Score(math.nan, caveats=(NO_CODES,))
     if overall not in ("quantile", "largest"):

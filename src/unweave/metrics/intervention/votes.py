@@ -10,9 +10,10 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.intervention.comparable_codes import comparable_codes, live_codes
+from unweave.metrics.intervention.comparable_codes import comparable_codes
 from unweave.metrics.intervention.fixed_factors import Plan, batches
 from unweave.metrics.intervention.held_factors import Held, holdable
+from unweave.metrics.matrices import live_points
 from unweave.score import Score
 
 ONE_FACTOR = Finding("one_factor_to_tell")
@@ -30,14 +31,14 @@ def vote_score(
 ) -> Score:
     """Accuracy of the majority vote of one half of the rows on the other half, both ways, over several halvings."""
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
-    if len(held_of) < 2 or not live_codes(evidence).any():
+    if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
-    if live_codes(evidence).sum() == 1:
+    if live_points(evidence).sum() == 1:
         caveats = (*caveats, Finding("one_code_wins"))
     tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))
-    matrix[np.ix_(np.flatnonzero(live_codes(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
+    matrix[np.ix_(np.flatnonzero(live_points(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
     return accuracy_score(evidence, held_of, right, rescale, caveats, {"vote_matrix": matrix})
 
 

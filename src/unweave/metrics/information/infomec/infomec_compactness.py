@@ -56,7 +56,7 @@ def infomec_compactness(
     True
     """
     nmi = normalised_information_matrix(evidence, estimator)
-    active = active_codes(evidence, activity)
+    active = active_codes(evidence, activity, nmi)
     if active.sum() < 2:
         why = Finding("one_code_active") if active.any() else NO_CODE_VARIES
         return Score(raw=np.nan, caveats=(why,))

@@ -60,7 +60,7 @@ def infomec_modularity(
     nmi = normalised_information_matrix(evidence, estimator)
     if varying(evidence).sum() < 2:
         return Score(raw=np.nan, caveats=(Finding("one_factor_varies"),))
-    active = active_codes(evidence, activity)
+    active = active_codes(evidence, activity, nmi)
     if not active.any():
         return Score(raw=np.nan, caveats=(NO_CODE_VARIES,))
     per_code = np.where(active, concentration(nmi[:, varying(evidence)]), np.nan)

@@ -13,7 +13,7 @@ from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.mutual_information import NearestNeighbour
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
-from unweave.metrics.information.relative_information import live, relative_information_matrix
+from unweave.metrics.information.relative_information import relative_information_matrix, telling_codes
 
 NEIGHBOURS = NearestNeighbour(k=10, ranked=True)
 Activity = Literal["varies", "range"]
@@ -39,10 +39,10 @@ def normalised_information_matrix(evidence: Evidence, estimator: Information) ->
     return np.maximum(relative_information_matrix(evidence, estimator, "factor_entropy"), 0.0)
 
 
-def active_codes(evidence: Evidence, activity: Activity) -> NDArray[np.bool_]:
+def active_codes(evidence: Evidence, activity: Activity, nmi: FloatArray) -> NDArray[np.bool_]:
     """Codes that vary or, as published, those whose range is above a twentieth of the widest code's."""
     if activity == "varies":
-        return live(evidence)
+        return telling_codes(evidence, nmi)
     if activity != "range":
         raise ValueError(f"activity={activity!r} is not known: use 'varies' or 'range'.")
     widths = np.ptp(evidence.codes, axis=0)

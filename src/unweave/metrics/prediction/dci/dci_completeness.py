@@ -14,7 +14,7 @@ from unweave.card import seed_from
 from unweave.estimators.probes.protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.matrices import varying
+from unweave.metrics.matrices import live_points, varying
 from unweave.metrics.prediction.dci.relative_importance import (
     DEFAULT_PROBE,
     NOTHING_USED,
@@ -66,7 +66,7 @@ def dci_completeness(
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[varying(evidence)] = concentration(matrix.T)
     caveats = [] if totals.any() else [NOTHING_USED]
-    live = ~np.isin(evidence.code_names, evidence.dead_codes)
+    live = live_points(evidence)
     if totals.any() and 1 < live.sum() < live.size:
         without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
         caveats.append(Finding("dead_codes_counted", n_codes=live.size, without=without))

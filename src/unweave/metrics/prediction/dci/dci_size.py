@@ -10,7 +10,7 @@ from __future__ import annotations
 from unweave.card import ANY_KIND, metric
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.matrices import varying
+from unweave.metrics.matrices import live_points, varying
 from unweave.score import Score
 
 
@@ -45,7 +45,7 @@ def dci_size(evidence: Evidence) -> Score:
     >>> float(dci_size(factors, np.column_stack([factors, factors])))
     0.5
     """
-    n_factors, n_codes = int(varying(evidence).sum()), evidence.n_codes - len(evidence.dead_codes)
+    n_factors, n_codes = int(varying(evidence).sum()), int(live_points(evidence).sum())
     if not n_codes:
         return Score(float("nan"), caveats=(Finding("no_code_varies"),))
     fewer = Finding("fewer_codes_than_factors", n_codes=n_codes, n_factors=n_factors)
