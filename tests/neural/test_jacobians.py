@@ -130,12 +130,12 @@ def test_the_flows_own_rules_agree_with_automatic_differentiation(couplings):
 
 def test_the_training_term_is_the_metric():
     """The torch loss and the numpy metric agree on the same latents."""
-    from unweave.neural.training import Objective, loss_terms
+    from unweave.neural.training import FlowObjective, loss_terms
 
     flow = CouplingFlow(4, FlowSettings(n_blocks=2, hidden=8)).double()
     latents = torch.from_numpy(np.random.default_rng(0).standard_normal((300, 4)))
     rows = flow.decode(latents).detach()
-    _, shared, _ = loss_terms(flow, rows, Objective(total_correlation=1.0, n_columns=4), np.random.default_rng(0))
+    _, shared, _ = loss_terms(flow, rows, FlowObjective(total_correlation=1.0, n_columns=4), np.random.default_rng(0))
     from unweave.metrics import manifold_total_correlation
 
     assert manifold_total_correlation(flow, n_samples=300).raw == pytest.approx(float(shared.detach()), abs=1e-9)

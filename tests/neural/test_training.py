@@ -10,7 +10,7 @@ pytest.importorskip("zuko")
 
 from unweave import EvidenceError  # noqa: E402
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
-from unweave.neural.training import Objective, TrainingSettings, loss_terms, mean_negative_log_likelihood, train  # noqa: E402
+from unweave.neural.training import FlowObjective, FlowTraining, loss_terms, mean_negative_log_likelihood, train  # noqa: E402
 from unweave.synthetic.known_decoders import LinearDecoder, Torus  # noqa: E402
 
 SMALL = FlowSettings(n_blocks=1, hidden=8)
@@ -46,7 +46,7 @@ def test_encoding_and_decoding_are_inverse_and_volumes_are_right(couplings):
 
 def test_training_reaches_the_entropy_of_the_data():
     flow = CouplingFlow(2, SMALL)
-    train(flow, gaussian(), settings=TrainingSettings(n_steps=200, learning_rate=1e-2))
+    train(flow, gaussian(), settings=FlowTraining(n_steps=200, learning_rate=1e-2))
     entropy = 1 + np.log(2 * np.pi)  # a Gaussian with a determinant of 1
     assert mean_negative_log_likelihood(flow, gaussian()) == pytest.approx(entropy, abs=0.03)
 
@@ -54,14 +54,14 @@ def test_training_reaches_the_entropy_of_the_data():
 def test_the_same_seed_gives_the_same_flow_and_another_another():
     flows = [CouplingFlow(2, dataclasses.replace(SMALL, seed=seed)) for seed in (0, 0, 1)]
     for flow, seed in zip(flows, (0, 0, 1), strict=True):
-        train(flow, gaussian(), settings=TrainingSettings(n_steps=5, seed=seed))
+        train(flow, gaussian(), settings=FlowTraining(n_steps=5, seed=seed))
     assert torch.equal(weights_of(flows[0]), weights_of(flows[1]))
     assert not torch.equal(weights_of(flows[0]), weights_of(flows[2]))
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeypatch):
-    settings = TrainingSettings(n_steps=12, checkpoint_every=4)
-    objective = Objective(total_correlation=1.0, reconstruction=1.0, n_columns=1)
+    settings = FlowTraining(n_steps=12, checkpoint_every=4)
+    objective = FlowObjective(total_correlation=1.0, reconstruction=1.0, n_columns=1)
     whole = CouplingFlow(2, SMALL)
     records = train(whole, gaussian(), objective, settings)
     calls = []
@@ -81,15 +81,15 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
     assert train(resumed, gaussian(), objective, settings, checkpoint=path, progress=True) == records
     assert torch.equal(weights_of(resumed), weights_of(whole))
     with pytest.raises(EvidenceError, match="other settings"):
-        train(CouplingFlow(2, SMALL), gaussian(), Objective(), settings, checkpoint=path)
+        train(CouplingFlow(2, SMALL), gaussian(), FlowObjective(), settings, checkpoint=path)
 
 
 def test_few_columns_estimate_the_term_without_bias():
     flow = CouplingFlow(6, FlowSettings(n_blocks=2, hidden=8))
     rows = torch.as_tensor(Torus(3).sample(4000, 0)).float()
     with torch.no_grad():
-        every = loss_terms(flow, rows, Objective(1.0, n_columns=6), np.random.default_rng(0))[1]
-        few = loss_terms(flow, rows, Objective(1.0, n_columns=2), np.random.default_rng(0))[1]
+        every = loss_terms(flow, rows, FlowObjective(1.0, n_columns=6), np.random.default_rng(0))[1]
+        few = loss_terms(flow, rows, FlowObjective(1.0, n_columns=2), np.random.default_rng(0))[1]
     assert float(few) == pytest.approx(float(every), abs=0.05)
 
 
@@ -100,7 +100,7 @@ def test_a_flow_needs_two_features():
 
 def test_a_diverging_training_says_so():
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
-        train(CouplingFlow(2, SMALL), np.array([[np.inf, 0.0]]), settings=TrainingSettings(n_steps=2))
+        train(CouplingFlow(2, SMALL), np.array([[np.inf, 0.0]]), settings=FlowTraining(n_steps=2))
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from unweave.papers.guardians.figures import FIGURES, figures_of
 from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
 from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
 from unweave.papers.guardians.reproduction import comparisons, means
-from unweave.papers.guardians.results import Mean, authors_means, means_of
+from unweave.papers.guardians.results import SeedMean, authors_means, means_of
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
 from unweave.sweeps import run
@@ -186,8 +186,8 @@ def test_reading_the_authors_tables(tmp_path):
     ]
     (tmp_path / "exp01.csv").write_text("\n".join([HEADER, *rows]))
     found = {(key[0], key[-1]): mean for key, mean in authors_means(tmp_path, "exp01").items()}
-    assert found["exp01", "R2"] == Mean(0.5, 0.4, 0.6)
-    assert found["exp01", "MCC-P"] == Mean(1.0, 1.0, 1.0)  # blank: the seeds do not differ
+    assert found["exp01", "R2"] == SeedMean(0.5, 0.4, 0.6)
+    assert found["exp01", "MCC-P"] == SeedMean(1.0, 1.0, 1.0)  # blank: the seeds do not differ
     assert not found["alone", "R2"].has_interval
     assert math.isnan(found["alone", "MCC-P"].mean)
     half = 2.776 * 0.1 / math.sqrt(5)
@@ -203,14 +203,14 @@ KEY = (*Setting("exp03_d5", dgp="D2", encoder="E3").key, "MCC-P")
 @pytest.mark.parametrize(
     ("theirs", "ours", "expected"),
     [
-        (Mean(0.5, 0.4, 0.6), Mean(0.65, 0.59, 0.71), True),
-        (Mean(0.5, 0.4, 0.6), Mean(0.65, 0.61, 0.69), False),
-        (Mean(1.0, 1.0, 1.0), Mean(0.99999, 0.99999, 0.99999), True),  # rounding
-        (Mean(1.0, 1.0, 1.0), Mean(0.999, 0.999, 0.999), False),
-        (Mean(0.5), Mean(0.6, 0.55, 0.65), True),  # as wide as ours
-        (Mean(0.5), Mean(0.61, 0.56, 0.66), False),
-        (Mean(math.nan), Mean(math.nan), True),
-        (Mean(math.nan), Mean(0.5, 0.4, 0.6), False),
+        (SeedMean(0.5, 0.4, 0.6), SeedMean(0.65, 0.59, 0.71), True),
+        (SeedMean(0.5, 0.4, 0.6), SeedMean(0.65, 0.61, 0.69), False),
+        (SeedMean(1.0, 1.0, 1.0), SeedMean(0.99999, 0.99999, 0.99999), True),  # rounding
+        (SeedMean(1.0, 1.0, 1.0), SeedMean(0.999, 0.999, 0.999), False),
+        (SeedMean(0.5), SeedMean(0.6, 0.55, 0.65), True),  # as wide as ours
+        (SeedMean(0.5), SeedMean(0.61, 0.56, 0.66), False),
+        (SeedMean(math.nan), SeedMean(math.nan), True),
+        (SeedMean(math.nan), SeedMean(0.5, 0.4, 0.6), False),
     ],
 )
 def test_when_a_cell_agrees(theirs, ours, expected):
@@ -218,14 +218,16 @@ def test_when_a_cell_agrees(theirs, ours, expected):
 
 
 def test_comparisons_say_why_means_differ():
-    differs = CellAgreement("exp03", KEY, Mean(0.5, 0.4, 0.6), Mean(0.55, 0.5, 0.6))
+    differs = CellAgreement("exp03", KEY, SeedMean(0.5, 0.4, 0.6), SeedMean(0.55, 0.5, 0.6))
     assert "principal axes" in differs.reason
-    assert CellAgreement("exp03", KEY, Mean(0.5), Mean(0.5, 0.4, 0.6)).reason == ""
+    assert CellAgreement("exp03", KEY, SeedMean(0.5), SeedMean(0.5, 0.4, 0.6)).reason == ""
     mixed = (*Setting("exp09", encoder="E7").key, "MCC-P")
-    assert "order" in CellAgreement("exp09", mixed, Mean(0.5), Mean(0.6, 0.5, 0.7)).reason
+    assert "order" in CellAgreement("exp09", mixed, SeedMean(0.5), SeedMean(0.6, 0.5, 0.7)).reason
     assert differs.cell.startswith("run=exp03_d5, dgp=D2, encoder=E3")
     other = (*KEY[:-1], "DCI-D")
-    assert [entry.key for entry in compared("exp03", {KEY: Mean(0.5), other: Mean(0.5)}, {KEY: Mean(0.5)})] == [KEY]
+    assert [
+        entry.key for entry in compared("exp03", {KEY: SeedMean(0.5), other: SeedMean(0.5)}, {KEY: SeedMean(0.5)})
+    ] == [KEY]
 
 
 def test_every_figure_has_cells_and_metrics():
@@ -248,7 +250,9 @@ def test_what_cannot_be_run_is_refused(tmp_path):
 
 def test_agreeing_cells_are_counted():
     key = (*Setting("exp01").key, "R2")
-    found = [CellAgreement("exp01", key, Mean(1.0, 1.0, 1.0), Mean(value, value, value)) for value in (1.0, 0.5)]
+    found = [
+        CellAgreement("exp01", key, SeedMean(1.0, 1.0, 1.0), SeedMean(value, value, value)) for value in (1.0, 0.5)
+    ]
     [check] = counted(found)
     assert (check.claim, check.paper, check.holds) == ("exp01, R2: authors' data", "2 cells", False)
     assert check.here == "intervals overlap in 1, means are equal in 1"
@@ -259,7 +263,7 @@ def test_agreeing_cells_are_counted():
 def means_on(claim, values):
     """Means of a curve along a claim's axis."""
     rows = [{**dict.fromkeys(COLUMNS), **claim.where, claim.along: x} for x in values]
-    return {(*row.values(), claim.metric): Mean(y) for row, y in zip(rows, values.values(), strict=True)}
+    return {(*row.values(), claim.metric): SeedMean(y) for row, y in zip(rows, values.values(), strict=True)}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.sentence)

@@ -8,7 +8,7 @@ pytest.importorskip("matplotlib")
 from unweave.papers.guardians.drawing import COLOUR_OF_METRIC, guardians_figure
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.guardians.reproduction import Shown
-from unweave.papers.guardians.results import Mean
+from unweave.papers.guardians.results import SeedMean
 
 
 def made_up(name, with_theirs):
@@ -16,7 +16,7 @@ def made_up(name, with_theirs):
     parts = []
     for part in figure.parts:
         means = {
-            (*setting.key, metric): Mean(value, value - 0.1, value + 0.1)
+            (*setting.key, metric): SeedMean(value, value - 0.1, value + 0.1)
             for setting in part.settings
             for metric in part.metrics
             for value in [float(rng.uniform())]

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from unweave.auditing.findings.properties import LOSSY_SHARE, PARTLY, SATISFIED
 from unweave.auditing.measurement.grid import ASKS, PROPERTIES
-from unweave.auditing.scorecard import Audit, Measured, Result
+from unweave.auditing.scorecard import Audit, PropertyNumber, Result
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
 SAYS = {
@@ -110,9 +110,9 @@ def _verdicts(audit: Audit) -> Table:
     return table
 
 
-def _most_telling(result: Result) -> list[Measured]:
+def _most_telling(result: Result) -> list[PropertyNumber]:
     """Of every kind the worst row, and for P1 that of each encoder."""
-    best: dict[str, Measured] = {}
+    best: dict[str, PropertyNumber] = {}
     for row in result.measured:
         group = f"{row.kind} {row.label.split(',')[0]}" if row.kind in ("change", "lossless", "distance") else row.kind
         sign = -1 if row.kind == "lossy" else 1
@@ -127,7 +127,7 @@ def _verdict_words(result: Result) -> str:
     return f"undecided ({' or '.join(result.possible)})"
 
 
-def _limits(row: Measured) -> str:
+def _limits(row: PropertyNumber) -> str:
     return f">= {_short(LOSSY_SHARE)}" if row.kind == "lossy" else f"<= {_short(SATISFIED)}, partly {_short(PARTLY)}"
 
 

@@ -24,7 +24,7 @@ Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Measured:
+class PropertyNumber:
     """One number of a property with its interval over seeds; ``counts`` says whether the verdict looks at it."""
 
     label: str
@@ -56,7 +56,7 @@ class Result:
     number: float
     interval: Ends
     where: str
-    measured: tuple[Measured, ...]
+    measured: tuple[PropertyNumber, ...]
     missing: tuple[str, ...] = ()
     worst_case: WorstCase | None = None
 
@@ -183,7 +183,7 @@ def _result(entry: Mapping[str, Any]) -> Result:
         | {
             "possible": tuple(entry["possible"]),
             "missing": tuple(entry["missing"]),
-            "measured": tuple(Measured(**row | _numbers(row, "number")) for row in entry["measured"]),
+            "measured": tuple(PropertyNumber(**row | _numbers(row, "number")) for row in entry["measured"]),
             "worst_case": None if worst is None else WorstCase(**worst),
         }
     )

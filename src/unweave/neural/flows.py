@@ -29,7 +29,7 @@ class FlowSettings:
     seed: int = 0
 
 
-class Step(NamedTuple):
+class CouplingStep(NamedTuple):
     """What a coupling saw on the way from data to latents; tangents are sent back along it."""
 
     moved: Tensor
@@ -127,11 +127,11 @@ class CouplingFlow(nn.Module):
             tangents = tangents @ rotations[block]
         return latents, log_volume, self.scale * tangents
 
-    def _encode(self, data: Tensor) -> tuple[Tensor, Tensor, list[Step], Tensor]:
+    def _encode(self, data: Tensor) -> tuple[Tensor, Tensor, list[CouplingStep], Tensor]:
         rotations = self.rotations()
         state = (data - self.shift) / self.scale
         log_volume = -self.size * self.scale.log().expand(data.shape[0])
-        steps: list[Step] = []
+        steps: list[CouplingStep] = []
         for block in range(self.settings.n_blocks):
             state = state @ rotations[block].mT
             for coupling in self.couplings[2 * block : 2 * block + 2]:
@@ -165,12 +165,12 @@ class _Coupling(nn.Module):
                 layer.weight.copy_(gain * torch.randn(layer.weight.shape, generator=generator) / sizes[k] ** 0.5)
                 layer.bias.zero_()
 
-    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, Step]:
+    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, CouplingStep]:
         """Next state, log of the volume change, and the step."""
         fixed, moved = state[:, self.a], state[:, self.b]
         parameters, slopes = self._network(fixed)
         landed, log_derivative = self._univariate(parameters).call_and_ladj(moved)
-        step = Step(moved, parameters, slopes, log_derivative.exp())
+        step = CouplingStep(moved, parameters, slopes, log_derivative.exp())
         return torch.cat([fixed, landed], dim=1)[:, self.order], log_derivative.sum(dim=1), step
 
     def inverse(self, state: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class _Coupling(nn.Module):
         moved = self._univariate(self._network(fixed)[0]).inv(state[:, self.b])
         return torch.cat([fixed, moved], dim=1)[:, self.order]
 
-    def pulled_back(self, tangents: Tensor, step: Step) -> Tensor:
+    def pulled_back(self, tangents: Tensor, step: CouplingStep) -> Tensor:
         """Tangents (k x n x d) before the coupling: dx_a = dy_a, dx_b = (dy_b - dT/dtheta dtheta) / T'."""
         fixed = tangents[..., self.a]
         drift = self._parameter_tangent(self._network_tangent(fixed, step.slopes), step)
@@ -203,7 +203,7 @@ class _Coupling(nn.Module):
         widths, heights, slopes = parameters.tensor_split([self.bins, 2 * self.bins], dim=-1)
         return MonotonicRQSTransform(widths, heights, slopes, bound=4.0)
 
-    def _parameter_tangent(self, tangents: Tensor, step: Step) -> Tensor:
+    def _parameter_tangent(self, tangents: Tensor, step: CouplingStep) -> Tensor:
         """dT/dtheta dtheta at fixed x_b."""
         if self.affine:
             limit = -math.log(1e-3)  # zuko's soft limit of the log-scale, s -> s / (1 + |s| / limit)

@@ -31,7 +31,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Objective:
+class FlowObjective:
     """Weights of what is added to the negative log-likelihood; ``core`` are the latents that reconstruct."""
 
     total_correlation: float = 0.0
@@ -41,7 +41,7 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class FlowTraining:
     """Steps of Adam with a one-cycle learning rate; the same seed gives the same flow on one machine."""
 
     n_steps: int = 2000
@@ -65,8 +65,8 @@ class Record:
 def train(
     flow: CouplingFlow,
     data: Source | NDArray[np.floating],
-    objective: Objective = Objective(),  # noqa: B008 - a frozen value
-    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
+    objective: FlowObjective = FlowObjective(),  # noqa: B008 - a frozen value
+    settings: FlowTraining = FlowTraining(),  # noqa: B008 - a frozen value
     *,
     checkpoint: str | Path | None = None,
     progress: bool = False,
@@ -79,9 +79,9 @@ def train(
         Its shift and scale are set from the data first.
     data : array (n x D), or an object with ``sample(n, rng)``
         Rows are drawn with replacement from an array; a source gives fresh ones at every step.
-    objective : Objective
+    objective : FlowObjective
         What is minimised besides the negative log-likelihood.
-    settings : TrainingSettings
+    settings : FlowTraining
         Steps, batches, learning rate and seed.
     checkpoint : path, optional
         Written every ``checkpoint_every`` steps; if it is there already, training goes on from it as if it had never
@@ -98,7 +98,7 @@ def train(
     --------
     >>> rng = np.random.default_rng(0)
     >>> flow = CouplingFlow(2)
-    >>> records = train(flow, rng.normal(size=(100, 2)), settings=TrainingSettings(n_steps=5, batch_size=16))
+    >>> records = train(flow, rng.normal(size=(100, 2)), settings=FlowTraining(n_steps=5, batch_size=16))
     >>> records[-1].step
     5
     """
@@ -137,7 +137,7 @@ def train(
 
 
 def loss_terms(
-    flow: CouplingFlow, rows: Tensor, objective: Objective, rng: np.random.Generator
+    flow: CouplingFlow, rows: Tensor, objective: FlowObjective, rng: np.random.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Negative log-likelihood, total correlation and reconstruction error of these rows; unused terms are 0."""
     shared = error = torch.zeros(())

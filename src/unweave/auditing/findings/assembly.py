@@ -16,7 +16,7 @@ from unweave.auditing.findings.properties import PropertyFinding, Scores, findin
 from unweave.auditing.measurement.cases import Case, Outcome, written
 from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point
 from unweave.auditing.measurement.subjects import Subject
-from unweave.auditing.scorecard import Audit, CurvePoint, Measured, Result, WorstCase
+from unweave.auditing.scorecard import Audit, CurvePoint, PropertyNumber, Result, WorstCase
 from unweave.evaluation.results import LIBRARIES
 
 Outcomes = Mapping[Case, Sequence[Outcome]]
@@ -58,7 +58,7 @@ def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
 def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Result:
     worst = finding.worst
     measured = tuple(
-        Measured(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts) for row in finding.rows
+        PropertyNumber(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts) for row in finding.rows
     )
     return Result(
         name=finding.name,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from unweave.papers.guardians.results import Key, Mean
+from unweave.papers.guardians.results import Key, SeedMean
 from unweave.papers.guardians.settings import COLUMNS
 
 COMPARED = ("MCC-P", "MCC-S", "R2", "MIG")
@@ -23,8 +23,8 @@ class CellAgreement:
 
     experiment: str
     key: Key
-    theirs: Mean
-    ours: Mean
+    theirs: SeedMean
+    ours: SeedMean
 
     @property
     def metric(self) -> str:
@@ -41,7 +41,7 @@ class CellAgreement:
         theirs = self.theirs
         if not theirs.has_interval:
             half = (high - low) / 2
-            theirs = Mean(theirs.mean, theirs.mean - half, theirs.mean + half)
+            theirs = SeedMean(theirs.mean, theirs.mean - half, theirs.mean + half)
         return max(low, theirs.low) <= min(high, theirs.high) + ROUNDING
 
     @property
@@ -71,7 +71,7 @@ class CellAgreement:
         return ", ".join(f"{name}={entry}" for name, entry in stated if entry not in (None, ""))
 
 
-def compared(experiment: str, theirs: Mapping[Key, Mean], ours: Mapping[Key, Mean]) -> Iterator[CellAgreement]:
+def compared(experiment: str, theirs: Mapping[Key, SeedMean], ours: Mapping[Key, SeedMean]) -> Iterator[CellAgreement]:
     """Every cell that both have, for the metrics that can be had again."""
     for key, mean in theirs.items():
         if key[-1] in COMPARED and key in ours:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from unweave.papers.experiment import ClaimCheck
-from unweave.papers.guardians.results import Key, Mean
+from unweave.papers.guardians.results import Key, SeedMean
 from unweave.papers.guardians.settings import COLUMNS
 
 Curve = dict[float, float]  # x to the mean of a metric
@@ -29,7 +29,7 @@ class Claim:
     holds: Callable[[Curve], bool]
     start: float = -math.inf
 
-    def curve(self, means: Mapping[Key, Mean]) -> Curve:
+    def curve(self, means: Mapping[Key, SeedMean]) -> Curve:
         """The curve, sorted, as far as it was computed."""
         found = {}
         for key, mean in means.items():
@@ -38,7 +38,7 @@ class Claim:
                 found[row[self.along]] = mean.mean
         return {x: found[x] for x in sorted(found) if x >= self.start}
 
-    def checked(self, means: Mapping[Key, Mean]) -> ClaimCheck | None:
+    def checked(self, means: Mapping[Key, SeedMean]) -> ClaimCheck | None:
         """The claim on these means; None where they do not have the curve."""
         curve = self.curve(means)
         if len(curve) < 2:
@@ -162,6 +162,6 @@ CLAIMS = [
 ]
 
 
-def checked_claims(means: Mapping[Key, Mean]) -> Iterator[ClaimCheck]:
+def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
     """The claims that these means decide."""
     yield from filter(None, (claim.checked(means) for claim in CLAIMS))

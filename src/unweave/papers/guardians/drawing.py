@@ -18,7 +18,7 @@ from unweave.papers.guardians import figures as declared
 from unweave.papers.guardians.declared_sweeps import TIMES
 from unweave.papers.guardians.figures import value_of
 from unweave.papers.guardians.reproduction import Shown
-from unweave.papers.guardians.results import Key, Mean
+from unweave.papers.guardians.results import Key, SeedMean
 from unweave.papers.guardians.settings import Setting
 from unweave.report.figures.geometry import FAINT, INK
 
@@ -188,7 +188,7 @@ def _bars(axes: Axes, shown: Shown, panel: Panel) -> None:
     axes.set_xticks(range(len(places)), places)
 
 
-def _marker(axes: Axes, x: float, mean: Mean, colour: str, marker: str, face: str = "none") -> None:
+def _marker(axes: Axes, x: float, mean: SeedMean, colour: str, marker: str, face: str = "none") -> None:
     half = [[mean.mean - mean.low], [mean.high - mean.mean]] if mean.has_interval else None
     axes.errorbar(
         x,

@@ -15,7 +15,7 @@ from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
 from unweave.papers.guardians.declared_sweeps import FIRST_SEED, SWEEPS, DeclaredSweep
 from unweave.papers.guardians.figures import Figure, Part
 from unweave.papers.guardians.protocols import ALL, ProtocolName
-from unweave.papers.guardians.results import Key, Mean, authors_means, means_of
+from unweave.papers.guardians.results import Key, SeedMean, authors_means, means_of
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.sweeps import run
 
@@ -27,8 +27,8 @@ class Shown:
     """What one part of a figure shows: our means, and the authors' where they are known."""
 
     part: Part
-    ours: Mapping[Key, Mean]
-    theirs: Mapping[Key, Mean] = field(default_factory=dict)
+    ours: Mapping[Key, SeedMean]
+    theirs: Mapping[Key, SeedMean] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -41,8 +41,8 @@ class Shown:
 class Computed:
     """Means of the cells of a figure or an experiment, the authors' means of them, and the figures made of them."""
 
-    ours: Mapping[Key, Mean]
-    theirs: Mapping[Key, Mean]
+    ours: Mapping[Key, SeedMean]
+    theirs: Mapping[Key, SeedMean]
     figures: Mapping[str, list[Shown]]
 
 
@@ -53,7 +53,7 @@ def protocol_of(options: Options) -> ProtocolName:
 
 def means(
     declared: DeclaredSweep, settings: Iterable[Setting], metrics: tuple[str, ...], options: Options
-) -> dict[Key, Mean]:
+) -> dict[Key, SeedMean]:
     """Means over seeds of these cells; what the folder has already is not computed again."""
     wanted = options.metrics or metrics
     for label in wanted:
@@ -70,7 +70,7 @@ def means(
     return means_of(run(sweep, folder, n_jobs=n_jobs, cluster=options.cluster, progress=options.progress))
 
 
-def theirs(experiment: str, options: Options) -> dict[Key, Mean]:
+def theirs(experiment: str, options: Options) -> dict[Key, SeedMean]:
     """The authors' means, or nothing where their data were not given."""
     return {} if options.authors_data is None else authors_means(options.authors_data, experiment)
 
@@ -127,5 +127,5 @@ def _written(path: Path, headings: list[str], rows: Iterable[list[Any]]) -> Path
     return path
 
 
-def _numbers(mean: Mean | None) -> tuple[str, ...]:
+def _numbers(mean: SeedMean | None) -> tuple[str, ...]:
     return ("", "", "") if mean is None else tuple(f"{getattr(mean, name):.6g}" for name in NUMBERS)

@@ -1,4 +1,4 @@
-"""`Mean`: a metric's mean over seeds with its interval, from a sweep's table or from the authors' files."""
+"""`SeedMean`: a metric's mean over seeds with its interval, from a sweep's table or from the authors' files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = tuple[Any, ...]  # the key of a setting and the label of a metric
 
 
 @dataclass(frozen=True)
-class Mean:
+class SeedMean:
     """Mean over seeds and its 95 % t interval; the bounds are nan where they are not known."""
 
     mean: float
@@ -35,17 +35,17 @@ class Mean:
         return not math.isnan(self.low)
 
 
-def means_of(table: Any) -> dict[Key, Mean]:
+def means_of(table: Any) -> dict[Key, SeedMean]:
     """Means of a sweep's table, by the key of the setting and the metric."""
     found = {}
     for row in summary(table).iter_rows(named=True):
         row = row | {"dgp": row["world"], "n": row["n_rows"]}
         key = (*(row[name] for name in COLUMNS), row["metric"])
-        found[key] = Mean(row["mean"], row["low"], row["high"], row["n_seeds"])
+        found[key] = SeedMean(row["mean"], row["low"], row["high"], row["n_seeds"])
     return found
 
 
-def authors_means(folder: str | Path, experiment: str) -> dict[Key, Mean]:
+def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
     """Means of the authors' runs, from ``expNN.csv`` in this folder; cells that no world allows are left out.
 
     A blank interval is one of width 0, as long as other cells of the same run have one: the code gives nan where seeds
@@ -74,13 +74,13 @@ def _key(row: dict[str, str]) -> Iterable[Any]:
             yield int(row[name]) if name in WHOLE else float(row[name])
 
 
-def _read(row: dict[str, str], intervals: bool) -> Mean:
+def _read(row: dict[str, str], intervals: bool) -> SeedMean:
     mean, n_seeds = float(row["mean"] or "nan"), int(row["n_seeds"]) - int(float(row["nan_seeds"] or 0))
     if row["ci_lo"]:
-        return Mean(mean, float(row["ci_lo"]), float(row["ci_hi"]), n_seeds)
+        return SeedMean(mean, float(row["ci_lo"]), float(row["ci_hi"]), n_seeds)
     if not intervals or math.isnan(mean):
-        return Mean(mean, n_seeds=n_seeds)
+        return SeedMean(mean, n_seeds=n_seeds)
     half = 0.0
     if row["std"] and n_seeds > 1:
         half = float(student.ppf(0.975, n_seeds - 1)) * float(row["std"]) / math.sqrt(n_seeds)
-    return Mean(mean, mean - half, mean + half, n_seeds)
+    return SeedMean(mean, mean - half, mean + half, n_seeds)

@@ -22,7 +22,7 @@ from unweave.synthetic.known_decoders import Torus, TwoMoons
 if TYPE_CHECKING:
     from unweave.neural.decoder_adapters import FlowDecoder
     from unweave.neural.flows import FlowSettings
-    from unweave.neural.training import Objective
+    from unweave.neural.training import FlowObjective
 
 N_TEST_ROWS = 20_000
 
@@ -60,12 +60,12 @@ class TrainedFlow:
 def two_moons(options: Options) -> dict[str, TrainedFlow]:
     """Figure 1: the same data and about the same likelihood, by three objectives (D.1)."""
     from unweave.neural.flows import FlowSettings
-    from unweave.neural.training import Objective
+    from unweave.neural.training import FlowObjective
 
     objectives = {
-        "A likelihood": Objective(),
-        "B total correlation": Objective(total_correlation=1.0, n_columns=2),
-        "C reconstruction": Objective(reconstruction=5.0, core=(0,)),
+        "A likelihood": FlowObjective(),
+        "B total correlation": FlowObjective(total_correlation=1.0, n_columns=2),
+        "C reconstruction": FlowObjective(reconstruction=5.0, core=(0,)),
     }
     shape = FlowSettings(n_blocks=4, hidden=32, couplings="spline", bins=8, seed=options.seed or 0)
     return _trained(TwoMoons(), shape, objectives, 1500, options)
@@ -74,22 +74,22 @@ def two_moons(options: Options) -> dict[str, TrainedFlow]:
 def torus(options: Options) -> dict[str, TrainedFlow]:
     """Figure 2: the torus, by likelihood alone and with the total correlation."""
     from unweave.neural.flows import FlowSettings
-    from unweave.neural.training import Objective
+    from unweave.neural.training import FlowObjective
 
-    objectives = {"a likelihood": Objective(), "b total correlation": Objective(total_correlation=1.0)}
+    objectives = {"a likelihood": FlowObjective(), "b total correlation": FlowObjective(total_correlation=1.0)}
     shape = FlowSettings(n_blocks=10, hidden=64, seed=options.seed or 0)
     return _trained(Torus(), shape, objectives, 3000, options)
 
 
 def _trained(
-    world: Torus | TwoMoons, shape: FlowSettings, objectives: dict[str, Objective], n_steps: int, options: Options
+    world: Torus | TwoMoons, shape: FlowSettings, objectives: dict[str, FlowObjective], n_steps: int, options: Options
 ) -> dict[str, TrainedFlow]:
     """A flow for each objective; checkpoints are kept in the folder, and training goes on from them."""
     from unweave.neural.decoder_adapters import FlowDecoder
     from unweave.neural.flows import CouplingFlow
-    from unweave.neural.training import TrainingSettings, mean_negative_log_likelihood, train
+    from unweave.neural.training import FlowTraining, mean_negative_log_likelihood, train
 
-    training = TrainingSettings(n_steps=options.n_steps or n_steps, seed=options.seed or 0)
+    training = FlowTraining(n_steps=options.n_steps or n_steps, seed=options.seed or 0)
     test_rows = world.sample(N_TEST_ROWS, training.seed + 1)
     trained = {}
     for name, objective in objectives.items():

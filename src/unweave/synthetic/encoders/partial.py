@@ -41,7 +41,7 @@ class PartlyMixed(LinearMap):
 
 
 @dataclass(frozen=True)
-class _Added:
+class _BuiltOnAnother:
     """What encoders built on another one share: its recovery and losses, unless they say otherwise."""
 
     encoder: Encoder
@@ -66,7 +66,7 @@ class _Added:
 
 
 @dataclass(frozen=True)
-class Noisy(_Added):
+class Noisy(_BuiltOnAnother):
     """Another encoder, each code with Gaussian noise that is this ``share`` of its variance.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled, mixing_share
@@ -103,7 +103,7 @@ class Noisy(_Added):
 
 
 @dataclass(frozen=True)
-class Reshaped(_Added):
+class Reshaped(_BuiltOnAnother):
     """Another encoder, each standardised code then bent by a strictly increasing map; the maps take turns.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
@@ -130,7 +130,7 @@ class Reshaped(_Added):
 
 
 @dataclass(frozen=True)
-class WithCopies(_Added):
+class WithCopies(_BuiltOnAnother):
     """Another encoder with each code ``times`` over, every copy on another scale.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
@@ -160,7 +160,7 @@ class WithCopies(_Added):
 
 
 @dataclass(frozen=True)
-class WithNoiseCodes(_Added):
+class WithNoiseCodes(_BuiltOnAnother):
     """Another encoder with ``added`` standard normal codes beside its own, which know nothing.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
