@@ -85,6 +85,20 @@ def content_of(item: Any) -> Any:
     if item is None or (isinstance(item, (bool, str, int, float)) and not isinstance(item, enum.Enum)):
         # bool, str, ... of a subclass are taken by their plain value; nan and infinities have a spelling of their own
         return item if not isinstance(item, float) or np.isfinite(item) else {"float": repr(float(item))}
+    if isinstance(item, np.generic):
+        return content_of(item.item())
+    for content in (_content_of_declared, _content_of_collection):
+        found = content(item)
+        if found is not None:
+            return found
+    raise EvidenceError(
+        f"A sweep cannot tell one {type(item).__name__} from another, so it cannot keep results for it: "
+        "use numbers, text, arrays, tuples and frozen dataclasses."
+    )
+
+
+def _content_of_declared(item: Any) -> dict[str, Any] | None:
+    """Of what is declared in some module: dataclasses, enumerations, classes and functions; None for anything else."""
     if dataclasses.is_dataclass(item) and not isinstance(item, type):
         content = {
             "class": _address(type(item)),
@@ -94,8 +108,13 @@ def content_of(item: Any) -> Any:
         return content | {name: stated for name, stated in declared.items() if isinstance(stated, (int, str))}
     if isinstance(item, enum.Enum):
         return {"class": _address(type(item)), "name": item.name}
-    if isinstance(item, np.generic):
-        return content_of(item.item())
+    if isinstance(item, functools.partial):
+        return {"partial": _address(item.func), "args": content_of(item.args), "options": content_of(item.keywords)}
+    return {"name": _address(item)} if hasattr(item, "__qualname__") else None
+
+
+def _content_of_collection(item: Any) -> Any:
+    """Of arrays, mappings, sets and sequences; None for anything else."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "fiubcSU":
         digest = hashlib.blake2b(np.ascontiguousarray(item).tobytes(), digest_size=16).hexdigest()
         return {"array": digest, "dtype": item.dtype.str, "shape": list(item.shape)}
@@ -104,16 +123,7 @@ def content_of(item: Any) -> Any:
         return {"mapping": sorted(pairs, key=_canonical)}
     if isinstance(item, AbstractSet):
         return {"set": sorted(map(content_of, item), key=_canonical)}
-    if isinstance(item, Sequence):
-        return [content_of(entry) for entry in item]
-    if isinstance(item, functools.partial):
-        return {"partial": _address(item.func), "args": content_of(item.args), "options": content_of(item.keywords)}
-    if isinstance(item, type) or hasattr(item, "__qualname__"):
-        return {"name": _address(item)}
-    raise EvidenceError(
-        f"A sweep cannot tell one {type(item).__name__} from another, so it cannot keep results for it: "
-        "use numbers, text, arrays, tuples and frozen dataclasses."
-    )
+    return [content_of(entry) for entry in item] if isinstance(item, Sequence) else None
 
 
 def _address(item: Any) -> str:

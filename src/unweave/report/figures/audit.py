@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ LineStyle = Literal["-", "--", ":"]
 DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
 PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
 RELATIVE = ("P1", "P3")
+EVEN_STEPS = ("P3", "P4")  # ratios: equal steps from one to the next
 AXES: dict[Property, str] = {
     "P1": "correlation of the factors, rho",
     "P2": "free factors lost (all: the redundant one still there)",
@@ -67,33 +68,13 @@ def audit_figure(audit: Audit) -> Figure:
 
 def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
     sizes = sorted({point.n_factors for point in points})
-    series = sorted({point.series for point in points}, key=lambda label: (label[0].isdigit(), label))
     places = {x: float(place) for place, x in enumerate(sorted({point.x for point in points}))}
-    even = name in ("P3", "P4")  # ratios: equal steps from one to the next
-    handles, names, reach = [], [], [-0.2, 0.2]
-    for label, colour in zip(series, PALETTE * len(series), strict=False):
-        starts = []
-        for size, style in zip(sizes, DASHES * len(sizes), strict=False):
-            curve = [point for point in points if point.series == label and point.n_factors == size]
-            xs = [places[point.x] if even else point.x for point in curve]
-            reach += _curve(axes, curve, xs, name in RELATIVE, colour, style)
-            starts += [f"{curve[0].mean:.2f}".lstrip("0")] if curve else []
-        handles.append(Line2D([], [], color=colour, marker="o", markersize=4))
-        names.append(SERIES.get(label, label) + (f" ({', '.join(starts)})" if name in RELATIVE else ""))
+    handles, names, reach = _curves(axes, name, points, sizes, places)
     if len(sizes) > 1:
         handles += [Line2D([], [], color=INK, linestyle=style) for _, style in zip(sizes, DASHES, strict=False)]
         names += [f"d = {size}" for size in sizes]
     _limits(axes, name, points, sizes)
-    if name == "P2":
-        axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
-    elif even:
-        axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
-    axes.set_xlabel(AXES[name], fontsize=9)
-    axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
-    axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(labelsize=8)
+    _finish_axes(axes, name, places, reach)
     axes.legend(
         handles,
         names,
@@ -104,6 +85,38 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
         bbox_to_anchor=(0.5, -0.12),
         handlelength=1.8,
     )
+
+
+def _curves(
+    axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int], places: Mapping[float, float]
+) -> tuple[list[Line2D], list[str], list[float]]:
+    """Draw every series at every size; gives handles and names for the legend, and where the curves reach."""
+    series = sorted({point.series for point in points}, key=lambda label: (label[0].isdigit(), label))
+    handles, names, reach = [], [], [-0.2, 0.2]
+    for label, colour in zip(series, PALETTE * len(series), strict=False):
+        starts = []
+        for size, style in zip(sizes, DASHES * len(sizes), strict=False):
+            curve = [point for point in points if point.series == label and point.n_factors == size]
+            xs = [places[point.x] if name in EVEN_STEPS else point.x for point in curve]
+            reach += _curve(axes, curve, xs, name in RELATIVE, colour, style)
+            starts += [f"{curve[0].mean:.2f}".lstrip("0")] if curve else []
+        handles.append(Line2D([], [], color=colour, marker="o", markersize=4))
+        names.append(SERIES.get(label, label) + (f" ({', '.join(starts)})" if name in RELATIVE else ""))
+    return handles, names, reach
+
+
+def _finish_axes(axes: Axes, name: Property, places: Mapping[float, float], reach: Sequence[float]) -> None:
+    """Ticks, labels and the range of the score."""
+    if name == "P2":
+        axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
+    elif name in EVEN_STEPS:
+        axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
+    axes.set_xlabel(AXES[name], fontsize=9)
+    axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
+    axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(labelsize=8)
 
 
 def _curve(
