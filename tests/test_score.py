@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unweave import Score
-from unweave.score import plain_data
+from unweave.codec import plain_data
 
 NAN, INF = math.nan, math.inf
 ANY_NUMBER = st.floats(allow_nan=True, allow_infinity=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-import numpy as np
-
 from unweave.arrays import FloatArray
+from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
 
 
@@ -83,24 +82,12 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""
-        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {"value": plain_data(self.value), **{name: plain_data(item) for name, item in data.items()}}
+        return {"value": plain_data(self.value), **plain_data(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Score from `to_dict`."""
-        return cls(
-            raw=_number(data["raw"]),
-            metric=data["metric"],
-            version=data["version"],
-            bounds=(_number(data["bounds"][0]), _number(data["bounds"][1])),
-            per_factor={name: _number(item) for name, item in data["per_factor"].items()},
-            per_code={name: _number(item) for name, item in data["per_code"].items()},
-            parts={name: _array(item) for name, item in data["parts"].items()},
-            caveats=tuple(map(Finding.from_dict, data["caveats"])),
-            settings=data["settings"],
-            best=_number(data["best"]),
-        )
+        return restored(cls, data)
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -110,37 +97,3 @@ class Score:
     def from_json(cls, text: str) -> Self:
         """Score from `to_json`."""
         return cls.from_dict(json.loads(text))
-
-
-def plain_data(item: Any) -> Any:
-    """Item as strict JSON can hold it.
-
-    >>> plain_data({"a": float("nan"), "b": np.array([1.0, float("inf")])})
-    {'a': None, 'b': [1.0, 'inf']}
-    """
-    if isinstance(item, np.ndarray) and item.dtype.kind in "fiub" and np.isfinite(item).all():
-        return item.tolist()  # the usual case, without a call per number
-    if isinstance(item, (np.ndarray, np.generic)):
-        item = item.tolist()
-    if item is None or isinstance(item, (bool, int)):
-        return item
-    if isinstance(item, str):
-        return str(item)
-    if isinstance(item, float):
-        return None if math.isnan(item) else float(item) if math.isfinite(item) else str(item)
-    if isinstance(item, Finding):
-        return item.to_dict()
-    if isinstance(item, Mapping):
-        return {str(key): plain_data(entry) for key, entry in item.items()}
-    if isinstance(item, Sequence):
-        return [plain_data(entry) for entry in item]
-    return repr(item)
-
-
-def _number(item: Any) -> float:
-    return math.nan if item is None else float(item)
-
-
-def _array(item: Any) -> FloatArray:
-    """Array of nested lists in which null stands for nan."""
-    return np.array(item, dtype=object).astype(np.float64) if item != [] else np.empty(0)

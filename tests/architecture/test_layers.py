@@ -12,7 +12,7 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "words", "on_demand", "progress", "whole_files"},
+    {"arrays", "codec", "words", "on_demand", "progress", "whole_files"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},
@@ -43,8 +43,6 @@ ONLY_IN = {
     "click": {"cli"},
     "distributed": {"sweeps"},
 }
-# an evaluation makes its own page: the one late import that looks upward, inside its methods
-LATE = {("evaluation/results.py", "report")}
 VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "base", "core", "tools"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
@@ -63,14 +61,6 @@ def imported(path):
             yield from (alias.name for alias in node.names)
 
 
-def imported_at_once(path):
-    """Dotted names of what a module imports when it is imported itself, as far as its outermost lines say."""
-    outermost = ast.parse(path.read_text(encoding="utf-8")).body
-    return {
-        f"{node.module}.{alias.name}" for node in outermost if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-
-
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_point_down(path):
     room = room_of(path)
@@ -78,8 +68,7 @@ def test_imports_point_down(path):
     for name in imported(path):
         parts = name.split(".")
         if parts[0] == "unweave" and len(parts) > 1 and parts[1] in LINE_OF and parts[1] != room:
-            late = (path.relative_to(PACKAGE).as_posix(), parts[1]) in LATE and name not in imported_at_once(path)
-            assert late or LINE_OF[parts[1]] < LINE_OF[room], f"{room} may not look into {parts[1]}"
+            assert LINE_OF[parts[1]] < LINE_OF[room], f"{room} may not look into {parts[1]}"
         if parts[0] in ONLY_IN:
             assert room in ONLY_IN[parts[0]], f"{parts[0]} does not belong in {room}"
 

@@ -67,7 +67,7 @@ def test_evaluate_adds_geometry_when_a_decoder_is_passed():
     assert "manifold_cross_mutual_information" not in both.labels
     assert both.labels[: len(plain.labels)] == plain.labels
     asked = unweave.evaluate(factors, factors, metrics=["total_entropy"])
-    assert "pass decoder=" in asked.rows[0].problem
+    assert "pass decoder=" in str(asked.rows[0].problem)
     alone = unweave.evaluate(decoder=np.eye(2))
     assert str(alone).startswith("A decoder alone")
 

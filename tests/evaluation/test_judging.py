@@ -1,6 +1,5 @@
 """Intervals and ties of an evaluation come from the same parts of the samples, each scored once."""
 
-import dataclasses
 import functools
 from collections import Counter
 
@@ -9,8 +8,8 @@ import pytest
 
 import unweave
 from unweave import Evidence, EvidenceError, Score, compare, evaluate
+from unweave.codec import plain_data
 from unweave.metrics import mcc, r2
-from unweave.score import plain_data
 from unweave.trust.sampling.comparison import compared
 from unweave.trust.sampling.intervals import interval
 from unweave.trust.sampling.subsampling import N_PARTS
@@ -49,7 +48,7 @@ def test_intervals_and_ties_are_those_of_each_metric_alone(row_groups):
     for label, metric in {"mcc": mcc, "r2": r2}.items():
         seeded = functools.partial(metric, rng=3)
         alone = compared(seeded, evidences, level=0.9)
-        assert found.data["comparison"][label] == plain_data(dataclasses.asdict(alone))
+        assert found.data["comparison"][label] == plain_data(alone)
         for name, evidence in evidences.items():
             assert found.row(label, name).interval == interval(seeded, evidence, level=0.9)
 

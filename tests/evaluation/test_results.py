@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from unweave import Evaluation, EvidenceError, compare, evaluate
+from unweave.findings import Finding
 
 RNG = np.random.default_rng(0)
 FACTORS = {"size": RNG.normal(size=80), "hue": RNG.normal(size=80), "flat": np.ones(80)}
@@ -29,7 +30,7 @@ def test_json_gives_the_same_evaluation_back(evaluation):
 
 def test_json_says_its_schema_data_and_versions(evaluation):
     content = json.loads(evaluation.to_json())
-    assert content["schema"] == "unweave.evaluation/3"
+    assert content["schema"] == "unweave.evaluation/4"
     assert (content["data"]["n_rows"], content["data"]["n_dropped"]) == (80, 0)
     assert {"unweave", "numpy", "python"} <= set(content["data"]["versions"])
     assert len({entry["fingerprint"] for entry in content["data"]["representations"].values()}) == 2
@@ -55,6 +56,31 @@ def test_save_and_load(evaluation, tmp_path):
 def test_json_of_something_else(text, message):
     with pytest.raises(EvidenceError, match=message):
         Evaluation.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("edit", "place"),
+    [
+        (lambda content: content["rows"][0].pop("label"), r"rows\.0\.label: it is missing"),
+        (
+            lambda content: content["rows"][1]["score"].update(raw="high"),
+            r"rows\.1\.score\.raw: 'high' is no",
+        ),
+        (lambda content: content["rows"][0]["score"].update(parts={"a": [[1], [2, 3]]}), "is not an array of numbers"),
+        (lambda content: content["rows"][0]["verdict"].update(level="fine"), "'fine' is not one of 'trust', 'caution'"),
+        (lambda content: content["rows"][0].update(card=None), r"rows\.0\.card"),
+        (lambda content: content["rows"][0]["score"].update(caveats=["a sentence"]), "is not a finding"),
+        (lambda content: content.update(rows=3), "rows"),
+        (lambda content: content.pop("data"), "data: it is missing"),
+    ],
+)
+def test_an_edited_file_is_refused_in_one_sentence(evaluation, edit, place):
+    content = json.loads(evaluation.to_json())
+    edit(content)
+    with pytest.raises(EvidenceError, match=place) as refused:
+        Evaluation.from_json(json.dumps(content))
+    assert "evaluate again" in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_scores_by_metric_representation_and_seed(evaluation):
@@ -122,7 +148,7 @@ def hurried():
 
 
 def test_fewer_draws_are_said_once_for_all_metrics(hurried):
-    for words in ("of 199 nulls were drawn", "of 24 parts of the samples were scored"):
+    for words in ("of 199 permutations were scored", "of 24 parts of the samples were scored"):
         ((sentence, labels),) = [entry for entry in hurried.notes.items() if words in entry[0]]
         assert labels == ("mcc", "r2", "mig")
         assert sentence in " ".join(str(hurried).split())
@@ -130,14 +156,20 @@ def test_fewer_draws_are_said_once_for_all_metrics(hurried):
         assert sentence in hurried.to_html()
 
 
+RANGE = "19 to 101 of 199 permutations were scored: more did not fit into 0.5 s."
+
+
 def test_numbers_that_differ_become_a_range(hurried):
-    said = {"mcc": "101 of 199 nulls were drawn.", "mig": "19 of 199 nulls were drawn."}
+    said = {
+        "mcc": Finding("fewer_nulls", n_draws=101, of=199, seconds=0.5),
+        "mig": Finding("fewer_nulls", n_draws=19, of=199, seconds=0.5),
+    }
     rows = [hurried.row(label, "codes") for label in said]
     rows = [
         dataclasses.replace(row, noise_floor=dataclasses.replace(row.noise_floor, notes=(said[row.label],)))
         for row in rows
     ]
-    assert Evaluation(tuple(rows), hurried.data).notes["19 to 101 of 199 nulls were drawn."] == ("mcc", "mig")
+    assert Evaluation(tuple(rows), hurried.data).notes[RANGE] == ("mcc", "mig")
 
 
 def test_checks_of_one_seed_beside_a_mean_over_seeds_are_named(hurried):

@@ -5,8 +5,11 @@ import dataclasses
 import numpy as np
 
 from unweave import Score
+from unweave.card.description import CardDescription
+from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
-from unweave.score import plain_data
+from unweave.findings import stated
+from unweave.metrics import CATALOGUE
 from unweave.trust.diagnosis.diagnosis import DependenceClass, Diagnosis, FunctionalConstraint
 from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind
 from unweave.trust.nulls.noise_floor import NoiseFloor
@@ -18,27 +21,29 @@ REASONS = {
     "trust": (),
     "caution": (
         Reason(
-            sentence="Factors hue and size are correlated, and this metric counts what they share for both.",
+            finding=stated("Factors hue and size are correlated, and this metric counts what they share for both."),
             quantity="largest correlation of two factors",
             measured=0.62,
             section="003, section 3.1",
-            instead="report minimality and sufficiency, which hold for dependent factors",
+            advice=stated("report minimality and sufficiency, which hold for dependent factors"),
         ),
     ),
     "do not use": (
         Reason(
-            sentence="With 12 codes for 4 factors, copies of a factor lower the score of a perfect representation.",
+            finding=stated(
+                "With 12 codes for 4 factors, copies of a factor lower the score of a perfect representation."
+            ),
             quantity="codes per factor",
             measured=3.0,
             section="003, section 4.2",
-            instead="use dci_disentanglement, or drop duplicated codes first",
+            advice=stated("use dci_disentanglement, or drop duplicated codes first"),
         ),
         Reason(
-            sentence="Factors hue and size are correlated, and this metric counts what they share for both.",
+            finding=stated("Factors hue and size are correlated, and this metric counts what they share for both."),
             quantity="largest correlation of two factors",
             measured=0.62,
             section="003, section 3.1",
-            instead="report minimality and sufficiency, which hold for dependent factors",
+            advice=stated("report minimality and sufficiency, which hold for dependent factors"),
         ),
     ),
 }
@@ -49,7 +54,7 @@ CHOSEN = (
     ("dci_disentanglement", "modularity", 0.702, (0.118, 0.09, 0.15, 0.005), (0.66, 0.74), "trust"),
     ("dci_completeness", "compactness", 0.655, (0.131, 0.1, 0.16, 0.005), (0.61, 0.69), "caution"),
     ("mig", "compactness", 0.041, (0.033, 0.01, 0.06, 0.31), (0.01, 0.08), "do not use"),
-    ("jemmig", "compactness (lower is better)", 0.512, (0.93, 0.9, 0.95, 0.005), (0.48, 0.55), "trust"),
+    ("jemmig", "compactness", 0.512, (0.93, 0.9, 0.95, 0.005), (0.48, 0.55), "trust"),
 )
 PER_FACTOR = {"mcc", "r2", "dci_completeness", "mig", "jemmig"}
 MATRIX = {
@@ -99,11 +104,11 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
         kind="permutation",
         raw=value,
         draws=draws_between(low, high),
-        floor=floor,
+        floor=max(floor, 0.0),
         upper=edge,
         p_value=p,
         resolution=0.005,
-        calibrated=(value - floor) / (best - floor),
+        calibrated=(value - max(floor, 0.0)) / (best - max(floor, 0.0)),
         per_factor_floor=dict.fromkeys(per_factor, floor),
         per_factor_upper=dict.fromkeys(per_factor, edge),
     )
@@ -120,8 +125,7 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
     return Row(
         representation=representation,
         label=name,
-        metric=name,
-        measures=measures,
+        card=dataclasses.replace(CardDescription.of(CATALOGUE[name].card, {}), measures=measures),
         seed=0 if name == "mcc" else None,
         score=score,
         problem=None,
@@ -183,7 +187,7 @@ def fake_evaluation(representations=("codes",), n_factors=4, n_codes=12, trusted
     if trusted and len(representations) > 1:
         ties = (tuple(representations[:2]), *([tuple(representations[2:])] if representations[2:] else []))
         data["comparison"] = {
-            entry[0]: plain_data(dataclasses.asdict(Comparison(entry[0], 0.9, ties=ties, notes=("Few parts.",))))
+            entry[0]: plain_data(Comparison(entry[0], 0.9, ties=ties, notes=(stated("Few parts."),)))
             for entry in chosen
         }
     return Evaluation(tuple(rows), data)

@@ -291,4 +291,4 @@ def test_what_the_audit_found_is_in_the_package():
     assert fails("mcc", "P1")
     assert not fails("r2", "P4")
     assert fails("no such metric", "P1")
-    assert "Read " in advice("P4")
+    assert "Read " in str(advice("P4"))

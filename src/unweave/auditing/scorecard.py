@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from unweave.auditing.findings.adversary import RedTeam
 from unweave.auditing.findings.card_check import Promise
 from unweave.auditing.findings.properties import PropertyVerdict
 from unweave.auditing.measurement.grid import PROPERTIES, Property
-from unweave.score import plain_data
+from unweave.codec import plain_data, restored
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -126,8 +126,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""
-        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {"schema": SCHEMA, "ticks": self.ticks, **_plain(data)}
+        return {"schema": SCHEMA, "ticks": self.ticks, **plain_data(self)}
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -136,54 +135,9 @@ class Audit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Audit from `to_dict`."""
-        given = {entry.name: data[entry.name] for entry in fields(cls)}
-        red_team = data["red_team"]
-        return cls(
-            **given
-            | {
-                "results": tuple(_result(entry) for entry in data["results"]),
-                "curves": tuple(
-                    CurvePoint(**entry | _numbers(entry, "mean") | _numbers(entry, "change", "change_interval"))
-                    for entry in data["curves"]
-                ),
-                "promises": tuple(Promise(**entry) for entry in data["promises"]),
-                "red_team": None if red_team is None else RedTeam(**red_team),
-                "problems": tuple(data["problems"]),
-            }
-        )
+        return restored(cls, data)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Audit from `to_json`."""
         return cls.from_dict(json.loads(text))
-
-
-def _plain(item: Any) -> Any:
-    """Plain data, records as mappings."""
-    if hasattr(item, "__dataclass_fields__"):
-        return {entry.name: _plain(getattr(item, entry.name)) for entry in fields(item)}
-    if isinstance(item, (list, tuple)):
-        return [_plain(entry) for entry in item]
-    if isinstance(item, dict):
-        return {name: _plain(entry) for name, entry in item.items()}
-    return plain_data(item)
-
-
-def _numbers(entry: Mapping[str, Any], name: str, interval: str = "interval") -> dict[str, Any]:
-    """A number and its interval as they were before JSON."""
-    number, low, high = (float("nan") if item is None else float(item) for item in (entry[name], *entry[interval]))
-    return {name: number, interval: (low, high)}
-
-
-def _result(entry: Mapping[str, Any]) -> Result:
-    worst = entry["worst_case"]
-    return Result(
-        **dict(entry)
-        | _numbers(entry, "number")
-        | {
-            "possible": tuple(entry["possible"]),
-            "missing": tuple(entry["missing"]),
-            "measured": tuple(PropertyNumber(**row | _numbers(row, "number")) for row in entry["measured"]),
-            "worst_case": None if worst is None else WorstCase(**worst),
-        }
-    )

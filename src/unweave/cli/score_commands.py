@@ -167,7 +167,8 @@ def metrics() -> None:
 def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
     with one_sentence_errors():
-        from unweave.evaluation.metric_choice import chosen_by_text, metric_of
+        from unweave.card.choices import metric_of
+        from unweave.evaluation.metric_choice import chosen_by_text
         from unweave.explanation import explained
 
         chosen = chosen_by_text(name)

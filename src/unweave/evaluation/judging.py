@@ -7,13 +7,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unweave.evaluation.metric_choice import metric_of
+from unweave.card.choices import metric_of
+from unweave.codec import plain_data
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.progress import Progress
-from unweave.score import plain_data
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import FEWEST_DRAWS, noise_floors
+from unweave.trust.repeated_scoring import Observed
 from unweave.trust.sampling.comparison import comparison_of_parts
 from unweave.trust.sampling.intervals import check_level, interval_of_parts
 from unweave.trust.sampling.subsampling import FEWEST_PARTS, PartScores, part_scores
@@ -36,18 +38,19 @@ def assured(
     check_level(level)
     known: dict[str, Any] = {"diagnosis": {}}
     beside: dict[tuple[str, str], dict[str, Any]] = {}
-    of_parts: dict[str, dict[str, PartScores | str]] = {}
+    of_parts: dict[str, dict[str, PartScores | Finding]] = {}
     seconds = budget / len(evidences)
     for name, evidence in evidences.items():
         first = _first_rows(rows, name)
         scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
         metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
+        known_scores = {label: Observed(metrics[label], score) for label, score in scores.items()}
         about = f" of {name}" if len(evidences) > 1 else ""
         watch = progress.counted_step(f"noise floors{about}", FEWEST_DRAWS)
-        floors = noise_floors(metrics, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)
+        floors = noise_floors(known_scores, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)
         watch = progress.counted_step(f"intervals{about}", FEWEST_PARTS)
         of_parts[name] = part_scores(
-            metrics, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs, watch=watch
+            known_scores, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs, watch=watch
         )
         progress.step(f"verdicts{about}")
         diagnosis = diagnose(evidence)
@@ -80,12 +83,12 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 
 
 def _compared(
-    of_parts: Mapping[str, Mapping[str, PartScores | str]], chosen: Mapping[str, Any], level: float
+    of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
 ) -> dict[str, Any]:
     """Which representations each metric tells apart, for metrics that scored all of them: on the intervals' parts."""
     comparisons = {}
     for label, entry in chosen.items():
         card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
         if len(found) == len(of_parts) and "factors" in card.needs:
-            comparisons[label] = plain_data(dataclasses.asdict(comparison_of_parts(card.name, found, level)))
+            comparisons[label] = plain_data(comparison_of_parts(card.name, found, level))
     return comparisons

@@ -15,11 +15,14 @@ import joblib
 import numpy as np
 
 from unweave.card import Card, MetricUndefined
+from unweave.card.choices import metric_of, stated_options
+from unweave.card.description import CardDescription
 from unweave.evaluation.judging import assured
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of, stated_options
+from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.options import with_option_signature
+from unweave.findings import Finding
 from unweave.progress import progress_bar
 
 BUDGET = 30.0
@@ -200,26 +203,31 @@ def _takes_seed(entry: Any) -> bool:
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
-    card, start = metric_of(entry).card.under(stated_options(entry)), time.perf_counter()
+    card, start = metric_of(entry).card, time.perf_counter()
     score, chance, problem = None, None, None
     try:
         score = entry(evidence) if seed is None else entry(evidence, rng=seed)
         chance = _chance(card, evidence) if label == card.name else None  # options change what noise gets
     except (MetricUndefined, EvidenceError) as error:
-        problem = str(error)
+        problem = Finding("refused", text=str(error))
     except Exception as error:  # the row says why, and the other metrics go on
-        problem = f"{card.name} failed with {type(error).__name__}: {' '.join(str(error).split())}"
+        text = " ".join(str(error).split())
+        problem = Finding("failed", metric=card.name, error=type(error).__name__, text=text)
     return Row(
         representation=name,
         label=label,
-        metric=card.name,
-        measures=f"{card.measures} (lower is better)" if card.lower_is_better else card.measures,
+        card=CardDescription.of(card, _options_in_force(entry)),
         seed=seed,
         score=score,
         problem=problem,
         chance=chance,
         seconds=time.perf_counter() - start,
     )
+
+
+def _options_in_force(entry: Any) -> dict[str, Any]:
+    defaults = {name: option.default for name, option in metric_of(entry).options.items()}
+    return defaults | dict(stated_options(entry))
 
 
 def _chance(card: Card, evidence: Evidence) -> float | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 from unweave.card import Metric
+from unweave.card.choices import metric_of, stated_options
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 from unweave.names import imported, suggestion
@@ -30,22 +31,6 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
             raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
         chosen[label] = entry
     return chosen
-
-
-def metric_of(choice: Any) -> Metric:
-    """The metric behind a choice."""
-    entry = choice.func if isinstance(choice, functools.partial) else choice
-    if not hasattr(entry, "card"):
-        raise EvidenceError(
-            f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
-            "or name one of the catalogue."
-        )
-    return cast(Metric, entry)
-
-
-def stated_options(choice: Any) -> Mapping[str, Any]:
-    """Options that the choice fixes."""
-    return choice.keywords if isinstance(choice, functools.partial) else {}
 
 
 def _label(choice: Any) -> str:

@@ -1,24 +1,25 @@
-"""The notes under a table: every sentence once, with the metrics it belongs to."""
+"""The notes under a table: every finding once, with the metrics it belongs to."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from unweave.findings import Finding
+from unweave.words import sentence_of_several
 
 if TYPE_CHECKING:
     from unweave.evaluation.results import Row
 
-NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 Said = tuple[str, "Row"]
 
 
 def notes_of(rows: Sequence[Row], n_representations: int) -> dict[str, tuple[str, ...]]:
     """Sentences with the labels they belong to: caveats and failures, what draws were made, whose the checks are."""
-    caveats = [(str(said), row) for row in rows for said in (row.score.caveats if row.score else (row.problem or "",))]
+    caveats = [(str(finding), row) for row in rows for finding in _caveats(row)]
     labels: dict[str, dict[str, None]] = {}
     about: dict[str, dict[str, None]] = {}
-    for sentence, row in [*caveats, *_with_ranges(_of_draws(rows)), *_of_first_seeds(rows)]:
+    for sentence, row in [*caveats, *_of_draws(rows), *_of_first_seeds(rows)]:
         labels.setdefault(sentence, {})[row.label] = None
         about.setdefault(sentence, {})[row.representation] = None
     return {
@@ -29,35 +30,27 @@ def notes_of(rows: Sequence[Row], n_representations: int) -> dict[str, tuple[str
     }
 
 
+def _caveats(row: Row) -> Sequence[Finding]:
+    return row.score.caveats if row.score else (row.problem,) if row.problem else ()
+
+
 def _of_draws(rows: Iterable[Row]) -> list[Said]:
-    return [
-        (sentence, row)
-        for row in rows
-        for beside in (row.noise_floor, row.interval)
-        if beside is not None
-        for sentence in beside.notes
-    ]
-
-
-def _with_ranges(said: Sequence[Said]) -> list[Said]:
-    """Sentences that differ in their numbers alone become one that states their ranges.
+    """Notes of noise floors and intervals; those that differ in their numbers alone become one that states ranges.
 
     Every metric gets as many draws as fit, so that there would be a note for each.
     """
-    alike: dict[str, list[list[str]]] = {}
-    for sentence, _ in said:
-        alike.setdefault(NUMBER.sub("#", sentence), []).append(NUMBER.findall(sentence))
-    ranges = {wording: [_range(column) for column in zip(*numbers, strict=True)] for wording, numbers in alike.items()}
-    stated = []
-    for sentence, row in said:
-        parts = iter(ranges[NUMBER.sub("#", sentence)])
-        stated.append((NUMBER.sub(lambda _, parts=parts: next(parts), sentence), row))  # type: ignore[misc]
-    return stated
+    noted = [
+        (note, row) for row in rows for beside in (row.noise_floor, row.interval) if beside for note in beside.notes
+    ]
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for note, _ in noted:
+        alike.setdefault(_but_for_numbers(note), []).append(note)
+    return [(sentence_of_several(alike[_but_for_numbers(note)]), row) for note, row in noted]
 
 
-def _range(numbers: Sequence[str]) -> str:
-    lowest, highest = min(numbers, key=float), max(numbers, key=float)
-    return lowest if lowest == highest else f"{lowest} to {highest}"
+def _but_for_numbers(finding: Finding) -> tuple[object, ...]:
+    texts = tuple((name, item) for name, item in finding.quantities.items() if isinstance(item, str))
+    return finding.kind, texts, finding.factors, finding.codes
 
 
 def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
@@ -66,11 +59,7 @@ def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
     for row in rows:
         seeds.setdefault((row.representation, row.label), []).append(row)
     return [
-        (
-            f"Scores are means over {len(same)} seeds; floor, interval, calibrated score and verdict are those of "
-            f"seed {same[0].seed} alone.",
-            same[0],
-        )
+        (str(Finding("checks_of_first_seed", n_seeds=len(same), seed=same[0].seed or 0)), same[0])
         for same in seeds.values()
         if len(same) > 1 and same[0].verdict is not None
     ]

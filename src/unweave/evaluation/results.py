@@ -1,71 +1,84 @@
-"""`Evaluation`: the rows that came out, and where they came from."""
+"""`Evaluation`: the rows that came out, and where they came from, as plain data."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Self
 
+from unweave.card.description import CardDescription
+from unweave.codec import CodecError, plain_data, restored
 from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
-from unweave.score import Score, plain_data
+from unweave.findings import Finding
+from unweave.score import Score
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.sampling.intervals import Interval
-from unweave.trust.verdict import Reason, Verdict
+from unweave.trust.verdict import Verdict
 from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-SCHEMA = "unweave.evaluation/3"
-BESIDE = {"noise_floor": NoiseFloor, "interval": Interval, "verdict": Verdict}
+SCHEMA = "unweave.evaluation/4"
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+# Rendering stands above results and imports them; methods that render find it by the name of its home: the one seam.
+RENDERER_HOMES = {
+    "rich_table": "unweave.report.terminal",
+    "text_table": "unweave.report.terminal",
+    "latex_table": "unweave.report.latex",
+    "summarise": "unweave.report.summary.summarise",
+    "html_page": "unweave.report.page.html",
+    "markdown_page": "unweave.report.page.markdown",
+}
 
 
 @dataclass(frozen=True)
 class Row:
     """One metric on one representation with one seed: a score, or the reason why there is none.
 
-    What stands beside the score is there for a metric's first seed, unless the evaluation was a quick one.
+    ``card`` is the metric's own description. What stands beside the score is there for a metric's first seed, unless
+    the evaluation was a quick one.
     """
 
     representation: str
     label: str
-    metric: str
-    measures: str
+    card: CardDescription
     seed: int | None
     score: Score | None
-    problem: str | None
+    problem: Finding | None
     chance: float | None
     seconds: float = field(compare=False)
     noise_floor: NoiseFloor | None = None
     interval: Interval | None = None
     verdict: Verdict | None = None
 
+    @property
+    def metric(self) -> str:
+        """Name of the metric, without options."""
+        return self.card.name
+
+    @property
+    def measures(self) -> str:
+        """What the metric measures, and whether less of it is better."""
+        return f"{self.card.measures} (lower is better)" if self.card.lower_is_better else self.card.measures
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
-        beside = {name: getattr(self, name) for name in BESIDE}
-        return plain_data(
-            {
-                **vars(self),
-                "score": self.score.to_dict() if self.score else None,
-                **{name: None if item is None else dataclasses.asdict(item) for name, item in beside.items()},
-            }
-        )
+        data: dict[str, Any] = plain_data(self)
+        return {**data, "metric": self.metric, "score": None if self.score is None else self.score.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Row from `to_dict`."""
-        beside = {name: None if data.get(name) is None else restored(kind, data[name]) for name, kind in BESIDE.items()}
-        score = None if data["score"] is None else Score.from_dict(data["score"])
-        return cls(**{**data, "score": score, **beside})
+        return restored(cls, data)
 
 
 def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
@@ -122,7 +135,7 @@ class Evaluation:
             named = label in (row.label, row.metric) and representation in (None, row.representation)
             if named and seed in (None, row.seed):
                 if row.score is None:
-                    raise EvidenceError(row.problem or "")
+                    raise EvidenceError(str(row.problem or ""))
                 return row.score
         raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
 
@@ -154,39 +167,31 @@ class Evaluation:
         """Every caveat and failure once, with the labels it belongs to; and what was drawn less often, and why."""
         return notes_of(self.rows, len(self.representations))
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from unweave.evaluation.rendering import rich_table
+    def _rendered(self, renderer: str, *options: object) -> Any:
+        return getattr(import_module(RENDERER_HOMES[renderer]), renderer)(self, *options)
 
-        yield rich_table(self, options.max_width)
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield self._rendered("rich_table", options.max_width)
 
     def __str__(self) -> str:
-        from unweave.evaluation.rendering import text_table
-
-        return text_table(self)
+        return str(self._rendered("text_table"))
 
     def to_latex(self) -> str:
         """A booktabs table, one line per metric and one column per representation."""
-        from unweave.evaluation.rendering import latex_table
-
-        return latex_table(self)
+        return str(self._rendered("latex_table"))
 
     def to_summary(self) -> dict[str, Any]:
         """Plain data of the report page, with a versioned schema: what `to_html` and `to_markdown` are made of."""
-        from unweave.report.summary.summarise import summarise
-
-        return summarise(self)
+        summary: dict[str, Any] = self._rendered("summarise")
+        return summary
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report as one HTML page that needs nothing else, under 3 MB; also written to a file if one is named."""
-        from unweave.report.page.html import html_page
-
-        return _written(html_page(self), path)
+        return _written(self._rendered("html_page"), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The report as Markdown; also written to a file if one is named."""
-        from unweave.report.page.markdown import markdown_page
-
-        return _written(markdown_page(self), path)
+        return _written(self._rendered("markdown_page"), path)
 
     def to_frame(self, backend: str = "polars") -> Any:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
@@ -206,7 +211,7 @@ class Evaluation:
             "upper": [row.interval.upper if row.interval else math.nan for row in self.rows],
             "verdict": [row.verdict.level if row.verdict else None for row in self.rows],
             "seconds": [row.seconds for row in self.rows],
-            "note": [" ".join(map(str, row.score.caveats)) if row.score else row.problem for row in self.rows],
+            "note": [" ".join(map(str, row.score.caveats if row.score else [row.problem])) for row in self.rows],
         }
         try:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
@@ -231,7 +236,13 @@ class Evaluation:
                 f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
-        return cls(tuple(Row.from_dict(row) for row in content["rows"]), content["data"])
+        try:
+            saved = restored(_Saved, content)
+        except CodecError as error:
+            raise EvidenceError(
+                f"This evaluation was damaged or edited, at {error}: evaluate again, or pass what save wrote."
+            ) from None
+        return cls(saved.rows, saved.data)
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
@@ -243,22 +254,12 @@ class Evaluation:
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
 
-def restored(kind: type[Any], data: Mapping[str, Any]) -> Any:
-    """A noise floor, an interval or a verdict from plain data; null was nan, and lists were tuples."""
-    content = {name: _restored_item(item) for name, item in data.items()}
-    if kind is Verdict:
-        content["reasons"] = tuple(restored(Reason, reason) for reason in data["reasons"])
-    return kind(**content)
+@dataclass(frozen=True)
+class _Saved:
+    """What a file holds."""
 
-
-def _restored_item(item: Any) -> Any:
-    if item is None:
-        return math.nan
-    if isinstance(item, list):
-        return tuple(map(_restored_item, item))
-    if isinstance(item, dict):
-        return {name: _restored_item(entry) for name, entry in item.items()}
-    return float(item) if item in ("inf", "-inf") else item
+    rows: tuple[Row, ...]
+    data: dict[str, Any]
 
 
 def _written(page: str, path: str | Path | None) -> str:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.evaluation.metric_choice import metric_of, stated_options
+from unweave.card.choices import metric_of, stated_options
 from unweave.evidence import EvidenceError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Protocol as TypingProtocol
 import numpy as np
 
 from unweave.card import MetricUndefined
-from unweave.evaluation.metric_choice import metric_of, stated_options
+from unweave.card.choices import metric_of, stated_options
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics, metric_of
+from unweave.card.choices import metric_of
+from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics
 from unweave.evidence import EvidenceError
 from unweave.sweeps.protocol import AllRows, Protocol
 

@@ -8,15 +8,13 @@ from collections.abc import Collection
 from importlib.resources import files
 from typing import Any
 
-OTHERWISE = {
-    "P1": "Break the correlation by weighting or choosing samples.",
-    "P2": "Leave out factors that others determine.",
-    "P3": "Compare representations with as many codes as factors.",
-    "P4": "Take more rows, or read the calibrated score.",
-}
+from unweave.card.choices import Choice, metric_of
+from unweave.findings import Finding
+
 # metrics that answer the general question, so that what is advised is not one that ignores everything
 GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "sufficiency", "mig")
 MOST_NAMED = 3
+AUDITED_ROOM = "unweave.metrics."
 
 
 @functools.cache
@@ -24,6 +22,19 @@ def table() -> dict[str, Any]:
     """Metric to property to what was found; empty where the audit was never run."""
     source = files("unweave.trust").joinpath("audited.json")
     return dict(json.loads(source.read_text(encoding="utf-8"))["metrics"]) if source.is_file() else {}
+
+
+def audited_name(metric: Choice) -> str:
+    """The name under which the table knows this very metric; empty for one that the package does not hold.
+
+    A metric of the same name that someone else declared was never audited.
+
+    >>> from unweave.metrics import mcc
+    >>> audited_name(mcc)
+    'mcc'
+    """
+    entry = metric_of(metric)
+    return entry.card.name if entry.__module__.startswith(AUDITED_ROOM) else ""
 
 
 def fails(metric: str, concerns: str) -> bool:
@@ -36,14 +47,14 @@ def satisfies(metric: str, concerns: str) -> bool:
     return _verdict(metric, concerns) == "satisfied"
 
 
-def advice(concerns: str, but: Collection[str] = ()) -> str:
+def advice(concerns: str, but: Collection[str] = ()) -> Finding:
     """What to do where a property matters: the metrics that satisfy it, but for these, and how to change the data.
 
-    >>> "rows" in advice("P4")
+    >>> "rows" in str(advice("P4"))
     True
     """
     named = [name for name in GENERAL if satisfies(name, concerns) and name not in but][:MOST_NAMED]
-    return (f"Read {' or '.join(named)}. " if named else "") + OTHERWISE[concerns]
+    return Finding("advice", concerns=concerns, metrics=" or ".join(named))
 
 
 def _verdict(metric: str, concerns: str) -> str:

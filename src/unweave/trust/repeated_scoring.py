@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import joblib
 
-from unweave.card import Card, Metric
+from unweave.card import MetricUndefined
+from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.score import Score
 
-Choice = Metric | functools.partial[Any]
 Watch = Callable[[int, int], None]
 
 
@@ -22,21 +22,34 @@ def unwatched(_number: int, _of: int) -> None:
     """Nobody looks."""
 
 
-def card_of(metric: Choice) -> Card:
-    """Card of a metric, or of the metric behind a partial."""
-    entry = metric.func if isinstance(metric, functools.partial) else metric
-    if not hasattr(entry, "card"):
-        raise EvidenceError(
-            f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
-            "or take one of the catalogue."
-        )
-    return entry.card
+@dataclass(frozen=True)
+class Observed:
+    """A metric with its score on the evidence at hand, or the reason why it has none: computed once, used by all."""
+
+    metric: Choice
+    score: Score | Finding
 
 
-def stated_options(metric: Choice) -> Mapping[str, Any]:
-    """Options that a partial fixes, other than the seed."""
-    keywords = metric.keywords if isinstance(metric, functools.partial) else {}
-    return {name: value for name, value in keywords.items() if name != "rng"}
+def observed(metrics: Mapping[str, Choice | Observed], evidence: Evidence) -> dict[str, Observed]:
+    """Every metric with its score; those that are known already are not computed again.
+
+    >>> from unweave.metrics import mcc
+    >>> known = observed({"mcc": mcc}, Evidence([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]))
+    >>> known["mcc"].score, observed(known, Evidence([0.0, 1.0]))["mcc"] is known["mcc"]
+    (Score(mcc = 1, 1 caveat), True)
+    """
+    return {
+        label: entry if isinstance(entry, Observed) else Observed(entry, _score_or_reason(entry, evidence))
+        for label, entry in metrics.items()
+    }
+
+
+def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | Finding:
+    card_of(metric)  # a sentence of its own for what is no metric
+    try:
+        return metric(evidence)
+    except (MetricUndefined, EvidenceError) as error:
+        return Finding("refused", text=str(error))
 
 
 def scores_of_variants(

@@ -18,13 +18,15 @@ from typing import Literal
 
 import numpy as np
 
+from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.audit_table import advice, fails, satisfies
+from unweave.trust.audit_table import advice, audited_name, fails, satisfies
 from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, with_factors
 from unweave.trust.diagnosis.diagnosis import Diagnosis
 from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.repeated_scoring import Choice, card_of, raw_values, score_or_none
+from unweave.trust.repeated_scoring import raw_values, score_or_none
 
 Level = Literal["trust", "caution", "do not use"]
 Property = Literal["P1", "P2", "P3", "P4"]
@@ -49,13 +51,23 @@ SECTIONS: dict[Property, str] = {
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a verdict is what it is: a sentence, the quantity measured, where to read on, and what to do instead."""
+    """Why a verdict is what it is: a finding, its weightiest quantity, where to read on, and what to do instead."""
 
-    sentence: str
+    finding: Finding
     quantity: str
     measured: float
     section: str = ""
-    instead: str = ""
+    advice: Finding | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        return str(self.finding)
+
+    @property
+    def instead(self) -> str:
+        """What to do instead, in words; empty where nothing is advised."""
+        return "" if self.advice is None else str(self.advice)
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,7 @@ def verdicts(
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
-    return _advised(found, {label: card_of(metric).name for label, metric in metrics.items()})
+    return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
 
 
 def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
@@ -130,7 +142,7 @@ def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str
 
     def advised(reason: Reason) -> Reason:
         return (
-            replace(reason, instead=advice(concerns[reason.section], flagged)) if reason.section in concerns else reason
+            replace(reason, advice=advice(concerns[reason.section], flagged)) if reason.section in concerns else reason
         )
 
     return {
@@ -173,13 +185,11 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
     value, elsewhere, reasons = score.value, score.value, []
     for step in steps:
         after = _mean_value(metric, step.evidences)
-        if step.concerns == "P4" or not satisfies(card_of(metric).name, step.concerns):
+        if step.concerns == "P4" or not satisfies(audited_name(metric), step.concerns):
             elsewhere += after - value
             moved = abs(after - value) / _range(score)
             if moved >= WORTH_SAYING:
-                change = f"{after:.2f} instead of {value:.2f}"
-                if abs(value - score.value) >= ROUNDING:
-                    change += " without this step"
+                change = _Change(value, after, further=abs(value - score.value) >= ROUNDING)
                 reasons.append((moved, _reason(step.concerns, change, diagnosis)))
         value = after
     if math.isnan(elsewhere):
@@ -189,54 +199,70 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
     level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
     ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
     if level == "trust":
-        sentence = f"It would be {elsewhere:.2f} with independent factors, a code for each and enough rows."
-        ordered = (Reason(sentence, "score elsewhere", elsewhere),)
+        ordered = (Reason(Finding("score_stable", elsewhere=elsewhere), "score elsewhere", elsewhere),)
     return _with_floor(Verdict(level, ordered, elsewhere), floor)
 
 
-def _reason(concerns: Property, change: str, diagnosis: Diagnosis) -> Reason:
-    """What moved the score, in words and numbers; the advice comes when all verdicts are known."""
+@dataclass(frozen=True)
+class _Change:
+    """The score before and after a step; ``further`` where earlier steps had changed it already."""
+
+    before: float
+    after: float
+    further: bool
+
+
+def _reason(concerns: Property, change: _Change, diagnosis: Diagnosis) -> Reason:
+    """What moved the score; the advice comes when all verdicts are known."""
+    before, after, further = change.before, change.after, change.further
+    section = SECTIONS[concerns]
     if concerns == "P2":
-        names = ", ".join(diagnosis.redundant_factors)
-        sentence = f"Without {names}, which other factors determine, it would be {change}."
-        return Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"])
+        names = diagnosis.redundant_factors
+        found = Finding("depends_on_redundant_factors", before=before, after=after, further=further, factors=names)
+        return Reason(found, "effective dimension", diagnosis.effective_dimension, section)
     if concerns == "P1":
-        correlation = diagnosis.max_free_correlation
-        sentence = f"With independent factors it would be {change}; here they correlate by up to "
-        sentence += f"{correlation:.2f}."
-        return Reason(sentence, "largest correlation of factors", correlation, SECTIONS["P1"])
+        largest = diagnosis.max_free_correlation
+        found = Finding("depends_on_correlation", before=before, after=after, further=further, correlation=largest)
+        return Reason(found, "largest correlation of factors", largest, section)
     if concerns == "P3":
         # nobody counts the free ones of very many factors
         n_free = diagnosis.n_factors if math.isnan(diagnosis.effective_dimension) else diagnosis.effective_dimension
-        ratio = diagnosis.n_codes / n_free
-        sentence = f"With one code for each free factor it would be {change}; here are {ratio:.3g}."
-        return Reason(sentence, "codes per free factor", ratio, SECTIONS["P3"])
-    sentence = f"With more rows it would be {change}; here are {diagnosis.rows_per_code:.3g} for each code."
-    return Reason(sentence, "rows per code", diagnosis.rows_per_code, SECTIONS["P4"])
+        found = Finding(
+            "depends_on_number_of_codes",
+            before=before,
+            after=after,
+            further=further,
+            n_codes=diagnosis.n_codes,
+            n_free=n_free,
+        )
+        return Reason(found, "codes per free factor", diagnosis.n_codes / n_free, section)
+    ratio = diagnosis.rows_per_code
+    found = Finding("depends_on_number_of_rows", before=before, after=after, further=further, rows_per_code=ratio)
+    return Reason(found, "rows per code", ratio, section)
 
 
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
     """The verdict from what the data are and what the audit found, where nothing could be tried."""
-    name, reasons = card_of(metric).name, []
+    name, reasons = audited_name(metric), []
     if "factors" not in card_of(metric).needs:
-        return Verdict("caution", (Reason("It looks at no factors, so nothing here can check it.", "", math.nan),))
+        return Verdict("caution", (Reason(Finding("uses_no_factors"), "", math.nan),))
     if diagnosis.max_correlation > CORRELATED and fails(name, "P1"):
-        sentence = f"Factors correlate by up to {diagnosis.max_correlation:.2f}, and the score moves with that."
-        reasons.append(Reason(sentence, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"]))
+        found = Finding("correlated_by_audit", correlation=diagnosis.max_correlation)
+        reasons.append(Reason(found, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"]))
     if diagnosis.constraints and fails(name, "P2"):
-        sentence = f"{', '.join(diagnosis.redundant_factors)} follow from other factors, which the score does not see."
-        reasons.append(Reason(sentence, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"]))
+        found = Finding("redundant_by_audit", factors=diagnosis.redundant_factors)
+        reasons.append(Reason(found, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"]))
     if diagnosis.codes_per_factor > 1 and fails(name, "P3"):
-        sentence = f"There are {diagnosis.codes_per_factor:.3g} codes for each factor, and the score moves with that."
-        reasons.append(Reason(sentence, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"]))
+        found = Finding("many_codes_by_audit", codes_per_factor=diagnosis.codes_per_factor)
+        reasons.append(Reason(found, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"]))
     if diagnosis.codes_per_row > CROWDED and fails(name, "P4"):
-        sentence = f"There are {diagnosis.codes_per_row:.3g} codes for each row, and noise scores with that."
-        reasons.append(Reason(sentence, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"]))
+        found = Finding("crowded_by_audit", codes_per_row=diagnosis.codes_per_row)
+        reasons.append(Reason(found, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"]))
     if diagnosis.n_rows < FEWEST_ROWS:
-        sentence = f"{diagnosis.n_rows} rows are too few to try the score elsewhere."
-        reasons.append(Reason(sentence, "rows", diagnosis.n_rows, "003, appendix A", "Take more samples."))
+        found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
+        reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", Finding("take_more_samples")))
     if math.isnan(score.raw):
-        reasons.append(Reason("It is undefined on these data.", "score", math.nan, "", "Read its note."))
+        reasons.append(Reason(Finding("undefined_here"), "score", math.nan, "", Finding("read_its_caveats")))
     return _with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), floor)
 
 
@@ -244,8 +270,7 @@ def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
     """A metric that gives noise nearly full marks says nothing, whatever else holds."""
     if floor is None or not floor.defined or not math.isnan(floor.calibrated) or math.isnan(floor.raw):
         return verdict
-    sentence = f"Noise scores {floor.floor:.2f} here, next to the best there is."
-    reason = Reason(sentence, "noise floor", floor.floor, SECTIONS["P4"])
+    reason = Reason(Finding("noise_scores_high", floor=floor.floor), "noise floor", floor.floor, SECTIONS["P4"])
     against = verdict.reasons if verdict.level != "trust" else ()
     return Verdict("do not use", (reason, *against), verdict.elsewhere)
 

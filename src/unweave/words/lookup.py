@@ -9,9 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from unweave.findings import Finding
-from unweave.words import data_caveats, information_caveats, prediction_caveats
+from unweave.words import data_caveats, diagnoses, draws, information_caveats, prediction_caveats, verdict_reasons
 
-TOPICS = (data_caveats, prediction_caveats, information_caveats)
+TOPICS = (data_caveats, prediction_caveats, information_caveats, draws, diagnoses, verdict_reasons)
 
 
 def _stating(topic: ModuleType) -> dict[str, Callable[..., str]]:

@@ -68,3 +68,21 @@ def verb(names: Sequence[str], one: str, many: str) -> str:
     ('varies', 'vary')
     """
     return one if len(names) == 1 else many
+
+
+def number(value: float) -> str:
+    """Two decimals without trailing zeros; two digits of what is small.
+
+    >>> number(1.25), number(1200.0), number(0.0123)
+    ('1.25', '1,200', '0.012')
+    """
+    return f"{value:.2g}" if value < 0.1 else f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with two digits.
+
+    >>> percent(0.123), percent(0.00001)
+    ('12 %', 'less than .01 %')
+    """
+    return "less than .01 %" if share < 1e-4 else f"{100 * share:.2g} %"

@@ -240,7 +240,7 @@ def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
         floor, interval = row.noise_floor, row.interval
         assert (cell["floor"]["mean"], cell["floor"]["p_value"]) == (floor.floor, floor.p_value)
         assert (cell["floor"]["kind"], cell["floor"]["n_draws"]) == ("permutation", len(floor.draws))
-        assert cell["floor"]["note"] == " ".join(floor.notes)
+        assert cell["floor"]["note"] == " ".join(map(str, floor.notes))
         assert cell["calibrated"] == floor.calibrated
         assert (cell["interval"]["low"], cell["interval"]["high"]) == interval.clipped
         assert (cell["interval"]["level"], cell["interval"]["kind"]) == (0.9, "subsampling")

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from unweave import Evidence
+from unweave.findings import Finding
 from unweave.synthetic.worlds import Causal, Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 from unweave.trust.diagnosis.diagnosis import DependenceClass, diagnose
 from unweave.trust.diagnosis.factor_dependence import PairKind
@@ -215,7 +216,7 @@ def test_too_few_rows_are_said(n_rows):
     assert found.dependence_class is DependenceClass.UNKNOWN
     assert np.isnan(found.effective_dimension)
     assert np.isnan(found.nuisance_share)
-    assert any("too few" in note for note in found.notes)
+    assert any("too few" in str(note) for note in found.notes)
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -233,20 +234,20 @@ def test_rows_of_a_group_are_not_separate():
     factors = {"age": age, "height": height, "pose": pose}
     found = diagnose(Evidence(factors, row_groups=np.repeat(np.arange(200), 10)))
     assert (found.rows_looked_at, found.effective_dimension) == (200, 3)
-    assert any("row_groups" in note for note in diagnose(Evidence(factors)).notes)
+    assert any("row_groups" in str(note) for note in diagnose(Evidence(factors)).notes)
 
 
 def test_many_rows_are_sampled_and_it_is_said():
     found = diagnose(Evidence(np.random.default_rng(6).normal(size=(20_000, 2))))
     assert found.rows_looked_at == 4000
-    assert "4,000 random rows of 20,000 are looked at." in found.notes
+    assert Finding("rows_examined", n_rows=4000, of=20000) in found.notes
 
 
 def test_very_many_factors_have_no_known_dimension():
     factors = np.random.default_rng(8).normal(size=(60, 70))
     found = diagnose(Evidence(factors))
     assert np.isnan(found.effective_dimension)
-    assert any("70 factors vary" in note for note in found.notes)
+    assert any("70 factors vary" in str(note) for note in found.notes)
 
 
 def test_monotone_maps_and_order_change_nothing():
@@ -298,7 +299,7 @@ def test_one_is_singular_and_ratios_are_not_cut():
     assert any("There is 1 code per row: an unrelated code correlates" in sentence for sentence in few)
     assert any(sentence.startswith("1 separate row is too few") for sentence in few)
     repeated = NORMAL[[*range(100), 0], :2]
-    assert any(note.startswith("1 row is not looked at") for note in diagnose(Evidence(repeated)).notes)
+    assert Finding("repeated_rows", n_rows=1) in diagnose(Evidence(repeated)).notes
     assert any("m/d is 1.25:" in sentence for sentence in diagnose(Evidence(NORMAL[:, :4], NORMAL[:, :5])).sentences())
     many = np.random.default_rng(12).normal(size=(60, 1200))
     assert any("m/d is 1,200:" in sentence for sentence in diagnose(Evidence(NORMAL[:60, :1], many)).sentences())

@@ -55,7 +55,7 @@ def test_p_value_of_a_rank_statistic_is_that_of_all_orders():
     assert abs(found.p_value - exact) < 4 * math.sqrt(exact * (1 - exact) / 2999)
     # the mean of sum x_i y_pi(i) over all orders is n mean(x) mean(y), its variance (n-1) var(x) var(y)
     spread = math.sqrt(4 * 2.5 * 2.5)
-    assert abs(found.floor - 45) < 4 * spread / math.sqrt(2999)
+    assert abs(np.mean(found.draws) - 45) < 4 * spread / math.sqrt(2999)
     assert abs(found.spread - spread) < 0.3
 
 
@@ -114,7 +114,7 @@ def test_an_exhausted_budget_leaves_the_fewest_draws_and_says_so():
     found = noise_floor(mcc, KNOWING, n_draws=99, budget=0.0)
     assert len(found.draws) == 19
     assert found.resolution == 0.05
-    assert any("19 of 99" in note for note in found.notes)
+    assert any("19 of 99" in str(note) for note in found.notes)
     assert found.draws == noise_floor(mcc, KNOWING, n_draws=19).draws
 
 
@@ -169,7 +169,7 @@ def test_few_groups_have_few_orders():
     found = noise_floor(mcc, evidence, n_draws=99)
     assert found.resolution == pytest.approx(1 / 24)
     assert found.p_value >= found.resolution
-    assert any("24 orders" in note for note in found.notes)
+    assert any("24 ways" in str(note) for note in found.notes)
 
 
 def test_groups_of_copies_are_not_taken_for_samples():
@@ -188,24 +188,24 @@ def test_groups_of_copies_are_not_taken_for_samples():
 def test_metrics_that_pair_nothing_say_so(name, kind):
     found = noise_floor(CATALOGUE[name], KNOWING, kind=kind)
     assert not found.defined
-    assert name in found.reason
+    assert name in str(found.reason)
 
 
 def test_a_metric_that_refuses_the_evidence_says_why():
     found = noise_floor(nuisances_invariance, KNOWING)
-    assert "needs nuisances" in found.reason
+    assert "needs nuisances" in str(found.reason)
 
 
 def test_nothing_to_calibrate_where_noise_is_as_good_as_the_best():
     found = noise_floor(factors_invariance, Evidence(FACTORS, NOISE), n_draws=3)
     assert math.isnan(found.calibrated)
-    assert any("within .01 of the best" in note for note in found.notes)
+    assert any("within .01 of the best" in str(note) for note in found.notes)
 
 
 def test_a_metric_that_does_not_look_is_never_significant():
     found = noise_floor(dci_size, KNOWING, n_draws=19)
     assert found.p_value == 1.0
-    assert any("the same" in note for note in found.notes)
+    assert any("the same" in str(note) for note in found.notes)
 
 
 def test_nats_have_no_best():
@@ -226,7 +226,7 @@ def test_undefined_nulls_count_as_better():
     n_undefined = int(np.isnan(found.draws).sum())
     assert 20 < n_undefined < 80
     assert found.p_value == (1 + n_undefined + found.draws.count(1.0)) / 100
-    assert any("no score" in note for note in found.notes)
+    assert any("no score" in str(note) for note in found.notes)
 
 
 def test_nuisances_move_with_the_factors():
@@ -252,7 +252,7 @@ def test_with_a_sampler_nulls_draw_codes_that_do_not_know_what_is_held(kind):
 def test_per_factor_floors():
     found = noise_floor(r2, KNOWING, n_draws=19)
     assert set(found.per_factor_floor) == set(KNOWING.factor_names)
-    assert np.mean(list(found.per_factor_floor.values())) == pytest.approx(found.floor)
+    assert np.mean(list(found.per_factor_floor.values())) == pytest.approx(np.mean(found.draws))
     assert all(found.per_factor_upper[name] >= floor for name, floor in found.per_factor_floor.items())
 
 
@@ -284,7 +284,9 @@ def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
     turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     factors = np.random.default_rng(0).normal(size=(200, 2))
     found = noise_floor(identification, Evidence(factors, factors @ turn), n_draws=19)
-    assert found.floor < -0.5 < 0.05 > abs(found.calibrated)
+    assert np.mean(found.draws) < -0.5
+    assert found.floor == 0.0
+    assert abs(found.calibrated) < 0.05
 
 
 @pytest.mark.parametrize(("factors", "codes"), [(FACTORS, np.zeros((120, 3))), (np.ones((120, 2)), NOISE)])

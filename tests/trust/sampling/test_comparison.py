@@ -123,7 +123,7 @@ def test_an_undefined_score_leaves_no_comparison():
         return Score(math.nan)
 
     found = compared(never, on_codes(a=SHARED, b=OWN))
-    assert "undefined for 'a'" in found.reason
+    assert "undefined for 'a'" in str(found.reason)
     with pytest.raises(EvidenceError, match="no comparison to plan from"):
         samples_needed(found)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from unweave.card import Card
-from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics, metric_of, stated_options
+from unweave.card.choices import metric_of, stated_options
+from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
 

@@ -11,9 +11,10 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
+from unweave.card.choices import metric_of
 from unweave.datasets import DataSet
 from unweave.estimators.dependence.multiple_testing import corrected
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics, metric_of
+from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
 from unweave.evidence import Evidence
 from unweave.models.errors import TrainingError
 from unweave.models.model import TrainedModel

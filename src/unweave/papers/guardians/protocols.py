@@ -19,9 +19,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from unweave.card.choices import metric_of
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.probes.probes import GradientBoosting
-from unweave.evaluation.metric_choice import metric_of
 from unweave.evidence import Evidence
 from unweave.metrics import (
     dci_completeness,

@@ -1,4 +1,4 @@
-"""What goes into a paper: a methods paragraph, rows of a LaTeX table, and BibTeX."""
+"""What goes into a paper: a methods paragraph and BibTeX."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from unweave.evaluation.rendering import LATEX
 from unweave.report.citing.bibliography import bibtex_of, credited
-from unweave.words.phrases import counted, fixed, listed
-
-MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
+from unweave.words.phrases import counted, listed
 
 
 def methods_paragraph(summary: Mapping[str, Any]) -> str:
@@ -33,24 +30,6 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
     sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
     prints = ", ".join(entry["fingerprint"] for entry in data["representations"])
     return " ".join([*sentences, f"Fingerprint of the data: {prints}."])
-
-
-def latex_rows(summary: Mapping[str, Any]) -> str:
-    """One row for each representation, with a comment that names the columns and the marks."""
-    metrics = summary["metrics"]
-    lines = ["% columns: representation, " + ", ".join(metric["label"] for metric in metrics)]
-    cells = [cell for metric in metrics for cell in metric["cells"]]
-    levels = {level for cell in cells if cell["interval"] for level in [cell["interval"]["level"]]}
-    if levels:
-        lines.append(
-            f"% in brackets: {' or '.join(_percent(level) for level in sorted(levels))} intervals over samples"
-        )
-    if any(cell["verdict"] and cell["verdict"]["level"] in MARKS for cell in cells):
-        lines.append("% dagger: with caution on these data; double dagger: not to be used on these data")
-    for entry in summary["data"]["representations"]:
-        by_metric = [_latex_cell(metric, entry["name"]) for metric in metrics]
-        lines.append(" & ".join([_escaped(entry["name"]), *by_metric]) + r" \\")
-    return "\n".join(lines)
 
 
 def bibtex(summary: Mapping[str, Any]) -> str:
@@ -139,20 +118,3 @@ def _range(numbers: list[int]) -> str:
 
 def _percent(level: float) -> str:
     return f"{100 * level:g} %"
-
-
-def _latex_cell(metric: Mapping[str, Any], representation: str) -> str:
-    cell = next((cell for cell in metric["cells"] if cell["representation"] == representation), None)
-    if cell is None or cell["value"] is None:
-        return "--"
-    text = fixed(cell["value"]).replace("\N{MINUS SIGN}", "$-$")
-    if cell["spread"] is not None:
-        text += rf" $\pm$ {cell['spread']:.3f}"
-    if cell["interval"]:
-        ends = (f"{cell['interval'][end]:.3f}".replace("-", "$-$") for end in ("low", "high"))
-        text += rf" {{\scriptsize [{', '.join(ends)}]}}"
-    return text + MARKS.get((cell["verdict"] or {}).get("level", ""), "")
-
-
-def _escaped(text: str) -> str:
-    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))

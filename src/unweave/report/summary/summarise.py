@@ -7,17 +7,16 @@ from collections import Counter
 from statistics import fmean, stdev
 from typing import Any
 
-from unweave.card import Card
+from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
-from unweave.metrics import CATALOGUE
-from unweave.report.citing.methods_text import bibtex, latex_rows, methods_paragraph
+from unweave.report.citing.methods_text import bibtex, methods_paragraph
+from unweave.report.latex import latex_rows
 from unweave.report.summary.advice import grouped_reasons, headline, next_steps
 from unweave.report.summary.diagnosis_summary import diagnosis_summary
 from unweave.report.summary.factor_bars import factor_charts
 from unweave.report.summary.matrix_summary import matrix_summaries
 from unweave.report.summary.page_limits import FULL, Detail
 from unweave.report.summary.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
-from unweave.score import Score, plain_data
 from unweave.words.phrases import counted, listed
 
 SCHEMA = "unweave.report/1"
@@ -76,12 +75,8 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 
 def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
     rows = [row for row in evaluation.rows if row.label == label]
-    entry = CATALOGUE.get(rows[0].metric)
-    card: Card | None = entry.card if entry else None
+    card = rows[0].card
     score = next((row.score for row in rows if row.score), None)
-    # without a score the card knows what is best, but for options, which a row does not keep
-    holding: Score | Card | None = score or (card if label == rows[0].metric else None)
-    bounds = holding.bounds if holding else (-math.inf, math.inf)
     cells = [
         _cell(name, [row for row in rows if row.representation == name])
         for name in evaluation.representations
@@ -94,15 +89,15 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
         "label": label,
         "metric": rows[0].metric,
         "version": score.version if score else None,
-        "summary": card.summary if card else "",
+        "summary": card.summary,
         "measures": rows[0].measures,
-        "reference": card.reference if card else "",
-        "bounds": [end if math.isfinite(end) else None for end in bounds],
-        "best": holding.best if holding and math.isfinite(holding.best) else None,
-        "lower_is_better": bool(holding and holding.lower_is_better),
+        "reference": card.reference,
+        "bounds": [end if math.isfinite(end) else None for end in card.bounds],
+        "best": card.best if math.isfinite(card.best) else None,
+        "lower_is_better": card.lower_is_better,
         "settings": {name: option for name, option in (score.settings if score else {}).items() if name != "rng"},
         "cells": cells,
-        "domain": _domain(cells, bounds),
+        "domain": _domain(cells, card.bounds),
         "comparison": groups["sentence"],
     }
 
@@ -120,7 +115,7 @@ def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
         "raw": fmean(score.raw for score in scores) if defined else None,
         "spread": stdev(values) if defined and len(values) > 1 else None,
         "seeds": [row.seed for row in rows if row.seed is not None],
-        "problem": next((row.problem for row in rows if row.problem), None),
+        "problem": next((str(row.problem) for row in rows if row.problem), None),
         "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
         "chance": next((row.chance for row in rows if row.chance is not None), None),
         "floor": floor,

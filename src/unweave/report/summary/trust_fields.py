@@ -28,7 +28,7 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
     bounds = (-math.inf, math.inf) if row.score is None else row.score.bounds
     low, high = np.quantile(np.clip(draws, *bounds), BAND)
     return {
-        "mean": float(np.clip(floor.floor, *bounds)),
+        "mean": floor.floor,
         "low": float(low),
         "high": float(high),
         "p_value": _known(floor.p_value),
@@ -36,7 +36,7 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
         "calibrated": _known(floor.calibrated),
         "kind": floor.kind,
         "n_draws": len(draws),
-        "note": " ".join(floor.notes),
+        "note": " ".join(map(str, floor.notes)),
         "per_factor": {name: _factor_band(floor, name) for name in floor.per_factor_floor},
     }
 
@@ -52,7 +52,7 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
         "high": high,
         "level": interval.level,
         "kind": "subsampling",
-        "note": " ".join(interval.notes),
+        "note": " ".join(map(str, interval.notes)),
         "per_factor": {name: list(ends) for name, ends in interval.per_factor.items()},
     }
 
@@ -73,7 +73,10 @@ def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, A
 def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     """Groups of representations that cannot be told apart, best first, by metric, with sentences about them."""
     by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
-    return {label: {"groups": entry["ties"], "sentence": " ".join(entry["notes"])} for label, entry in by_label.items()}
+    return {
+        label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}
+        for label, entry in by_label.items()
+    }
 
 
 def code_names_of(evaluation: Evaluation, representation: str) -> list[str]:

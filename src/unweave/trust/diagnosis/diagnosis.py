@@ -17,6 +17,7 @@ import numpy as np
 from unweave.arrays import Rows
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 from unweave.responses.constraint_search import ROWS_TO_SCREEN
 from unweave.responses.constraints import (
     FEWEST_ROWS,
@@ -74,16 +75,11 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     if rows.size >= FEWEST_ROWS:
         notes += _notes_on_factors(some, constant)
     elif evidence.n_factors:
-        notes.append(
-            f"{_rows_are(rows.size, 'separate ')} too few to measure dependence, effective dimension or what the "
-            f"factors explain of the codes: {FEWEST_ROWS} are needed."
-        )
+        notes.append(Finding("too_few_rows_to_diagnose", n_rows=rows.size, needed=FEWEST_ROWS))
     pairs = pairwise_dependence(views[:MOST_FACTORS])
     redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
-        notes.append(
-            f"With {rows.size} rows, constraints of several factors other than sums and products may go unseen."
-        )
+        notes.append(Finding("constraints_may_be_missed", n_rows=rows.size))
     dead = code_health.dead_codes(evidence, some.codes)
     living = np.flatnonzero(~np.isin(evidence.code_names, dead)) if evidence.n_codes else np.empty(0, dtype=np.intp)
     return Diagnosis(
@@ -109,21 +105,16 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     )
 
 
-def _notes_on_rows(evidence: Evidence, separate: SeparateRows) -> list[str]:
+def _notes_on_rows(evidence: Evidence, separate: SeparateRows) -> list[Finding]:
     """What was left out."""
     notes, n_separate = [], separate.n_separate
     if evidence.row_groups is not None:
-        each = "the only row group" if n_separate == 1 else f"each of the {n_separate:,} row groups"
-        notes.append(f"One row of {each} is looked at: rows of a group are not separate.")
+        notes.append(Finding("one_row_per_group", n_groups=n_separate))
     if n_separate > MOST_ROWS:
-        notes.append(f"{MOST_ROWS:,} random rows of {n_separate:,} are looked at.")
+        notes.append(Finding("rows_examined", n_rows=MOST_ROWS, of=n_separate))
     if separate.n_repeated:
-        notes.append(f"{_rows_are(separate.n_repeated)} not looked at: the factors of another one come back.")
+        notes.append(Finding("repeated_rows", n_rows=separate.n_repeated))
     return notes
-
-
-def _rows_are(count: int, which: str = "") -> str:
-    return f"{count:,} {which}{'row is' if count == 1 else 'rows are'}"
 
 
 def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
@@ -136,25 +127,22 @@ def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
     )
 
 
-def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[str]:
+def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[Finding]:
     """Factors that were left out, or whose values make them look like functions of others."""
     notes = []
     varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
     rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
     if rare:
-        notes.append(f"{', '.join(rare)}: constant on the rows looked at, so left out of dependence and dimension.")
+        notes.append(Finding("factors_constant_in_part", factors=rare))
     repeated = [
         some.factor_names[j]
         for j in varying
         if some.kinds[j] is FactorKind.CONTINUOUS and np.unique(some.factors[:, j]).size < REPEATED * some.n_rows
     ]
     if repeated:
-        notes.append(
-            f"{', '.join(repeated)}: values come back often; if rows of one subject or video share them, pass "
-            "row_groups, else factors may look as if they determined each other."
-        )
+        notes.append(Finding("values_repeated", factors=repeated))
     if len(varying) > MOST_FACTORS:
-        notes.append(f"{len(varying)} factors vary, and dependence and dimension are of the first {MOST_FACTORS} only.")
+        notes.append(Finding("factors_not_examined", n_varying=len(varying), n_examined=MOST_FACTORS))
     return notes
 
 
@@ -184,7 +172,7 @@ def _dependence_class(
     return DependenceClass.CORRELATED if kinds - {PairKind.INDEPENDENT} else DependenceClass.INDEPENDENT
 
 
-def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], notes: list[str]) -> dict[str, Any]:
+def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], notes: list[Finding]) -> dict[str, Any]:
     """Copies, tails and nuisance shares, by the names that the diagnosis has for them."""
     living = living[np.ptp(some.codes[:, living], axis=0) > 0] if some.n_rows > 2 else living[:0]
     if not living.size:
@@ -198,7 +186,7 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
         explained = np.arange(living.size)
         if living.size > code_health.MOST_CODES_EXPLAINED:
             explained = np.linspace(0, living.size - 1, code_health.MOST_CODES_EXPLAINED).astype(np.intp)
-            notes.append(f"The nuisance share is of {explained.size} codes of {living.size}, spread evenly.")
+            notes.append(Finding("codes_examined", n_codes=explained.size, of=living.size))
         explained = explained[np.ptp(codes[: code_health.ROWS_FOR_SINGLE_FACTORS, explained], axis=0) > 0]
         shares = code_health.unexplained_shares(views, codes[:, explained])
         nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from unweave.codec import plain_data, restored
+from unweave.findings import Finding
 from unweave.responses.constraints import FunctionalConstraint
-from unweave.score import plain_data
 from unweave.trust.diagnosis.factor_dependence import PairDependence
-from unweave.trust.diagnosis.in_words import diagnosis_in_words
+from unweave.trust.diagnosis.worth_saying import findings_of
 
 
 class DependenceClass(StrEnum):
@@ -82,7 +84,7 @@ class Diagnosis:
         Kurtosis of the codes in which it is above 10 (3 for a normal code).
     nuisance_per_code : dict of name to float
         Share of the variance of a living code's ranks that no factor explains, held out; of 256 codes at most.
-    notes : tuple of str
+    notes : tuple of Finding
         What was left out, and why.
     """
 
@@ -104,7 +106,7 @@ class Diagnosis:
     duplicated_codes: tuple[tuple[str, ...], ...] = ()
     heavy_tailed_codes: dict[str, float] = field(default_factory=dict)
     nuisance_per_code: dict[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
     @property
     def codes_per_row(self) -> float:
@@ -149,25 +151,28 @@ class Diagnosis:
         """Share of the living codes' variance that no factor explains, their mean."""
         return float(np.mean(list(self.nuisance_per_code.values()))) if self.nuisance_per_code else math.nan
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is worth saying of the data, as data."""
+        return findings_of(self)
+
     def sentences(self) -> list[str]:
-        """The diagnosis in plain words, each finding with the section of 003 that it matters for."""
-        return diagnosis_in_words(self)
+        """The findings in plain words, each with the section of 003 that it matters for."""
+        return list(map(str, self.findings))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the derived numbers and the sentences; nan becomes null."""
-        data = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         derived = (
             "codes_per_row", "codes_per_factor", "rows_per_code", "chance_correlation", "redundant_factors",
-            "n_distinct_codes", "duplicated_share", "nuisance_share",
+            "n_distinct_codes", "duplicated_share", "nuisance_share", "findings",
         )  # fmt: skip
-        data |= {name: getattr(self, name) for name in derived}
-        return {**{name: plain_data(_as_mapping(item)) for name, item in data.items()}, "sentences": self.sentences()}
+        return {
+            **plain_data(self),
+            **{name: plain_data(getattr(self, name)) for name in derived},
+            "sentences": self.sentences(),
+        }
 
-
-def _as_mapping(item: Any) -> Any:
-    """Records as mappings of their fields."""
-    if hasattr(item, "__dataclass_fields__"):
-        return {entry.name: getattr(item, entry.name) for entry in fields(item)}
-    if isinstance(item, tuple):
-        return [_as_mapping(entry) for entry in item]
-    return {name: _as_mapping(entry) for name, entry in item.items()} if isinstance(item, dict) else item
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Diagnosis from `to_dict`; what follows from the rest is worked out again."""
+        return restored(cls, data)

@@ -1,9 +1,10 @@
 """The noise floor: what encoders that know nothing score on these very data.
 
-    p = (1 + #{nulls as good or better}) / (1 + B),    calibrated = (raw - floor) / (best - floor)
+    p = (1 + #{nulls as good or better}) / (1 + B),    calibrated = (score - floor) / (best - floor)
 
-with B the number of nulls and floor their mean. Permutation makes p valid for any metric at any size: under the
-hypothesis that codes and factors are unrelated, the score at hand is one more draw.
+with B the number of nulls and floor their mean, each within the metric's bounds as scores are. Permutation makes p
+valid for any metric at any size: under the hypothesis that codes and factors are unrelated, the score at hand is one
+more draw.
 """
 
 from __future__ import annotations
@@ -16,19 +17,12 @@ from typing import get_args
 
 import numpy as np
 
-from unweave.card import MetricUndefined
+from unweave.card.choices import Choice, card_of, stated_options
 from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.nulls.null_encoders import Kind, unknowing, why_no_floor
-from unweave.trust.repeated_scoring import (
-    Choice,
-    Watch,
-    card_of,
-    raw_values,
-    scores_of_variants,
-    stated_options,
-    unwatched,
-)
+from unweave.trust.repeated_scoring import Observed, Watch, observed, raw_values, scores_of_variants, unwatched
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
 TOO_CLOSE = 0.01
@@ -55,10 +49,12 @@ class NoiseFloor:
         The score at hand, before clipping.
     draws : tuple of float
         Raw scores of the nulls, nan where one had none.
-    floor, spread : float
-        Their mean and standard deviation.
+    floor : float
+        The mean of the nulls as they are shown, within the metric's bounds: the one floor of tables, pages and data.
+    spread : float
+        Standard deviation of their raw scores.
     upper : float
-        What one null in twenty reaches: their 95 % quantile (5 % where lower is better).
+        What one null in twenty reaches: the 95 % quantile of raw scores (5 % where lower is better).
     p_value, resolution : float
         Share of nulls as good as the score or better, the score counted among them, and the smallest value it could
         have had. nan for constant codes, which do not vary.
@@ -69,10 +65,10 @@ class NoiseFloor:
         The floor that theory gives for independent columns, where the metric's card knows it; else nan.
     per_factor_floor, per_factor_upper : dict of name to float
         The same for every factor, where the metric has a number for each.
-    notes : tuple of str
-        What to keep in mind, one sentence each.
-    reason : str
-        Why there is no floor; empty where there is one.
+    notes : tuple of Finding
+        What to keep in mind.
+    reason : Finding, optional
+        Why there is no floor; None where there is one.
     """
 
     metric: str
@@ -88,8 +84,8 @@ class NoiseFloor:
     by_formula: float = math.nan
     per_factor_floor: dict[str, float] = field(default_factory=dict)
     per_factor_upper: dict[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    reason: str = ""
+    notes: tuple[Finding, ...] = ()
+    reason: Finding | None = None
 
     @property
     def defined(self) -> bool:
@@ -125,7 +121,7 @@ def noise_floor(
 
 
 def noise_floors(
-    metrics: Mapping[str, Choice],
+    metrics: Mapping[str, Choice | Observed],
     evidence: Evidence,
     *,
     kind: Kind = "permutation",
@@ -139,8 +135,9 @@ def noise_floors(
 
     Parameters
     ----------
-    metrics : mapping of label to metric or ``functools.partial`` of one
-        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``.
+    metrics : mapping of label to metric, ``functools.partial`` of one, or `Observed`
+        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``. The score of an `Observed` is
+        not computed again.
     kind : {'permutation', 'matched', 'constant'}
         Codes given to other samples; codes of the same marginals that are independent of each other too; or the same
         code for every sample. Row groups stay whole.
@@ -156,21 +153,21 @@ def noise_floors(
         Told the number of every draw before it is scored, and how many there may be: for progress bars.
     """
     _check_options(kind, n_draws, budget, seed)
-    floors = {label: NoiseFloor(card_of(metric).name, kind) for label, metric in metrics.items()}
-    observed: dict[str, Score] = {}
-    for label, metric in metrics.items():
-        found = why_no_floor(card_of(metric)) or _score_or_reason(metric, evidence)
+    floors: dict[str, NoiseFloor] = {}
+    scores: dict[str, Score] = {}
+    able: dict[str, Choice] = {}
+    for label, entry in observed(metrics, evidence).items():
+        found = why_no_floor(card_of(entry.metric)) or entry.score
         if isinstance(found, Score):
-            observed[label] = found
+            scores[label], able[label] = found, entry.metric
         else:
-            floors[label] = NoiseFloor(card_of(metric).name, kind, reason=found)
-    able = {label: metric for label, metric in metrics.items() if label in observed}
+            floors[label] = NoiseFloor(card_of(entry.metric).name, kind, reason=found)
     n_variants = 1 if kind == "constant" else n_draws
     null = functools.partial(unknowing, evidence, kind, seed)
     drawn = scores_of_variants(able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, n_jobs=n_jobs, watch=watch)
     for label, metric in able.items():
-        floors[label] = _summarised(metric, evidence, kind, observed[label], drawn[label], n_draws, budget)
-    return floors
+        floors[label] = _summarised(metric, evidence, kind, scores[label], drawn[label], n_draws, budget)
+    return {label: floors[label] for label in metrics}
 
 
 def _check_options(kind: object, n_draws: object, budget: float | None, seed: object) -> None:
@@ -188,13 +185,6 @@ def _is_whole(number: object, at_least: int) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
 
 
-def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | str:
-    try:
-        return metric(evidence)
-    except (MetricUndefined, EvidenceError) as error:
-        return str(error)
-
-
 def _summarised(
     metric: Choice,
     evidence: Evidence,
@@ -209,18 +199,19 @@ def _summarised(
     defined = values[~np.isnan(values)]
     notes = [*_notes_on_draws(evidence, kind, values, n_draws, budget)]
     if not defined.size:
-        reason = f"{card.name} has no score for any encoder of this kind ({kind}): it is undefined there."
+        reason = Finding("nulls_undefined", metric=card.name, null=kind)
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
-    floor = float(defined.mean())
-    shown_floor = float(np.clip(defined, *score.bounds).mean())
+    shown = np.clip(defined, *score.bounds)
+    # of what is shown: a score of 0 beside a floor of 0 is calibrated to 0, however far below 0 the nulls are
+    floor = float(shown.mean())
     best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
-    if abs(best - shown_floor) < TOO_CLOSE:
-        notes.append("Knowing nothing scores within .01 of the best, so a high score says nothing.")
+    if abs(best - floor) < TOO_CLOSE:
+        notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
     if kind != "constant":
         p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
-        if np.ptp(defined) <= ROUNDING and abs(score.raw - floor) <= ROUNDING:
-            notes.append("All nulls score the same as the codes at hand.")
+        if np.ptp(defined) <= ROUNDING and abs(score.raw - defined[0]) <= ROUNDING:
+            notes.append(Finding("nulls_equal_score"))
     upper = 1 - UPPER if score.lower_is_better else UPPER
     of_factors = {
         name: [found.per_factor[name] for found in drawn if found is not None and name in found.per_factor]
@@ -238,10 +229,7 @@ def _summarised(
         upper=float(np.quantile(defined, upper)),
         p_value=p_value,
         resolution=resolution,
-        # of what is shown: a score of 0 beside a floor of 0 is 0, however far below 0 the nulls are
-        calibrated=(score.value - shown_floor) / (best - shown_floor)
-        if abs(best - shown_floor) >= TOO_CLOSE
-        else math.nan,
+        calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
         by_formula=_by_formula(metric, evidence),
         per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
         per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
@@ -269,7 +257,8 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
     """The card's formula for the sizes at hand, where nothing contradicts its independent columns and rows."""
     chance = card_of(metric).chance
     numeric = all(kind in NUMERIC for kind in evidence.kinds)
-    if not callable(chance) or stated_options(metric) or evidence.row_groups is not None or not numeric:
+    stated = stated_options(metric).keys() - {"rng"}
+    if not callable(chance) or stated or evidence.row_groups is not None or not numeric:
         return math.nan
     n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
     if not (n_live and n_varying):
@@ -279,22 +268,18 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
 
 def _notes_on_draws(
     evidence: Evidence, kind: Kind, values: np.ndarray, n_draws: int, budget: float | None
-) -> list[str]:
+) -> list[Finding]:
     notes = []
     if kind != "constant" and values.size < n_draws:
-        notes.append(f"{values.size} of {n_draws} nulls were drawn: more did not fit into {budget:g} seconds.")
+        notes.append(Finding("fewer_nulls", n_draws=values.size, of=n_draws, seconds=budget or 0.0))
     if np.isnan(values).any():
-        notes.append(f"{np.isnan(values).sum()} of {values.size} nulls have no score and count as better than any.")
+        notes.append(Finding("nulls_without_score", n_draws=np.isnan(values).sum(), of=values.size))
     if evidence.row_groups is None or kind == "constant":
         return notes
     sizes = np.bincount(evidence.row_groups)
-    if 1 / _n_orders(evidence) > 1 / (1 + values.size):
-        notes.append(
-            f"{sizes.size} row groups have {_n_orders(evidence):.0f} orders: no p-value can be below "
-            f"{1 / _n_orders(evidence):.2g}."
-        )
+    n_orders = _n_orders(evidence)
+    if 1 / n_orders > 1 / (1 + values.size):
+        notes.append(Finding("few_orders", n_groups=sizes.size, n_orders=n_orders, smallest=1 / n_orders))
     if np.ptp(sizes):
-        notes.append(
-            "Row groups differ in size, so that some nulls lay one group across two: p-values are approximate."
-        )
+        notes.append(Finding("groups_of_unequal_size"))
     return notes

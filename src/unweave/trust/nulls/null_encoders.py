@@ -18,20 +18,18 @@ from unweave.card import Card
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.samplers import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
+from unweave.findings import Finding
 
 Kind = Literal["permutation", "matched", "constant"]
 
 
-def why_no_floor(card: Card) -> str | None:
-    """One sentence where no encoder that knows nothing can be made for this metric, else None."""
+def why_no_floor(card: Card) -> Finding | None:
+    """The reason where no encoder that knows nothing can be made for this metric, else None."""
     learned, truth = {"codes", "posterior"} & {*card.needs}, {"factors", "nuisances"} & {*card.needs}
     if card.chance != "no pairing" and learned and truth:
         return None
     looked_at = "a decoder" if "decoder" in card.needs else "codes"
-    return (
-        f"{card.name} looks at {looked_at} alone and pairs nothing with the factors, so there is no pairing to break: "
-        "its score has no noise floor of this kind."
-    )
+    return Finding("no_pairing", metric=card.name, looks_at=looked_at)
 
 
 def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:

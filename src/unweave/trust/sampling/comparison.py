@@ -14,9 +14,10 @@ import numpy as np
 from scipy.stats import t as student
 
 from unweave.arrays import Rows
+from unweave.card.choices import Choice, card_of
 from unweave.estimators.dependence.multiple_testing import corrected
 from unweave.evidence import Evidence, EvidenceError
-from unweave.trust.repeated_scoring import Choice, card_of
+from unweave.findings import Finding
 from unweave.trust.sampling.intervals import check_level
 from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
 
@@ -69,8 +70,8 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     ties: tuple[tuple[str, ...], ...] = ()
     letters: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    reason: str = ""
+    notes: tuple[Finding, ...] = ()
+    reason: Finding | None = None
 
     def between(self, first: str, second: str) -> Difference:
         """The difference of these two, whichever is better."""
@@ -122,7 +123,7 @@ def compared(
     return comparison_of_parts(label, found, level)
 
 
-def comparison_of_parts(metric: str, found: Mapping[str, PartScores | str], level: float) -> Comparison:
+def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], level: float) -> Comparison:
     """Comparison by the metric of this name, from its scores of the same parts of every representation.
 
     Parameters
@@ -135,12 +136,12 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | str], leve
         As for `compared`.
     """
     scored = {name: parts for name, parts in found.items() if isinstance(parts, PartScores)}
-    reason = next((parts for parts in found.values() if isinstance(parts, str)), "")
+    reason = next((parts for parts in found.values() if isinstance(parts, Finding)), None)
     if reason:
         return Comparison(metric, level, reason=reason)
     undefined = [name for name, parts in scored.items() if np.isnan([parts.score.raw, *parts.raw]).any()]
     if undefined:
-        reason = f"{metric} is undefined for {undefined[0]!r} or for parts of its samples."
+        reason = Finding("comparison_undefined", metric=metric, representation=undefined[0])
         return Comparison(metric, level, reason=reason)
     fewest = min(scored.values(), key=lambda parts: len(parts.raw))
     order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)

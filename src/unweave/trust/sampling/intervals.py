@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
-from unweave.trust.repeated_scoring import Choice, card_of
+from unweave.findings import Finding
+from unweave.trust.repeated_scoring import Observed
 from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
 
 
@@ -38,10 +40,10 @@ class Interval:
         How many parts of the samples it was read from.
     per_factor : dict of name to (lower, upper)
         The same for every factor, where the metric has a number for each.
-    notes : tuple of str
-        What to keep in mind, one sentence each.
-    reason : str
-        Why there is no interval; empty where there is one.
+    notes : tuple of Finding
+        What to keep in mind.
+    reason : Finding, optional
+        Why there is no interval; None where there is one.
     """
 
     metric: str
@@ -53,8 +55,8 @@ class Interval:
     standard_error: float = math.nan
     n_parts: int = 0
     per_factor: dict[str, tuple[float, float]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    reason: str = ""
+    notes: tuple[Finding, ...] = ()
+    reason: Finding | None = None
 
     @property
     def defined(self) -> bool:
@@ -94,7 +96,7 @@ def interval(
 
 
 def intervals(
-    metrics: Mapping[str, Choice],
+    metrics: Mapping[str, Choice | Observed],
     evidence: Evidence,
     *,
     level: float = 0.95,
@@ -107,8 +109,8 @@ def intervals(
 
     Parameters
     ----------
-    metrics : mapping of label to metric or ``functools.partial`` of one
-        A partial also fixes the seed of metrics that have one.
+    metrics : mapping of label to metric, ``functools.partial`` of one, or `Observed`
+        A partial also fixes the seed of metrics that have one. The score of an `Observed` is not computed again.
     level : float
         Share of intervals that hold the mean score of fresh samples of the same number.
     n_parts : int
@@ -122,7 +124,10 @@ def intervals(
     """
     check_level(level)
     found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
-    return {label: interval_of_parts(card_of(metric).name, found[label], level) for label, metric in metrics.items()}
+    names = {
+        label: card_of(entry.metric if isinstance(entry, Observed) else entry).name for label, entry in metrics.items()
+    }
+    return {label: interval_of_parts(names[label], found[label], level) for label in metrics}
 
 
 def check_level(level: float) -> None:
@@ -131,16 +136,16 @@ def check_level(level: float) -> None:
         raise EvidenceError(f"level={level} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
-def interval_of_parts(name: str, found: PartScores | str, level: float) -> Interval:
+def interval_of_parts(name: str, found: PartScores | Finding, level: float) -> Interval:
     """Interval of the metric of this name from its scores of parts, or the reason why it has none."""
-    if isinstance(found, str):
+    if isinstance(found, Finding):
         return Interval(name, level, reason=found)
     score, values, plan = found.score, found.raw, found.plan
     if math.isnan(score.raw) or np.isnan(values).any():
         reason = (
-            f"{name} is undefined on these samples."
+            Finding("score_undefined", metric=name)
             if math.isnan(score.raw)
-            else f"{name} is undefined on {int(np.isnan(values).sum())} of {len(values)} parts of the samples."
+            else Finding("parts_undefined", metric=name, n_parts=np.isnan(values).sum(), of=len(values))
         )
         return Interval(name, level, score.raw, bounds=score.bounds, notes=found.notes, reason=reason)
     reach = plan.quantile(level, len(values))

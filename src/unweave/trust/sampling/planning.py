@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from scipy.stats import norm
 
 from unweave.evidence import EvidenceError
+from unweave.findings import Finding
 from unweave.trust.sampling.comparison import Comparison
 from unweave.trust.sampling.intervals import check_level
 
@@ -42,8 +43,8 @@ level=0.95, notes=())
         difference was stated.
     power, level : float
         Chance to tell them apart, and not to where they are alike.
-    notes : tuple of str
-        What to keep in mind, one sentence each.
+    notes : tuple of Finding
+        What to keep in mind.
     """
 
     first: str
@@ -55,7 +56,7 @@ level=0.95, notes=())
     most: float
     power: float
     level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
 
 def samples_needed(
@@ -126,15 +127,10 @@ def samples_needed(
     )
 
 
-def _notes(n_needed: float, most: float, n_now: int, difference_found: bool) -> list[str]:
+def _notes(n_needed: float, most: float, n_now: int, difference_found: bool) -> list[Finding]:
     notes = []
     if difference_found and math.isinf(most):
-        notes.append(
-            "The difference may be nothing at all, so no number of samples is enough for sure: "
-            "state the smallest difference that would matter."
-        )
+        notes.append(Finding("difference_may_be_zero"))
     if n_needed > FAR * n_now or n_needed < n_now / FAR:
-        notes.append(
-            "This is far from the samples at hand: scores drift with their number, and the difference may with them."
-        )
+        notes.append(Finding("sample_size_extrapolated"))
     return notes

@@ -19,10 +19,12 @@ import numpy as np
 from scipy.stats import t as student
 
 from unweave.arrays import Rows
-from unweave.card import Card, MetricUndefined
+from unweave.card import Card
+from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.repeated_scoring import Choice, Watch, card_of, raw_values, scores_of_variants, unwatched
+from unweave.trust.repeated_scoring import Observed, Watch, observed, raw_values, scores_of_variants, unwatched
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -69,22 +71,20 @@ class Parts:
         return float(student.ppf((1 + level) / 2, min(n_parts, self.n_units) - 1))
 
 
-def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | str:
-    """How to draw parts for this metric, or one sentence that says why not."""
+def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | Finding:
+    """How to draw parts for this metric, or the reason why not."""
     if "decoder" in card.needs:
-        return (
-            f"{card.name} looks at a decoder, not at samples: the standard error of its own draws is among its parts."
-        )
+        return Finding("decoder_without_samples", metric=card.name)
     groups = evidence.row_groups
     n_units = evidence.n_rows if groups is None else int(groups.max(initial=-1)) + 1
     units = "rows" if groups is None else "row groups"
     if n_units < FEWEST_UNITS:
-        return f"An interval needs at least {FEWEST_UNITS} {units} and there are {n_units}: pass more samples."
+        return Finding("too_few_units", n_units=n_units, needed=FEWEST_UNITS, units=units)
     share = min(SHARE_LEFT_OUT, 1 - card.min_rows / evidence.n_rows)
     if share < SMALLEST_SHARE:
-        return (
-            f"{card.name} needs {card.min_rows} rows in every part of the samples, and there are {evidence.n_rows} in "
-            f"all: pass at least {math.ceil(card.min_rows / (1 - SMALLEST_SHARE))}."
+        needed = math.ceil(card.min_rows / (1 - SMALLEST_SHARE))
+        return Finding(
+            "too_few_rows_for_parts", metric=card.name, min_rows=card.min_rows, n_rows=evidence.n_rows, needed=needed
         )
     return Parts(evidence, n_units, max(1, math.floor(share * n_units)), seed)
 
@@ -101,11 +101,11 @@ class PartScores:
     score: Score
     raw: tuple[float, ...]
     per_factor: tuple[Mapping[str, float], ...]
-    notes: tuple[str, ...]
+    notes: tuple[Finding, ...]
 
 
 def part_scores(
-    metrics: Mapping[str, Choice],
+    metrics: Mapping[str, Choice | Observed],
     evidence: Evidence,
     *,
     n_parts: int = N_PARTS,
@@ -113,7 +113,7 @@ def part_scores(
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = unwatched,
-) -> dict[str, PartScores | str]:
+) -> dict[str, PartScores | Finding]:
     """Every metric on the first parts, as many as the budget allows and `FEWEST_PARTS` at least; or why there are none.
 
     The options are those of `intervals`; ``watch`` is told the number of every part before it is scored.
@@ -128,29 +128,27 @@ def part_scores(
     """
     if n_parts < 2:
         raise EvidenceError(f"n_parts={n_parts} has no spread: use a whole number from 2, such as {N_PARTS}.")
-    found: dict[str, PartScores | str] = {}
-    observed: dict[str, Score] = {}
-    plans: dict[str, Parts] = {}
-    for label, metric in metrics.items():
-        plan = parts_of(evidence, card_of(metric), seed)
-        try:
-            observed[label] = metric(evidence)
-        except (MetricUndefined, EvidenceError) as error:
-            plan = str(error)
-        if isinstance(plan, Parts):
-            plans[label] = plan
-        else:
+    found: dict[str, PartScores | Finding] = {}
+    known, plans = observed(metrics, evidence), {}
+    scores: dict[str, Score] = {}
+    for label, entry in known.items():
+        plan = parts_of(evidence, card_of(entry.metric), seed)
+        if isinstance(entry.score, Finding):
+            found[label] = entry.score
+        elif isinstance(plan, Finding):
             found[label] = plan
+        else:
+            scores[label], plans[label] = entry.score, plan
     for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
-        alike = {label: metric for label, metric in metrics.items() if plans.get(label) == plan}
+        alike = {label: known[label].metric for label in plans if plans[label] == plan}
         share = None if budget is None else budget * len(alike) / len(plans)
-        scores = scores_of_variants(
+        drawn = scores_of_variants(
             alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, n_jobs=n_jobs, watch=watch
         )
-        for label, of_parts in scores.items():
+        for label, of_parts in drawn.items():
             found[label] = PartScores(
                 plan=plan,
-                score=observed[label],
+                score=scores[label],
                 raw=tuple(raw_values(of_parts)),
                 per_factor=tuple({} if part is None else part.per_factor for part in of_parts),
                 notes=_notes(plan, len(of_parts), n_parts, share),
@@ -158,12 +156,12 @@ def part_scores(
     return {label: found[label] for label in metrics}
 
 
-def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tuple[str, ...]:
+def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tuple[Finding, ...]:
     notes = []
     if n_done < n_wanted:
-        notes.append(f"{n_done} of {n_wanted} parts of the samples were scored: more did not fit into {budget:.3g} s.")
+        notes.append(Finding("fewer_parts", n_parts=n_done, of=n_wanted, seconds=budget or 0.0))
     if plan.evidence.row_groups is not None and plan.n_units < 20:
-        notes.append(f"{plan.n_units} row groups are few to tell how much groups differ: the interval is rough.")
+        notes.append(Finding("few_groups", n_groups=plan.n_units))
     if plan.evidence.sampler is not None:
-        notes.append("Where the metric draws from the sampler, the chance in these draws is not in the interval.")
+        notes.append(Finding("sampler_draws_not_counted"))
     return tuple(notes)

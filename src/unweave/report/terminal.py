@@ -1,4 +1,4 @@
-"""An Evaluation as a table: for the terminal, as plain text, as LaTeX."""
+"""An Evaluation as a table: for the terminal, and as plain text."""
 
 from __future__ import annotations
 
@@ -7,26 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
 
-import numpy as np
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from unweave.evaluation.results import Evaluation
+from unweave.evaluation import Evaluation
 
 # what goes first where width is short; the checks stand in the table of one representation alone
 BESIDE_SCORES = ("measures", "reason", "chance")
 BESIDE_CHECKED = ("measures", "reason", "calibrated", "interval", "floor")
 MARKS = {"trust": "✓", "caution": "!", "do not use": "✗"}
 STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
-MEANING = "✓ trust  ! caution  ✗ do not use; scores of one line with a letter in common are not told apart"
+MEANING = "✓ trust  ! caution  ✗ do not use; scores in a row that share a letter do not differ significantly"
 REASON_WIDTH = 50
-LATEX = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
 
 
 def rich_table(evaluation: Evaluation, width: int) -> Group:
@@ -129,11 +123,11 @@ def _marked_cell(evaluation: Evaluation, label: str, representation: str) -> Tex
 
 
 def _floor_cell(evaluation: Evaluation, label: str) -> str:
-    """What noise scores, within the metric's bounds as the scores are."""
+    """What noise scores, or the range over representations."""
     floors = [
-        float(np.clip(row.noise_floor.floor, *row.score.bounds))
+        row.noise_floor.floor
         for row in evaluation.rows
-        if row.label == label and row.score is not None and row.noise_floor is not None and row.noise_floor.defined
+        if row.label == label and row.noise_floor is not None and row.noise_floor.defined
     ]
     if not floors:
         return ""
@@ -164,18 +158,6 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def latex_table(evaluation: Evaluation) -> str:
-    """A booktabs table, one line per metric and one column per representation."""
-    several = len(evaluation.representations) > 1
-    heads = evaluation.representations if several else ("score",)
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(heads)}}}", r"\toprule"]
-    lines += [" & ".join(["metric", *map(_escaped, heads)]) + r" \\", r"\midrule"]
-    for label in evaluation.labels:
-        cells = [_cell(evaluation, label, name) for name in evaluation.representations]
-        lines.append(" & ".join([_escaped(label), *(cell.replace("±", r"$\pm$") for cell in cells)]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
-
-
 def _heading(evaluation: Evaluation) -> str:
     data = evaluation.data
     kinds = Counter(factor["kind"] for factor in data["factors"])
@@ -204,7 +186,3 @@ def _cell(evaluation: Evaluation, label: str, representation: str) -> str:
 def _chance_cell(evaluation: Evaluation, label: str) -> str:
     levels = {f"{row.chance:.3f}" for row in evaluation.rows if row.label == label and row.chance is not None}
     return f"{min(levels)} to {max(levels)}" if len(levels) > 1 else levels.pop() if levels else ""
-
-
-def _escaped(text: str) -> str:
-    return "".join(LATEX.get(letter, letter) for letter in " ".join(text.split()))

@@ -1,0 +1,156 @@
+"""Records to strict JSON and back: one codec for scores, rows, noise floors, intervals, verdicts, diagnoses and audits.
+
+A record is a frozen dataclass. In JSON nan is null, an infinity is the text 'inf' or '-inf', arrays and tuples are
+lists. What is read is checked against the types of the record's fields, and a file that someone edited gives one
+sentence that says where it is wrong.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import cattrs
+import numpy as np
+from cattrs.errors import AttributeValidationNote, IterableValidationNote
+
+from unweave.findings import Finding
+
+Record = TypeVar("Record")
+INFINITIES = ("inf", "-inf")
+
+
+class CodecError(ValueError):
+    """Data that is not the record it should be; the message says which field is wrong."""
+
+
+def plain_data(item: Any) -> Any:
+    """Item as strict JSON can hold it; a record becomes a mapping of its fields.
+
+    >>> plain_data({"a": float("nan"), "b": np.array([1.0, float("inf")])})
+    {'a': None, 'b': [1.0, 'inf']}
+    """
+    if isinstance(item, np.ndarray) and item.dtype.kind in "fiub" and np.isfinite(item).all():
+        return item.tolist()  # the usual case, without a call per number
+    if isinstance(item, (np.ndarray, np.generic)):
+        item = item.tolist()
+    if item is None or isinstance(item, (bool, int)):
+        return item
+    if isinstance(item, str):
+        return str(item)
+    if isinstance(item, float):
+        return None if math.isnan(item) else float(item) if math.isfinite(item) else str(item)
+    if isinstance(item, Finding):
+        return item.to_dict()
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {entry.name: plain_data(getattr(item, entry.name)) for entry in dataclasses.fields(item)}
+    if isinstance(item, Mapping):
+        return {str(key): plain_data(entry) for key, entry in item.items()}
+    if isinstance(item, Sequence):
+        return [plain_data(entry) for entry in item]
+    return repr(item)
+
+
+def restored(kind: type[Record], data: Any) -> Record:
+    """The record of this kind that `plain_data` wrote; fields that it does not have are ignored.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Place:
+    ...     x: float
+    >>> restored(Place, {"x": None}), restored(Place, {"x": "inf"})
+    (Place(x=nan), Place(x=inf))
+    >>> restored(Place, {"x": "far"})
+    Traceback (most recent call last):
+    unweave.codec.CodecError: x: 'far' is not a number
+    """
+    try:
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{data!r} is not a record with fields")
+        return _CONVERTER.structure(data, kind)
+    except Exception as error:  # whatever an edited file leads to, the sentence says where
+        raise CodecError(_first_problem(error)) from None
+
+
+def _first_problem(error: BaseException) -> str:
+    """Place and cause of the first thing that is wrong, of errors that hold others."""
+    place: list[str] = []
+    while isinstance(error, cattrs.BaseValidationError):
+        error = error.exceptions[0]
+        for note in getattr(error, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                place.append(note.name)
+            elif isinstance(note, IterableValidationNote):
+                place.append(str(note.index))
+    if isinstance(error, KeyError):
+        return f"{'.'.join([*place])}: it is missing" if place else f"{error.args[0]!r} is missing"
+    text = " ".join(str(error).split())
+    return f"{'.'.join(place)}: {text}" if place else text
+
+
+def _number(item: Any, _kind: object) -> float:
+    if item is None:
+        return math.nan
+    if isinstance(item, bool) or not (isinstance(item, (int, float)) or item in INFINITIES):
+        raise ValueError(f"{item!r} is not a number")
+    return float(item)
+
+
+def _whole(item: Any, _kind: object) -> int:
+    if isinstance(item, bool) or not isinstance(item, int):
+        raise ValueError(f"{item!r} is not a whole number")
+    return item
+
+
+def _truth(item: Any, _kind: object) -> bool:
+    if not isinstance(item, bool):
+        raise ValueError(f"{item!r} is not true or false")
+    return item
+
+
+def _text(item: Any, _kind: object) -> str:
+    if not isinstance(item, str):
+        raise ValueError(f"{item!r} is not a text")
+    return item
+
+
+def _array(item: Any, _kind: object) -> np.ndarray:
+    """Array of nested lists in which null stands for nan."""
+    try:
+        return np.array(item, dtype=object).astype(np.float64) if item != [] else np.empty(0)
+    except (TypeError, ValueError):
+        raise ValueError("this is not an array of numbers") from None
+
+
+def _one_of(item: Any, kind: Any) -> Any:
+    if item not in get_args(kind):
+        raise ValueError(f"{item!r} is not one of {', '.join(map(repr, get_args(kind)))}")
+    return item
+
+
+def _finding(item: Any, _kind: object) -> Finding:
+    try:
+        return Finding.from_dict(item)
+    except (TypeError, KeyError, AttributeError):
+        raise ValueError("this is not a finding: it needs kind, quantities, factors and codes") from None
+
+
+def _is_array(kind: Any) -> bool:
+    return get_origin(kind) is np.ndarray
+
+
+def _is_literal(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter()
+    for kind, read in ((float, _number), (int, _whole), (bool, _truth), (str, _text), (Finding, _finding)):
+        converter.register_structure_hook(kind, read)
+    converter.register_structure_hook_func(_is_array, _array)
+    converter.register_structure_hook_func(_is_literal, _one_of)
+    return converter
+
+
+_CONVERTER = _converter()

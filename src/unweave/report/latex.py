@@ -1,0 +1,85 @@
+"""LaTeX of an evaluation: a booktabs table, and rows for a table of your own; every cell is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unweave.evaluation import Evaluation
+from unweave.words.phrases import MINUS, fixed
+
+ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    MINUS: "$-$",
+}
+MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
+
+
+def latex_table(evaluation: Evaluation) -> str:
+    """A booktabs table, one line per metric and one column per representation."""
+    several = len(evaluation.representations) > 1
+    heads = evaluation.representations if several else ("score",)
+    lines = [rf"\begin{{tabular}}{{l{'r' * len(heads)}}}", r"\toprule", _row(["metric", *heads]), r"\midrule"]
+    for label in evaluation.labels:
+        lines.append(_row([label], [_bare_cell(evaluation, label, name) for name in evaluation.representations]))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def latex_rows(summary: Mapping[str, Any]) -> str:
+    """One row for each representation of a summary, with a comment that names the columns and the marks."""
+    metrics = summary["metrics"]
+    lines = ["% columns: representation, " + ", ".join(metric["label"] for metric in metrics)]
+    cells = [cell for metric in metrics for cell in metric["cells"]]
+    levels = sorted({cell["interval"]["level"] for cell in cells if cell["interval"]})
+    if levels:
+        stated = " or ".join(f"{100 * level:g} %" for level in levels)
+        lines.append(f"% in brackets: {stated} intervals over samples")
+    if any(cell["verdict"] and cell["verdict"]["level"] in MARKS for cell in cells):
+        lines.append("% dagger: with caution on these data; double dagger: not to be used on these data")
+    for entry in summary["data"]["representations"]:
+        lines.append(_row([entry["name"]], [_full_cell(metric, entry["name"]) for metric in metrics]))
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Text on one line that LaTeX prints as it is.
+
+    >>> print(escaped("50 % of z_1"))
+    50 \\% of z\\_1
+    """
+    return "".join(ESCAPES.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def _row(texts: Sequence[str], cells: Sequence[str] = ()) -> str:
+    """A line of a table: texts, which are escaped, and cells, which are LaTeX already."""
+    return " & ".join([*map(escaped, texts), *cells]) + r" \\"
+
+
+def _bare_cell(evaluation: Evaluation, label: str, representation: str) -> str:
+    """Mean and spread over seeds; empty where the metric was not asked for of this representation."""
+    if evaluation.row(label, representation) is None:
+        return ""
+    values = evaluation.values(label, representation)
+    mean, spread = evaluation.mean_and_spread(label, representation)
+    if mean != mean:  # nan
+        return "undefined" if values else "failed"
+    return _number(mean, spread if len(values) > 1 else None)
+
+
+def _full_cell(metric: Mapping[str, Any], representation: str) -> str:
+    """Mean and spread over seeds, interval, and the mark of the verdict."""
+    cell = next((cell for cell in metric["cells"] if cell["representation"] == representation), None)
+    if cell is None or cell["value"] is None:
+        return "--"
+    text = _number(cell["value"], cell["spread"])
+    if cell["interval"]:
+        ends = ", ".join(_number(cell["interval"][end]) for end in ("low", "high"))
+        text += rf" {{\scriptsize [{ends}]}}"
+    return text + MARKS.get((cell["verdict"] or {}).get("level", ""), "")
+
+
+def _number(value: float, spread: float | None = None) -> str:
+    plus_minus = "" if spread is None else rf" $\pm$ {fixed(spread)}"
+    return fixed(value).replace(MINUS, "$-$") + plus_minus

@@ -1,0 +1,130 @@
+"""Noise floors, intervals and comparisons: what to keep in mind of them, and why there is none."""
+
+from __future__ import annotations
+
+from unweave.words.phrases import counted
+
+
+def no_pairing(metric: str, looks_at: str) -> str:
+    """No noise floor, because the metric does not relate codes to factors."""
+    return (
+        f"{metric} uses {looks_at} alone and does not relate codes to factors, so there is no pairing to "
+        "permute and no noise floor."
+    )
+
+
+def refused(text: str) -> str:
+    """What a metric said when it refused the evidence."""
+    return text
+
+
+def failed(metric: str, error: str, text: str) -> str:
+    """A metric that raised an error that nobody expected."""
+    return f"{metric} failed with {error}: {text}"
+
+
+def nulls_undefined(metric: str, null: str) -> str:
+    """No noise floor, because no null has a score."""
+    return f"{metric} is undefined for every random encoder of this kind ({null})."
+
+
+def floor_near_best() -> str:
+    """Nothing that a calibrated score could be computed from."""
+    return "Random codes score within .01 of the best, so a high score is uninformative."
+
+
+def nulls_equal_score() -> str:
+    """Permutations that change nothing."""
+    return "All permutations score the same as the codes at hand."
+
+
+def fewer_nulls(n_draws: int, of: int, seconds: float) -> str:
+    """A time limit that was reached."""
+    return f"{n_draws} of {of} permutations were scored: more did not fit into {seconds:.3g} s."
+
+
+def nulls_without_score(n_draws: int, of: int) -> str:
+    """Nulls that count against the score."""
+    return f"{n_draws} of {of} permutations have no score and count as better than the codes at hand."
+
+
+def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
+    """Row groups that limit p-values."""
+    return (
+        f"{counted(n_groups, 'row group')} can be ordered in {n_orders:.0f} ways, so no p-value can be below "
+        f"{smallest:.2g}."
+    )
+
+
+def groups_of_unequal_size() -> str:
+    """Row groups that a permutation cannot keep whole."""
+    return "The row groups differ in size, so some permutations split a group: p-values are approximate."
+
+
+def decoder_without_samples(metric: str) -> str:
+    """No interval, because there are no samples to leave out."""
+    return f"{metric} uses a decoder and not samples: the standard error of its own random draws is among its parts."
+
+
+def too_few_units(n_units: int, needed: int, units: str) -> str:
+    """No interval from so few rows."""
+    return f"An interval needs at least {needed} {units} and there are {n_units}: pass more samples."
+
+
+def too_few_rows_for_parts(metric: str, min_rows: int, n_rows: int, needed: int) -> str:
+    """No interval, because a part would have too few rows for the metric."""
+    return (
+        f"{metric} needs {min_rows} rows in every part of the samples, and there are {n_rows} in all: pass at least "
+        f"{needed}."
+    )
+
+
+def score_undefined(metric: str) -> str:
+    """No interval of an undefined score."""
+    return f"{metric} is undefined on these samples."
+
+
+def parts_undefined(metric: str, n_parts: int, of: int) -> str:
+    """No interval, because parts have no score."""
+    return f"{metric} is undefined on {n_parts} of {of} parts of the samples."
+
+
+def comparison_undefined(metric: str, representation: str) -> str:
+    """No comparison with an undefined score."""
+    return f"{metric} is undefined for {representation!r} or for parts of its samples."
+
+
+def fewer_parts(n_parts: int, of: int, seconds: float) -> str:
+    """A time limit that was reached."""
+    return f"{n_parts} of {of} parts of the samples were scored: more did not fit into {seconds:.3g} s."
+
+
+def few_groups(n_groups: int) -> str:
+    """An interval from few row groups."""
+    return f"{n_groups} row groups are too few to estimate their variation well: the interval is rough."
+
+
+def sampler_draws_not_counted() -> str:
+    """An interval that leaves out one source of chance."""
+    return "Where the metric draws from the sampler, the variation of these draws is not included in the interval."
+
+
+def checks_of_first_seed(n_seeds: int, seed: int) -> str:
+    """Several seeds of which one was checked."""
+    return (
+        f"Scores are means over {n_seeds} seeds; noise floor, interval, calibrated score and verdict are those of seed "
+        f"{seed} alone."
+    )
+
+
+def difference_may_be_zero() -> str:
+    """A sample size that nobody can state."""
+    return (
+        "The difference may be zero, so no number of samples is certain to be enough: state the smallest difference "
+        "that would matter."
+    )
+
+
+def sample_size_extrapolated() -> str:
+    """A sample size far from the one at hand."""
+    return "This is far from the number of samples at hand: scores change with that number, and so may the difference."
