@@ -13,7 +13,9 @@ from unweave.cli.terminal import check_picture, check_writable, fail, names_in, 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
     from unweave.files.tables_and_arrays import Files
+    from unweave.report.page.code_pictures import CodePictures
 
+N_SHOWN = 10  # images on the page with their reconstructions
 SCORE_OPTIONS = [
     click.option(
         "--metrics",
@@ -65,6 +67,9 @@ def _with_page_options(command: Any) -> Any:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@click.option("--decoder", metavar="MODEL", help="Show on the page what its decoder makes of each code (as encode).")
+@click.option("--images", metavar="DATASET", help="Show reconstructions of images of this data set beside it.")
+@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights, for --decoder.")
 @_with_score_options
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Score the codes in FILE against its factors (or factors in FILE, codes in CODES_FILE).
@@ -85,9 +90,10 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             row_groups=options["row_groups"],
         )
         settings = _settings(options, files)
+        pictures = _pictures(files, settings["kinds"], options)
         evaluation = evaluate(files.factors, files.codes, **settings)
         show(evaluation, options["as_json"])
-        _write_pages(evaluation, options)
+        _write_pages(evaluation, options, pictures)
 
 
 @click.command()
@@ -279,9 +285,36 @@ def _pages(options: dict[str, Any]) -> dict[str, Path]:
     return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
 
 
-def _write_pages(evaluation: Evaluation, options: dict[str, Any]) -> None:
+def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
+    """Pictures of the codes by the decoder that was named, before the long computation."""
+    from unweave.evidence import Evidence, EvidenceError
+
+    if options["decoder"] is None:
+        if options["images"]:
+            raise EvidenceError("--images shows reconstructions, which need a model: name it with --decoder.")
+        return None
+    if not options["html"]:
+        raise EvidenceError("--decoder draws on the page: name its file with --html.")
+    import numpy as np
+
+    from unweave.datasets import load
+    from unweave.encoding import encode as encode_images
+    from unweave.encoding.models import named_model
+    from unweave.report.page.code_pictures import code_pictures, decoder_of
+
+    model = named_model(options["decoder"], options["weights"])
+    originals = None
+    if options["images"]:
+        dataset = load(options["images"])
+        encoded = encode_images(model, dataset, rows=min(N_SHOWN, len(dataset)))
+        tables = [table for name, table in encoded.arrays.items() if name not in ("codes", "codes_std")]
+        originals = (dataset.images(encoded.indices), np.concatenate([encoded.means, *tables], axis=1))
+    return code_pictures(Evidence(files.factors, files.codes, kinds=kinds), decoder_of(model), originals)
+
+
+def _write_pages(evaluation: Evaluation, options: dict[str, Any], pictures: CodePictures | None = None) -> None:
     if wanted := _pages(options):
         from unweave.report.page.page_files import write_pages
 
-        for path in write_pages(evaluation, **wanted):
+        for path in write_pages(evaluation, **wanted, pictures=pictures):
             click.echo(f"wrote {path}", err=True)

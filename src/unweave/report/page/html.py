@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from unweave.evaluation import Evaluation
 from unweave.report.page import colours
 from unweave.report.page.block_pictures import picture
+from unweave.report.page.code_pictures import CodePictures
 from unweave.report.summary.page_limits import EVER_LESS
 from unweave.report.summary.summarise import summarise
 from unweave.report.summary.trust_fields import LEVELS
@@ -23,7 +24,7 @@ GROUPS_OPEN = 2
 TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def html_page(evaluation: Evaluation) -> str:
+def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> str:
     """One page, under 3 MB: aggregated further where it would be more.
 
     Examples
@@ -34,16 +35,17 @@ def html_page(evaluation: Evaluation) -> str:
     '<!doctype html>'
     """
     for detail in EVER_LESS:
-        page = rendered(summarise(evaluation, detail))
+        page = rendered(summarise(evaluation, detail), pictures)
         if len(page.encode()) < MOST_BYTES:
             break
     return page
 
 
-def rendered(summary: Mapping[str, Any]) -> str:
+def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -> str:
     """The page of a summary."""
     return _page_template().render(
         summary=summary,
+        pictures=pictures,
         has=_what_there_is(summary),
         matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
         chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),

@@ -10,16 +10,22 @@ from typing import IO
 
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
+from unweave.report.page.code_pictures import CodePictures
+from unweave.report.page.html import html_page
 from unweave.whole_files import write_whole
 
 
 def write_pages(
-    evaluation: Evaluation, html: Path | None = None, markdown: Path | None = None, summary: Path | None = None
+    evaluation: Evaluation,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    summary: Path | None = None,
+    pictures: CodePictures | None = None,
 ) -> list[Path]:
-    """Write the pages that have a file, and give these files."""
+    """Write the pages that have a file, and give these files; pictures of codes go into the HTML page."""
     written = []
     pages: list[tuple[Path | None, Callable[[], str]]] = [
-        (html, evaluation.to_html),
+        (html, lambda: html_page(evaluation, pictures)),
         (markdown, evaluation.to_markdown),
         (summary, lambda: json.dumps(evaluation.to_summary(), allow_nan=False)),
     ]
