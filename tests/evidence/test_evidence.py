@@ -128,3 +128,19 @@ def test_one_side_or_a_decoder_alone_is_evidence():
 
 def test_a_code_group_of_one():
     assert evidence(code_groups={"g": "code 1"}).code_groups == {"g": ("code 1",)}
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.7])
+def test_the_share_of_a_split_is_that_of_the_test(share):
+    train, test = evidence().split(share, seed=0)
+    assert (train.size, test.size) == (30 - round(30 * share), round(30 * share))
+    assert sorted([*train, *test]) == list(range(30))
+
+
+def test_splits_are_random_and_follow_the_seed():
+    """Files are often sorted: rows in turn, or the last ones, would not be like the others."""
+    for split in (lambda seed: evidence().split(0.5, seed)[1], lambda seed: evidence().folds(2, seed)[0][1]):
+        sides = [tuple(split(seed)) for seed in (0, 0, 1, 2)]
+        assert sides[0] == sides[1]
+        assert len(set(sides)) == 3
+        assert all(len(set(np.diff(side))) > 1 for side in sides)  # neither a run of rows nor every second one

@@ -82,7 +82,7 @@ class Tree:
     """A copy of the working tree in which faults are tried, one after another."""
 
     def __init__(self, folder: Path, limit: float) -> None:
-        self.root, self.limit = folder, limit
+        self.root, self.limit, self.broken = folder, limit, set[str]()
         for name in _tracked_files():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -97,13 +97,15 @@ class Tree:
             return "stale", ""
         path.write_text(text, encoding="utf-8")
         try:
-            suites = [fault.tests, *([] if relevant_only else [("tests", "src")])]
-            for suite in suites:
+            for suite in [fault.tests, *([] if relevant_only else [("tests", "src")])]:
                 status, failed = self.run(suite)
-                if status == "failed":
+                while status == "failed":
                     path.write_text(original, encoding="utf-8")
-                    # a test that fails without the fault has found nothing
-                    return ("found", failed) if self.run((failed,))[0] == "passed" else ("broken test", failed)
+                    if self.run([failed])[0] == "passed":
+                        return "found", failed
+                    self.broken.add(failed)  # without the fault, too: it says nothing of any fault
+                    path.write_text(text, encoding="utf-8")
+                    status, failed = self.run(suite)
                 if status == "out of time":
                     return status, ""
             return "survived", ""
@@ -114,7 +116,9 @@ class Tree:
         """Passed, failed or out of time, and the first test that failed."""
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
         output = self.root / "output.txt"
-        process = FORKS.Process(target=_tested, args=(self.root, present, output))
+        process = FORKS.Process(
+            target=_tested, args=(self.root, [*present, *(f"--deselect={test}" for test in self.broken)], output)
+        )
         process.start()
         process.join(self.limit)
         if process.is_alive():

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import types
 
 import numpy as np
 import pytest
@@ -118,16 +119,26 @@ def test_an_exhausted_budget_leaves_the_fewest_draws_and_says_so():
     assert found.draws == noise_floor(mcc, KNOWING, n_draws=19).draws
 
 
-def test_a_slow_metric_leaves_the_fast_one_its_draws():
+def test_a_slow_metric_leaves_the_fast_one_its_draws(monkeypatch):
+    """Of 32 seconds, half are for a metric that takes one: what the other leaves of its half goes to the slow one."""
+    seconds = [0.0]
+    monkeypatch.setattr("unweave.trust.repeated_scoring.time", types.SimpleNamespace(perf_counter=lambda: seconds[0]))
+
     @made_up()
     def slow(evidence):
-        """Take a while."""
-        np.linalg.svd(np.ones((150, 150)))
+        """A second."""
+        seconds[0] += 1.0
         return Score(float(evidence.factors[0, 0]))
 
-    found = noise_floors({"slow": slow, "fast": inner_product}, KNOWING, n_draws=150, budget=0.2)
-    assert len(found["fast"].draws) == 150
-    assert 19 <= len(found["slow"].draws) < 150
+    @made_up()
+    def fast(evidence):
+        """A sixty-fourth of a second."""
+        seconds[0] += 1 / 64
+        return Score(float(evidence.factors[0, 0]))
+
+    found = noise_floors({"slow": slow, "fast": fast}, KNOWING, n_draws=128, budget=32.0)
+    assert len(found["fast"].draws) == 128
+    assert len(found["slow"].draws) == 32 - 128 // 64
 
 
 def test_matched_codes_keep_marginals_and_lose_dependence():
