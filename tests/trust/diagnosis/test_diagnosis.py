@@ -333,3 +333,22 @@ def test_the_smaller_of_two_p_values_is_doubled(seed):
     (pair,) = diagnose(Evidence(np.column_stack([x, 0.6 * x + noise]))).dependent_pairs
     statistic = pair.correlation * np.sqrt(98 / (1 - pair.correlation**2))
     assert pair.p_value == pytest.approx(2 * 2 * stats.t.sf(abs(statistic), 98), rel=1e-6)
+
+
+@pytest.mark.parametrize(("noise", "is_copy"), [(0.01, True), (0.1, False), (0.3, False)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_copies_have_nearly_the_same_ranks_in_either_direction(noise, is_copy, sign):
+    """With a tenth of noise the correlation is .995: two codes that are alike, and no copies."""
+    x, e = np.random.default_rng(0).normal(size=(2, 1000))
+    found = diagnose(Evidence(NORMAL[:, :1].repeat(2, axis=0), np.column_stack([x, sign * x + noise * e])))
+    assert bool(found.duplicated_codes) is is_copy
+
+
+def test_the_kurtosis_of_a_heavy_tail_is_told():
+    """Two levels, one of them with share p: (1 - 3 p q) / p q, which is 9.2 for p = .09 and 10.3 for p = .082."""
+    for share, is_heavy in ((0.09, False), (0.082, True)):
+        codes = np.random.default_rng(0).permutation(np.arange(1000) < 1000 * share).astype(float)
+        found = diagnose(Evidence(np.random.default_rng(1).normal(size=1000), codes))
+        assert bool(found.heavy_tailed_codes) is is_heavy
+        if is_heavy:
+            assert found.heavy_tailed_codes["code 0"] == pytest.approx(1 / (share * (1 - share)) - 3)
