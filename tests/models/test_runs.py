@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from unweave.models.runs.comparison import ModelRow, RunComparison, Spread, comp
 from unweave.models.runs.declaration import declared_training, read_declaration
 from unweave.models.runs.pictures import traversals
 from unweave.models.runs.reading import read_runs
+from unweave.models.training.stack import Stack
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 
@@ -108,6 +110,25 @@ def test_toml_declares_several_objectives(tmp_path):
     assert {model.member.objective for model in models} == set(expected)
     joint = next(model for model in models if model.member.objective == JointVAE(categories=(2,)))
     assert joint.encode(small_sprites().images([0])).names == ("code 0", "code 1", "code 2", "category 0")
+
+
+def test_the_declaration_of_the_documents_is_one():
+    declared = read_declaration(Path(__file__).parents[2] / "docs" / "models.toml")
+    assert len(declared.objectives) == 12
+    assert declared.dataset.loaded().n_images == 4608
+
+
+def test_an_interruption_ends_with_a_sentence_and_the_same_command_goes_on(tmp_path, monkeypatch):
+    def interrupted(stack, n_steps):
+        raise KeyboardInterrupt
+
+    command = ("train", "vae", "small_sprites", "--steps", 2, "--out", tmp_path / "runs", "--no-pictures")
+    with monkeypatch.context() as patch:
+        patch.setattr(Stack, "advance", interrupted)
+        found = run(*command)
+    assert found.exit_code == 130
+    assert "run the same again" in found.output
+    assert run(*command).exit_code == 0
 
 
 @pytest.mark.parametrize(

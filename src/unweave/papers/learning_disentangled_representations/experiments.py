@@ -11,6 +11,7 @@ from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 from unweave.papers.learning_disentangled_representations import comparisons, drawings
 from unweave.papers.learning_disentangled_representations import measured_models as measured
 from unweave.papers.learning_disentangled_representations.measured_models import Numbers, by_model
+from unweave.papers.learning_disentangled_representations.seed_studies import SEED_STUDIES
 
 
 def _experiment(
@@ -113,5 +114,6 @@ PAPER = Paper(
             drawings.draw_gaps,
             cost="3 minutes on one core",
         ),
+        *SEED_STUDIES,
     ),
 )

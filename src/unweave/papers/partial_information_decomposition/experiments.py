@@ -8,6 +8,7 @@ from pathlib import Path
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 from unweave.papers.partial_information_decomposition.attacked_encoders import Attacked, attacked_encoders
 from unweave.papers.partial_information_decomposition.decomposed_encoders import Decomposed, decomposed_encoders
+from unweave.papers.partial_information_decomposition.seed_studies import SEED_STUDIES
 
 FLAT, STRONGLY = 0.05, 0.5
 
@@ -149,5 +150,6 @@ PAPER = Paper(
             needs=("torch", "weights"),
             cost="8 minutes on one core",
         ),
+        *SEED_STUDIES,
     ),
 )

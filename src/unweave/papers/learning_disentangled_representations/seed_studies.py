@@ -1,0 +1,250 @@
+"""What 001 says of weights and numbers of latents, on small models with several seeds: figures 2, 3, 5, 6, 7 and 19."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.probes.linear_probes import Lasso
+from unweave.evidence import Evidence
+from unweave.metrics import (
+    dci_completeness,
+    dci_disentanglement,
+    dci_informativeness,
+    informativeness,
+    jemmig,
+    rmig,
+    separability,
+    sepin_at_k,
+    wsepin,
+)
+from unweave.papers.experiment import ClaimCheck, Experiment, Options
+from unweave.papers.small_models import Setting, beta_vaes, differs, factor_vaes, measured, trained
+
+DRAWS = MixtureSampling(1000)
+LATENTS = (5, 10, 15, 20)
+TOLD_APART = 0.05
+Settings = list[Setting]
+
+
+def numbers(evidence: Evidence) -> dict[str, float]:
+    """All that the figures show of one model, information in nats."""
+    shared = separability(evidence, estimator=DRAWS, normalise=False)
+    per_code = [value for value in shared.per_code.values() if not np.isnan(value)]
+    named = [name for name in evidence.factor_names if name != "shape"]  # 001 leaves shape out of DCI
+    columns = [evidence.factor_names.index(name) for name in named]
+    points = Evidence(evidence.factors[:, columns], evidence.codes, kinds=["continuous"] * len(columns))
+    lasso = Lasso(0.002)
+    return {
+        "mean I(x, z_i)": informativeness(evidence, normalise=False).raw,
+        "I(x, z)": informativeness(evidence, of="all", sampling=DRAWS, normalise=False).raw,
+        "mean I(z_i, z_rest)": shared.raw,
+        "largest I(z_i, z_rest)": max(per_code, default=float("nan")),
+        "smallest I(z_i, z_rest)": min(per_code, default=float("nan")),
+        "WSEPIN": wsepin(evidence, estimator=DRAWS).raw,
+        "SEPIN@3": sepin_at_k(evidence, k=3, estimator=DRAWS).raw,
+        "JEMMIG": jemmig(evidence).raw,
+        "RMIG": rmig(evidence).raw,
+        "DCI D": dci_disentanglement(points, probe=lasso).raw,
+        "DCI C": dci_completeness(points, probe=lasso).raw,
+        "DCI I": dci_informativeness(points, probe=lasso).raw,
+    }
+
+
+def compute_weights(options: Options) -> Settings:
+    """beta-VAEs and FactorVAEs of several weights."""
+    return measured(trained(options, [*beta_vaes(), *factor_vaes()]), "001", numbers, options)
+
+
+def compute_latents(options: Options) -> Settings:
+    """beta-VAEs with 5 to 20 latents; beta is 10, as in the paper."""
+    found = []
+    for n_codes in LATENTS:
+        [setting] = measured(trained(options, beta_vaes([10]), n_codes), "001", numbers, options, n_codes)
+        found.append(Setting(f"{n_codes} latents", setting.seeds))
+    return found
+
+
+def compare_information(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 2: both fall with beta; the weight of TC leaves I(x, z) alone and lowers the mean of single codes."""
+    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)"))
+    betas, factors = _kinds(found)
+    for number in ("I(x, z)", "mean I(x, z_i)"):
+        yield _falls(f"{number} falls with beta", betas, number)
+    yield _stays("the weight of TC leaves I(x, z) alone", factors, "I(x, z)")
+    yield _falls("the weight of TC lowers mean I(x, z_i)", factors, "mean I(x, z_i)")
+
+
+def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 3: separability is best for large beta, WSEPIN for a middle one, and FactorVAE is not best."""
+    yield from _shown(found, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
+    betas, factors = _kinds(found)
+    yield _falls("codes share less with the others as beta grows", betas, "mean I(z_i, z_rest)")
+    best = max(betas, key=lambda setting: setting.mean("WSEPIN"))
+    yield ClaimCheck(
+        "WSEPIN is best for a middle beta", "beta = 10", best.name, best.name not in (betas[0].name, betas[-1].name)
+    )
+    beyond = max(setting.mean("WSEPIN") for setting in factors)
+    yield ClaimCheck(
+        "FactorVAE is not best by WSEPIN",
+        "below beta-VAE",
+        f"{beyond:.3f}, beta-VAE up to {best.mean('WSEPIN'):.3f}",
+        beyond < best.mean("WSEPIN"),
+    )
+
+
+def compare_gaps(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 5: FactorVAE beats every beta-VAE by JEMMIG and RMIG, which agree with each other."""
+    yield from _shown(found, ("JEMMIG", "RMIG"))
+    betas, factors = _kinds(found)
+    for number, better in (("JEMMIG", min), ("RMIG", max)):
+        worst = _extreme(factors, number, max if better is min else min)
+        best = _extreme(betas, number, better)
+        holds = worst < best if better is min else worst > best
+        yield ClaimCheck(
+            f"the worst FactorVAE beats the best beta-VAE by {number}", "yes", f"{worst:.3f} against {best:.3f}", holds
+        )
+    yield _correlated("JEMMIG and RMIG agree", found, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
+
+
+def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Figures 6 and 7: D and C do not go with JEMMIG or RMIG and favour high beta, I does."""
+    yield from _shown(found, (reference, "DCI D", "DCI C", "DCI I"))
+    sign = -1 if reference == "JEMMIG" else 1
+    for part in ("DCI D", "DCI C"):
+        rank, low, high = _rank_correlation(found, reference, part)
+        yield ClaimCheck(
+            f"{part} does not correlate with {reference}",
+            "uncorrelated",
+            f"{rank:.2f} [{low:.2f}, {high:.2f}]",
+            low < 0 < high,
+        )
+        betas = _kinds(found)[0]
+        yield ClaimCheck(
+            f"{part} favours high beta",
+            "yes",
+            f"{betas[0].mean(part):.3f} at beta 1, {betas[-1].mean(part):.3f} at beta 64",
+            betas[-1].mean(part) > betas[0].mean(part) and differs(betas[0], betas[-1], part) < TOLD_APART,
+        )
+    bounds = {"below": -0.3} if sign < 0 else {"above": 0.3}
+    yield _correlated(f"DCI I goes with {reference}", found, reference, "DCI I", "correlates", **bounds)
+
+
+def compare_latents(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Figure 19: the paper has I(x, z) falling with the number of latents, which a density floor makes."""
+    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
+    yield _falls("I(x, z) falls with the number of latents (an artefact of the paper's estimate)", found, "I(x, z)")
+    for number in ("JEMMIG", "RMIG"):
+        yield _stays(f"{number} does not depend on the number of latents", found, number)
+
+
+def draw(name: str, shown: Sequence[str], found: Settings, options: Options) -> Iterator[Path]:
+    """Bars of the settings with intervals over seeds, one picture a number."""
+    from unweave.report.figures.curves import bars_figure, save
+
+    for number in shown:
+        bars = {setting.name: {number: setting.mean(number)} for setting in found}
+        ranges = {setting.name: {number: _drawable(setting, number)} for setting in found}
+        file = f"001-{name}-{''.join(c if c.isalnum() else '-' for c in number)}.png"
+        yield save(bars_figure(bars, number, ranges=ranges), options.folder / file)
+
+
+def _drawable(setting: Setting, number: str) -> tuple[float, float]:
+    low, high = setting.interval(number)
+    return (low, high) if np.isfinite(low) else (setting.mean(number), setting.mean(number))
+
+
+def _kinds(found: Settings) -> tuple[Settings, Settings]:
+    """beta-VAEs and FactorVAEs, in the order of their weights."""
+    return [s for s in found if s.name.startswith("beta_vae")], [s for s in found if s.name.startswith("factor_vae")]
+
+
+def _shown(found: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
+    for setting in found:
+        here = ", ".join(f"{number} {setting.shown(number)}" for number in wanted)
+        yield ClaimCheck(f"{setting.name} ({len(setting.seeds)} seeds)", "figure only", here)
+
+
+def _falls(claim: str, found: Settings, number: str) -> ClaimCheck:
+    first, last = found[0], found[-1]
+    here = f"{first.mean(number):.3f} to {last.mean(number):.3f}, p = {differs(first, last, number):.2g}"
+    return ClaimCheck(claim, "falls", here, last.mean(number) < first.mean(number) and _apart(first, last, number))
+
+
+def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
+    first, last = found[0], found[-1]
+    here = f"{first.mean(number):.3f} to {last.mean(number):.3f}, p = {differs(first, last, number):.2g}"
+    return ClaimCheck(claim, "unchanged", here, not _apart(first, last, number))
+
+
+def _apart(first: Setting, second: Setting, number: str) -> bool:
+    return differs(first, second, number) < TOLD_APART
+
+
+def _extreme(found: Settings, number: str, which: Callable[[list[float]], float]) -> float:
+    return which([setting.mean(number) for setting in found])
+
+
+def _correlated(
+    claim: str, found: Settings, first: str, second: str, paper: str, *, above: float = -2.0, below: float = 2.0
+) -> ClaimCheck:
+    rank, low, high = _rank_correlation(found, first, second)
+    return ClaimCheck(claim, paper, f"{rank:.2f} [{low:.2f}, {high:.2f}]", above < rank < below)
+
+
+def _rank_correlation(found: Settings, first: str, second: str, n_draws: int = 1000) -> tuple[float, float, float]:
+    """Spearman correlation over all models, with a 95% interval from drawing models again."""
+    table = np.array([[numbers_of[first], numbers_of[second]] for s in found for numbers_of in s.seeds])
+    rng = np.random.default_rng(0)
+    draws = [table[rng.integers(len(table), size=len(table))] for _ in range(n_draws)]
+    ranks = [stats.spearmanr(draw).statistic for draw in draws if np.ptp(draw, axis=0).min() > 0]
+    low, high = map(float, np.nanquantile(ranks, (0.025, 0.975)))
+    return float(stats.spearmanr(table).statistic), low, high
+
+
+def _experiment(
+    name: str,
+    title: str,
+    compute: Callable[[Options], Settings],
+    compare: Callable[[Settings, Options], Iterator[ClaimCheck]],
+    drawn: Sequence[str],
+    cost: str = "8 minutes on one core for figures 2 to 7",
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=compute,
+        compare=compare,
+        draw=partial(draw, name, drawn),
+        options=("seed", "n_seeds", "n_steps"),
+        needs=("torch",),
+        cost=cost,
+    )
+
+
+_BY_WEIGHT: Mapping[str, tuple[str, Callable[[Settings, Options], Iterator[ClaimCheck]], tuple[str, ...]]] = {
+    "fig2": ("Information of codes, by weight", compare_information, ("I(x, z)", "mean I(x, z_i)")),
+    "fig3": ("Separability, WSEPIN and SEPIN, by weight", compare_separation, ("mean I(z_i, z_rest)", "WSEPIN")),
+    "fig5": ("JEMMIG and RMIG, by weight", compare_gaps, ("JEMMIG", "RMIG")),
+    "fig6": ("JEMMIG against DCI", partial(compare_dci, "JEMMIG"), ("DCI D", "DCI C", "DCI I")),
+    "fig7": ("RMIG against DCI", partial(compare_dci, "RMIG"), ("DCI D", "DCI C", "DCI I")),
+}
+SEED_STUDIES = (
+    *(
+        _experiment(name, f"{title} (small models, several seeds)", compute_weights, compare, drawn)
+        for name, (title, compare, drawn) in _BY_WEIGHT.items()
+    ),
+    _experiment(
+        "fig19",
+        "Information and scores, by the number of latents (small models, several seeds)",
+        compute_latents,
+        compare_latents,
+        ("I(x, z)", "JEMMIG", "RMIG"),
+        cost="4 minutes on one core",
+    ),
+)

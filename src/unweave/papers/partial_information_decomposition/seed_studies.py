@@ -1,0 +1,94 @@
+"""Figure 3c of 002: does a score vary because models are trained again, or because they are evaluated again?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.evidence import Evidence
+from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
+from unweave.papers.experiment import ClaimCheck, Experiment, Options
+from unweave.papers.small_models import measured, total_correlation_vaes, trained
+
+N_EVALUATIONS, DRAWS = 6, 300
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Scores of beta-TCVAEs, trainings x evaluations, by metric."""
+
+    scores: dict[str, FloatArray]
+
+    def spreads(self, metric: str) -> tuple[float, float]:
+        """Standard deviation over trainings (of their mean evaluations), and mean of that over evaluations."""
+        table = self.scores[metric]
+        return float(table.mean(axis=1).std(ddof=1)), float(table.std(axis=1, ddof=1).mean())
+
+
+def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
+    """The four scores of 002 with the draws of one evaluation."""
+    draws = MixtureSampling(DRAWS, seed=evaluation)
+    return {
+        "BetaVAE": beta_vae_score(evidence, rng=evaluation).raw,
+        "FactorVAE": factor_vae_score(evidence, rng=evaluation).raw,
+        "MIG": rmig(evidence, estimator=draws).raw,
+        "UniBound": unibound(evidence, estimator=draws).raw,
+    }
+
+
+def compute(options: Options) -> Repeated:
+    """Every training evaluated six times."""
+    models = trained(options, total_correlation_vaes([64]))
+    tables = []
+    for evaluation in range(N_EVALUATIONS):
+        [setting] = measured(models, f"002, evaluation {evaluation}", partial(numbers, evaluation), options)
+        tables.append(setting)
+    return Repeated({name: np.array([setting.values(name) for setting in tables]).T for name in tables[0].seeds[0]})
+
+
+def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
+    """The claim: scores vary over trainings, not over evaluations."""
+    for name, table in found.scores.items():
+        means = " ".join(f"{value:.3f}" for value in table.mean(axis=1))
+        yield ClaimCheck(f"{name}: mean of {table.shape[1]} evaluations, by training", "figure only", means)
+        if len(table) > 1:
+            training, evaluation = found.spreads(name)
+            yield ClaimCheck(
+                f"{name}: training matters more than evaluation",
+                "yes",
+                f"std {training:.4f} over trainings, {evaluation:.4f} over evaluations",
+                training > evaluation,
+            )
+
+
+def draw(found: Repeated, options: Options) -> Iterator[Path]:
+    """Means of the evaluations with their range, a group of bars a training."""
+    from unweave.report.figures.curves import bars_figure, save
+
+    n_trainings = len(next(iter(found.scores.values())))
+    bars, ranges = {}, {}
+    for training in range(n_trainings):
+        of_training = {name: table[training] for name, table in found.scores.items()}
+        bars[f"seed {training}"] = {name: float(row.mean()) for name, row in of_training.items()}
+        ranges[f"seed {training}"] = {name: (float(row.min()), float(row.max())) for name, row in of_training.items()}
+    yield save(bars_figure(bars, "score", ranges=ranges), options.folder / "002-fig3c.png")
+
+
+SEED_STUDIES = (
+    Experiment(
+        "fig3c",
+        "beta-TCVAE: spread over trainings and over evaluations (small models, several seeds)",
+        compute=compute,
+        compare=compare,
+        draw=draw,
+        options=("seed", "n_seeds", "n_steps"),
+        needs=("torch",),
+        cost="3 minutes on one core",
+    ),
+)

@@ -1,0 +1,103 @@
+"""Seed studies of 001, 002 and 004: claims are decided by the spread over seeds, and numbers are kept."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from unweave.papers.catalogue import experiment_of, paper_of
+from unweave.papers.experiment import Options
+from unweave.papers.learning_disentangled_representations import seed_studies as of_001
+from unweave.papers.partial_information_decomposition.seed_studies import Repeated, compare
+from unweave.papers.small_models import Setting, differs
+
+NAMES = ("beta_vae-beta=1", "beta_vae-beta=4", "beta_vae-beta=64", "factor_vae-gamma=10", "factor_vae-gamma=40")
+
+
+def settings(number, *means, spread=0.01):
+    """Three seeds around each mean."""
+    return [
+        Setting(name, tuple({number: mean + step * spread} for step in (-1, 0, 1)))
+        for name, mean in zip(NAMES, means, strict=True)
+    ]
+
+
+def merged(first, second):
+    """The same settings with the numbers of both."""
+    return [
+        Setting(one.name, tuple({**left, **right} for left, right in zip(one.seeds, other.seeds, strict=True)))
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def verdicts(checks):
+    return {check.claim: check.holds for check in checks if check.holds is not None}
+
+
+def test_an_interval_over_seeds_is_that_of_student():
+    setting = Setting("one", ({"a": 1.0}, {"a": 2.0}, {"a": 3.0}))
+    low, high = setting.interval("a")
+    assert high - 2.0 == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
+    assert low == pytest.approx(4.0 - high)
+    assert Setting("lonely", ({"a": 1.0},)).interval("a") == (-math.inf, math.inf)
+
+
+def test_one_seed_tells_nothing_apart():
+    assert differs(Setting("a", ({"x": 0.0},)), Setting("b", ({"x": 9.0},)), "x") == 1.0
+
+
+@pytest.mark.parametrize("falls", [True, False])
+def test_figure_2_is_decided_by_the_seeds(falls):
+    last = 1.0 if falls else 5.0
+    found = merged(
+        settings("I(x, z)", 5.0, 4.0, last, 3.0, 3.0),
+        settings("mean I(x, z_i)", 0.5, 0.4, 0.1, 0.6, 0.2 if falls else 0.6),
+    )
+    said = verdicts(of_001.compare_information(found, None))
+    assert said["I(x, z) falls with beta"] is falls
+    assert said["the weight of TC leaves I(x, z) alone"] is True
+    assert said["the weight of TC lowers mean I(x, z_i)"] is falls
+
+
+def test_a_fall_within_the_spread_of_seeds_is_none():
+    found = merged(
+        settings("I(x, z)", 5.0, 4.9, 4.8, 5.0, 5.0, spread=0.5),
+        settings("mean I(x, z_i)", 0.5, 0.5, 0.4, 0.5, 0.4, spread=0.5),
+    )
+    assert verdicts(of_001.compare_information(found, None))["I(x, z) falls with beta"] is False
+
+
+def test_figure_5_wants_the_worst_factor_vae_above_the_best_beta_vae():
+    better = merged(settings("JEMMIG", 0.9, 0.8, 0.7, 0.5, 0.6), settings("RMIG", 0.1, 0.2, 0.3, 0.5, 0.4))
+    worse = merged(settings("JEMMIG", 0.9, 0.8, 0.4, 0.5, 0.6), settings("RMIG", 0.1, 0.2, 0.6, 0.5, 0.4))
+    for found, holds in ((better, True), (worse, False)):
+        said = verdicts(of_001.compare_gaps(found, None))
+        assert said["the worst FactorVAE beats the best beta-VAE by JEMMIG"] is holds
+        assert said["the worst FactorVAE beats the best beta-VAE by RMIG"] is holds
+        assert said["JEMMIG and RMIG agree"] is True
+
+
+def test_figure_3c_separates_training_from_evaluation():
+    rng = np.random.default_rng(0)
+    trainings, evaluations = rng.normal(size=(5, 1)), rng.normal(size=(5, 6))
+    found = Repeated({"UniBound": trainings + 0.01 * evaluations, "MIG": 0.01 * trainings + evaluations})
+    assert verdicts(compare(found, None)) == {
+        "UniBound: training matters more than evaluation": True,
+        "MIG: training matters more than evaluation": False,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("paper", "name"),
+    [("001", "fig2"), ("001", "fig19"), ("002", "fig3c"), ("004", "fig5-seeds"), ("004", "fig6-seeds")],
+)
+def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
+    experiment = experiment_of(paper_of(paper), name)
+    options = Options(tmp_path, n_steps=100, n_seeds=2)
+    experiment.check(options)
+    data = experiment.compute(options)
+    assert list(experiment.compare(data, options))
+    assert all(path.exists() for path in experiment.draw(data, options))
