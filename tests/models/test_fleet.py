@@ -273,7 +273,7 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
         ({"seeds": [-1]}, "whole numbers from 0"),
         ({"n_codes": 0}, "n_codes=0"),
     ],
-    ids=str,
+    ids=lambda part: part if isinstance(part, str) else " and ".join(part),
 )
 def test_bad_input_gets_one_sentence(arguments, sentence):
     given = {"data": np.zeros((5, 4, 4)), "settings": TrainingSettings(n_steps=1, batch_size=2), **arguments}
