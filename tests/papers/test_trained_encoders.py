@@ -22,7 +22,7 @@ from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.learning_disentangled_representations import measured_models
 from unweave.papers.learning_disentangled_representations.comparisons import compare_estimates, compare_rmig
 from unweave.papers.partial_information_decomposition import attacked_encoders, decomposed_encoders
-from unweave.papers.partial_information_decomposition.experiments import compare_attacks
+from unweave.papers.partial_information_decomposition.experiments import compare_attacks, compare_scores
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels
 
 SPRITES = DSprites()
@@ -219,3 +219,16 @@ def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
     assert found["clean"].identity["FactorVAE"][1] == pytest.approx(found["clean"].identity["FactorVAE"][0], abs=0.05)
     checks = {check.claim: check for check in compare_attacks(found, Options("nowhere"))}
     assert checks["clean: UniBound falls strongly"].holds
+
+
+def test_002_nothing_is_decided_where_unibound_is_0_for_all():
+    """Too few rows bring UniBound to 0 for every model, which says nothing of FactorVAE."""
+
+    def model(unique):
+        scores = {"BetaVAE": 0.9, "FactorVAE": 0.7, "MIG": 0.2, "UniBound": unique}
+        return decomposed_encoders.Decomposed(scores, {500: unique}, {}, 500, True)
+
+    for other, holds in ((0.0, None), (0.3, True)):
+        found = {"FactorVAE": model(0.0), "beta-TCVAE": model(other)}
+        checks = [check for check in compare_scores(found, Options("nowhere")) if "almost 0" in check.claim]
+        assert [check.holds for check in checks] == [holds]

@@ -24,9 +24,9 @@ from unweave.synthetic.attacks import Mixing, Redundancy
 
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
-# fewer rows leave UniBound at 0 before the attack, more take too long with the attack's covariances
-N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 10_000
-DRAWS = MixtureSampling(200)
+# the covariances of an attacked posterior make every row dear, and so few rows may leave UniBound at 0 from the start
+N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 2000
+DRAWS = MixtureSampling(500)
 
 
 @dataclass(frozen=True)

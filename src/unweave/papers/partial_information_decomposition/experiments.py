@@ -10,7 +10,7 @@ from unweave.papers.partial_information_decomposition.attacked_encoders import A
 from unweave.papers.partial_information_decomposition.decomposed_encoders import Decomposed, decomposed_encoders
 from unweave.papers.partial_information_decomposition.seed_studies import SEED_STUDIES
 
-FLAT, STRONGLY = 0.05, 0.5
+FLAT, STRONGLY, ALMOST_NOTHING = 0.05, 0.5, 0.02
 
 
 def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
@@ -29,7 +29,15 @@ def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[C
         yield ClaimCheck(
             "MIG is highest for FactorVAE", "yes", f"{mine['MIG']:.3f}, others up to {best:.3f}", mine["MIG"] > best
         )
-        yield ClaimCheck.number("UniBound of FactorVAE is almost 0", "about 0", mine["UniBound"], below=0.02)
+        most = max(scores["UniBound"] for scores in others)
+        decided = most > ALMOST_NOTHING
+        here = f"{mine['UniBound']:.3f}, others up to {most:.3f}"
+        yield ClaimCheck(
+            "UniBound of FactorVAE is almost 0, unlike that of others",
+            "about 0",
+            here if decided else f"{here}: too few rows to tell",
+            mine["UniBound"] < ALMOST_NOTHING if decided else None,
+        )
 
 
 def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
@@ -128,7 +136,7 @@ PAPER = Paper(
             draw=draw_scores,
             options=("seed", "n_rows", "weights", "codes"),
             needs=("torch", "weights"),
-            cost="8 minutes on one core",
+            cost="12 minutes on one core",
         ),
         Experiment(
             "fig3b",
@@ -148,7 +156,7 @@ PAPER = Paper(
             draw=draw_attacks,
             options=("seed", "n_rows", "weights", "codes"),
             needs=("torch", "weights"),
-            cost="8 minutes on one core",
+            cost="3 minutes on one core",
         ),
         *SEED_STUDIES,
     ),
