@@ -11,9 +11,9 @@ from pathlib import Path
 
 from unweave.auditing.catalogue import markdown_table, read_table
 from unweave.card import Card
+from unweave.card.explanation import explained
 from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
-from unweave.explanation import explained
 from unweave.metrics import CATALOGUE
 
 ROOT = Path(__file__).parent.parent

@@ -18,7 +18,7 @@ LINES = [
     {"memo", "card", "names", "synthetic"},
     {"neural", "datasets", "responses"},
     {"metrics"},
-    {"trust", "explanation"},
+    {"trust"},
     {"evaluation"},
     {"sweeps", "files"},
     {"auditing", "models", "encoding"},

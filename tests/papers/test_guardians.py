@@ -10,15 +10,15 @@ from sklearn.metrics import mutual_info_score
 
 from unweave.evidence import EvidenceError
 from unweave.papers import Options
-from unweave.papers.guardians.agreement import COMPARED, CellAgreement, compared
+from unweave.papers.guardians.authors.agreement import COMPARED, CellAgreement, compared
+from unweave.papers.guardians.authors.released_metrics import released_mcc, released_r2, released_split
+from unweave.papers.guardians.authors.results import SeedMean, authors_means, means_of
 from unweave.papers.guardians.claims import CLAIMS
 from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.experiments import compare_all, counted
 from unweave.papers.guardians.figures import FIGURES, figures_of
 from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
-from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
 from unweave.papers.guardians.reproduction import comparisons, means
-from unweave.papers.guardians.results import SeedMean, authors_means, means_of
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
 from unweave.sweeps import run

@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from unweave.papers.guardians.authors.results import SeedMean
 from unweave.papers.guardians.drawing import COLOUR_OF_METRIC, guardians_figure
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.guardians.reproduction import Shown
-from unweave.papers.guardians.results import SeedMean
 
 
 def made_up(name, with_theirs):

@@ -11,7 +11,7 @@ from unweave.papers.catalogue import experiment_of, paper_of
 from unweave.papers.experiment import Options
 from unweave.papers.learning_disentangled_representations import seed_studies as of_001
 from unweave.papers.partial_information_decomposition.seed_studies import Repeated, compare
-from unweave.papers.small_models import Setting, differs
+from unweave.papers.small_models import SmallSetting, differs
 
 NAMES = ("beta_vae-beta=1", "beta_vae-beta=4", "beta_vae-beta=64", "factor_vae-gamma=10", "factor_vae-gamma=40")
 
@@ -19,7 +19,7 @@ NAMES = ("beta_vae-beta=1", "beta_vae-beta=4", "beta_vae-beta=64", "factor_vae-g
 def settings(number, *means, spread=0.01):
     """Three seeds around each mean."""
     return [
-        Setting(name, tuple({number: mean + step * spread} for step in (-1, 0, 1)))
+        SmallSetting(name, tuple({number: mean + step * spread} for step in (-1, 0, 1)))
         for name, mean in zip(NAMES, means, strict=True)
     ]
 
@@ -27,7 +27,7 @@ def settings(number, *means, spread=0.01):
 def merged(first, second):
     """The same settings with the numbers of both."""
     return [
-        Setting(one.name, tuple({**left, **right} for left, right in zip(one.seeds, other.seeds, strict=True)))
+        SmallSetting(one.name, tuple({**left, **right} for left, right in zip(one.seeds, other.seeds, strict=True)))
         for one, other in zip(first, second, strict=True)
     ]
 
@@ -37,15 +37,15 @@ def verdicts(checks):
 
 
 def test_an_interval_over_seeds_is_that_of_student():
-    setting = Setting("one", ({"a": 1.0}, {"a": 2.0}, {"a": 3.0}))
+    setting = SmallSetting("one", ({"a": 1.0}, {"a": 2.0}, {"a": 3.0}))
     low, high = setting.interval("a")
     assert high - 2.0 == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
     assert low == pytest.approx(4.0 - high)
-    assert Setting("lonely", ({"a": 1.0},)).interval("a") == (-math.inf, math.inf)
+    assert SmallSetting("lonely", ({"a": 1.0},)).interval("a") == (-math.inf, math.inf)
 
 
 def test_one_seed_tells_nothing_apart():
-    assert differs(Setting("a", ({"x": 0.0},)), Setting("b", ({"x": 9.0},)), "x") == 1.0
+    assert differs(SmallSetting("a", ({"x": 0.0},)), SmallSetting("b", ({"x": 9.0},)), "x") == 1.0
 
 
 @pytest.mark.parametrize("falls", [True, False])

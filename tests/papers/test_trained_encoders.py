@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DSprites
 from unweave.encoding import Encoded
-from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import modularity
 from unweave.papers.catalogue import experiment_of, paper_of

@@ -5,8 +5,8 @@ import pytest
 from golden_cases import GOLDEN, case, values
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import informativeness, jemmig, misjed, rmig, separability, windin, wsepin
 
 PEER = values("posterior.json")["c09s"]

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.estimators.information.gaussian_information import GaussianInformation
+from unweave.estimators.posteriors.gaussian_information import GaussianInformation
 from unweave.metrics.decomposition.partial_information import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy, reflection
 

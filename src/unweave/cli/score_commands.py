@@ -174,8 +174,8 @@ def explain(name: str) -> None:
     """Explain a metric: its card in plain words."""
     with one_sentence_errors():
         from unweave.card.choices import metric_of
+        from unweave.card.explanation import explained
         from unweave.evaluation.metric_choice import chosen_by_text
-        from unweave.explanation import explained
 
         chosen = chosen_by_text(name)
         metric_of(chosen)

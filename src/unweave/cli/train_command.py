@@ -59,7 +59,13 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
     from unweave.evidence import EvidenceError
 
     try:
-        from unweave.models.runs.declaration import DataSetChoice, Declaration, read_declaration, swept, trunk_of
+        from unweave.models.runs.declaration import (
+            DataSetChoice,
+            TrainingDeclaration,
+            read_declaration,
+            swept,
+            trunk_of,
+        )
         from unweave.models.training.settings import TrainingSettings
     except ImportError as error:
         raise EvidenceError(str(error)) from None
@@ -81,7 +87,7 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
         learning_rate=options["learning_rate"],
         reconstruction_weight=options["reconstruction_weight"],
     )
-    return Declaration(choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings)
+    return TrainingDeclaration(choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings)
 
 
 def _channels(side: int) -> tuple[int, ...]:

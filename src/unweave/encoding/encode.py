@@ -14,7 +14,7 @@ from unweave.datasets import DataSet, DependentSample
 from unweave.encoding.encoded import Encoded, EncodingError
 from unweave.encoding.models import Encoder, encoder_of
 from unweave.encoding.outputs import OutputReader, Spread
-from unweave.encoding.parts import Parts
+from unweave.encoding.parts import KeptParts
 from unweave.progress import progress_bar
 
 PROBED = 8
@@ -72,7 +72,7 @@ def encode(
         "seed": None if rows is None else seed,
     }
     probe = reader.arrays(encoder(dataset.images(indices[:PROBED])), len(indices[:PROBED]))
-    parts = None if out is None else Parts(_npz(out), _identity(note, probe, batch_size))
+    parts = None if out is None else KeptParts(_npz(out), _identity(note, probe, batch_size))
     stretches = list(_stretches(len(indices), batch_size * BATCHES_PER_PART))
     kept: list[dict[str, NDArray[Any]]] = []
     with progress_bar(len(stretches), progress) as bar:

@@ -21,7 +21,7 @@ from unweave.encoding.encoded import EncodingError, write_arrays
 MANIFEST = "manifest.json"
 
 
-class Parts:
+class KeptParts:
     """Finished stretches of rows by where they begin."""
 
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ protocol                    estimators of this package, and the metrics that tak
 `Classifier`                `Logistic`: `explicitness`, `beta_vae_score`
 `LineClassifier`            `Neighbourhood`, `LinearSvm`: `sap`
 `IndependenceTest`          `LinearCovariance`, `NonlinearCovariance`: `t_mex`
-`Prior`                     `StandardNormal`, `GaussianMixture`, `Independent`: the metrics of geometry
+`Prior`                     `StandardNormal`, `GaussianMixture`, `IndependentPrior`: the metrics of geometry
 =========================== =========================================================================================
 
 `LinearThenTrees` is the ladder of probes of `dci_explicitness` and `dci_size`. Names are imported when first used.
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     )
     from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
     from unweave.estimators.dependence.random_dependence import RandomDependence
-    from unweave.estimators.information.gaussian_information import GaussianInformation
-    from unweave.estimators.information.mixture_sampling import MixtureSampling
+    from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, Prior, StandardNormal
     from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
-    from unweave.estimators.information.posterior_protocols import DecompositionInformation, PosteriorInformation
-    from unweave.estimators.information.priors import GaussianMixture, Independent, Prior, StandardNormal
     from unweave.estimators.information.protocols import Information, JointInformation
-    from unweave.estimators.information.quantised_posterior import QuantisedPosterior
     from unweave.estimators.information.usable_information import UsableInformation
+    from unweave.estimators.posteriors.gaussian_information import GaussianInformation
+    from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+    from unweave.estimators.posteriors.protocols import DecompositionInformation, PosteriorInformation
+    from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
     from unweave.estimators.probes.capacity_ladder import LinearThenTrees
     from unweave.estimators.probes.line_classifiers import LinearSvm, LineClassifier, Neighbourhood
     from unweave.estimators.probes.linear_probes import Lasso, Linear
@@ -62,13 +62,13 @@ else:
                 "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
                 "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
                 "dependence.random_dependence": ("RandomDependence",),
-                "information.gaussian_information": ("GaussianInformation",),
-                "information.mixture_sampling": ("MixtureSampling",),
+                "posteriors.gaussian_information": ("GaussianInformation",),
+                "posteriors.mixture_sampling": ("MixtureSampling",),
                 "information.mutual_information": ("Histogram", "NearestNeighbour"),
-                "information.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
-                "information.priors": ("GaussianMixture", "Independent", "Prior", "StandardNormal"),
+                "posteriors.protocols": ("DecompositionInformation", "PosteriorInformation"),
+                "geometry.priors": ("GaussianMixture", "IndependentPrior", "Prior", "StandardNormal"),
                 "information.protocols": ("Information", "JointInformation"),
-                "information.quantised_posterior": ("QuantisedPosterior",),
+                "posteriors.quantised_posterior": ("QuantisedPosterior",),
                 "information.usable_information": ("UsableInformation",),
                 "probes.capacity_ladder": ("LinearThenTrees",),
                 "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
@@ -91,7 +91,7 @@ __all__ = [
     "GradientBoosting",
     "Histogram",
     "IndependenceTest",
-    "Independent",
+    "IndependentPrior",
     "Information",
     "JointInformation",
     "Lasso",

@@ -15,7 +15,7 @@ from unweave.findings import Finding
 from unweave.progress import Progress
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import FEWEST_DRAWS, noise_floors
-from unweave.trust.repeated_scoring import Observed
+from unweave.trust.repeated_scoring import ScoredMetric
 from unweave.trust.sampling.comparison import comparison_of_parts
 from unweave.trust.sampling.intervals import check_level, interval_of_parts
 from unweave.trust.sampling.subsampling import FEWEST_PARTS, PartScores, part_scores
@@ -44,7 +44,7 @@ def assured(
         first = _first_rows(rows, name)
         scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
         metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
-        known_scores = {label: Observed(metrics[label], score) for label, score in scores.items()}
+        known_scores = {label: ScoredMetric(metrics[label], score) for label, score in scores.items()}
         about = f" of {name}" if len(evidences) > 1 else ""
         watch = progress.counted_step(f"noise floors{about}", FEWEST_DRAWS)
         floors = noise_floors(known_scores, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)

@@ -47,7 +47,7 @@ class Jacobians:
         Derivative of every output by every latent.
     scales : array, d or n x d, optional
         Standard deviations of the latents where the prior is not standard normal (see
-        `unweave.estimators.information.priors`).
+        `unweave.estimators.geometry.priors`).
 
     Examples
     --------

@@ -14,7 +14,7 @@ from unweave.estimators.dependence import correlation as correlations
 from unweave.estimators.dependence.correlation import Correlation
 from unweave.estimators.information.entropy import label_entropies
 from unweave.estimators.information.protocols import FactorLabels, Information
-from unweave.estimators.information.quantised_posterior import Quantised, QuantisedPosterior
+from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
 from unweave.estimators.probes.protocols import Probe
 from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence, FactorKind, Posterior
@@ -146,7 +146,7 @@ def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedColumns:
     """Codes and factors of an evidence as estimators read them: `Observations`, computed once."""
 
     evidence: Evidence
@@ -176,19 +176,19 @@ class Observed:
 @memoised(on="codes")
 def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
     """Entropy of every code's labels, or of its posterior on a grid; refused by estimators that have neither."""
-    return own_or_default(Information.code_entropies, estimator)(Observed(evidence))
+    return own_or_default(Information.code_entropies, estimator)(ObservedColumns(evidence))
 
 
 @memoised(on="codes")
 def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
     """I(Z_j; X) of every code: how much it holds of the data."""
-    return own_or_default(Information.held_information, estimator)(Observed(evidence))
+    return own_or_default(Information.held_information, estimator)(ObservedColumns(evidence))
 
 
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
     """Mutual information of every code with every factor, in nats."""
-    return own_or_default(Information.information_matrix, estimator)(Observed(evidence))
+    return own_or_default(Information.information_matrix, estimator)(ObservedColumns(evidence))
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.information.mixture_density import Components, groups_of
-from unweave.estimators.information.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
-from unweave.estimators.information.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
 from unweave.estimators.information.protocols import FactorLabels
+from unweave.estimators.posteriors.mixture_density import Components, groups_of
+from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
+from unweave.estimators.posteriors.protocols import FactorDraws, Sampled, SampledFactors, WithinValues
 from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import NUMERIC, Observed, factor_entropies, factor_labels, posterior_of, varying
+from unweave.metrics.matrices import NUMERIC, ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
 FEWEST_ROWS_PER_VALUE = 10
@@ -76,7 +76,7 @@ def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool 
     )
 
 
-class ObservedPosterior(Observed):
+class ObservedPosterior(ObservedColumns):
     """A posterior and factors as estimators read them."""
 
     def factor_entropies(self, estimator: FactorLabels) -> FloatArray:

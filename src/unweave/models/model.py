@@ -14,7 +14,7 @@ from torch import Tensor
 from unweave.evidence import Posterior
 from unweave.models.errors import TrainingError
 from unweave.models.networks.likelihoods import Likelihood
-from unweave.models.networks.network import Encoded, Network
+from unweave.models.networks.network import EncodedBatch, Network
 from unweave.models.objectives.divergences import categorical_kl, gaussian_kl_per_code
 from unweave.models.training.stack import Member, Record
 
@@ -108,7 +108,7 @@ class TrainedModel:
             raise TrainingError(f"{self.name} has no weights: {self.problem}")
         return self.network
 
-    def _encoded(self, batch: Tensor) -> Encoded:
+    def _encoded(self, batch: Tensor) -> EncodedBatch:
         network = self._present()
         n_pixels = network.architecture.sizes.n_pixels
         if batch.shape[1] != n_pixels:
@@ -118,7 +118,7 @@ class TrainedModel:
             )
         with torch.no_grad():
             found = network.encode(batch[None])
-        return Encoded(found.mean[0], found.log_variance[0], tuple(logits[0] for logits in found.logits))
+        return EncodedBatch(found.mean[0], found.log_variance[0], tuple(logits[0] for logits in found.logits))
 
 
 def _batches(rows: Any) -> Iterator[Tensor]:

@@ -33,7 +33,7 @@ Numbers = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Setting:
+class SmallSetting:
     """Numbers of all seeds of one setting, by name."""
 
     name: str
@@ -126,7 +126,7 @@ def measured(
     measure: Callable[[Evidence], Mapping[str, float]],
     options: Options,
     n_codes: int = 10,
-) -> list[Setting]:
+) -> list[SmallSetting]:
     """Numbers of every model, computed once and kept, grouped by setting."""
     from unweave.models.runs.naming import setting_name
 
@@ -140,10 +140,10 @@ def measured(
             compute = partial(_plain, measure, model, sprites)
             name = setting_name(model.member.objective)
             found.setdefault(name, []).append(KeptNumbers(file).value(label, compute))
-    return [Setting(name, tuple(numbers)) for name, numbers in found.items()]
+    return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
 
 
-def differs(first: Setting, second: Setting, number: str) -> float:
+def differs(first: SmallSetting, second: SmallSetting, number: str) -> float:
     """p-value of Welch's t-test over seeds; 1 where there are too few."""
     one, other = first.values(number), second.values(number)
     if min(len(one), len(other)) < 2:

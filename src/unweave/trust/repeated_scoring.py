@@ -23,14 +23,14 @@ def unwatched(_number: int, _of: int) -> None:
 
 
 @dataclass(frozen=True)
-class Observed:
+class ScoredMetric:
     """A metric with its score on the evidence at hand, or the reason why it has none: computed once, used by all."""
 
     metric: Choice
     score: Score | Finding
 
 
-def observed(metrics: Mapping[str, Choice | Observed], evidence: Evidence) -> dict[str, Observed]:
+def observed(metrics: Mapping[str, Choice | ScoredMetric], evidence: Evidence) -> dict[str, ScoredMetric]:
     """Every metric with its score; those that are known already are not computed again.
 
     >>> from unweave.metrics import mcc
@@ -39,7 +39,7 @@ def observed(metrics: Mapping[str, Choice | Observed], evidence: Evidence) -> di
     (Score(mcc = 1, 1 caveat), True)
     """
     return {
-        label: entry if isinstance(entry, Observed) else Observed(entry, _score_or_reason(entry, evidence))
+        label: entry if isinstance(entry, ScoredMetric) else ScoredMetric(entry, _score_or_reason(entry, evidence))
         for label, entry in metrics.items()
     }
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from unweave.estimators.geometry import gram
-from unweave.estimators.information.priors import GaussianMixture, Independent, StandardNormal
+from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, StandardNormal
 
 
 def test_running_means_are_those_of_all_samples():
@@ -39,7 +39,12 @@ def test_parallel_columns_share_infinitely_much():
 
 @pytest.mark.parametrize(
     "prior",
-    [StandardNormal(), GaussianMixture(((1.0, 2.0),), ((0.5, 3.0),)), Independent("laplace"), Independent("uniform")],
+    [
+        StandardNormal(),
+        GaussianMixture(((1.0, 2.0),), ((0.5, 3.0),)),
+        IndependentPrior("laplace"),
+        IndependentPrior("uniform"),
+    ],
 )
 def test_priors_repeat_themselves_for_a_seed(prior):
     first, second = prior.sample(10, 2, 3), prior.sample(10, 2, 3)
@@ -49,6 +54,6 @@ def test_priors_repeat_themselves_for_a_seed(prior):
 
 def test_scales_are_derivatives_of_the_map_from_noise():
     """A normal with deviation 2 is noise times 2."""
-    latents = Independent("norm", (1.0, 2.0)).sample(100, 2, 0)
+    latents = IndependentPrior("norm", (1.0, 2.0)).sample(100, 2, 0)
     assert latents.scales == pytest.approx(np.full((100, 2), 2.0))
-    assert np.isfinite(Independent("cauchy").sample(1000, 2, 0).scales).all()
+    assert np.isfinite(IndependentPrior("cauchy").sample(1000, 2, 0).scales).all()

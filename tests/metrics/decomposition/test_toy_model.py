@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from unweave import Evidence, MetricUndefined, Posterior
-from unweave.estimators.information.gaussian_information import GaussianInformation
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.gaussian_information import GaussianInformation
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.metrics import (
     redundancy_lower_bound,
     redundancy_upper_bound,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unweave import Evidence, EvidenceError
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E
-from unweave.estimators.information.priors import GaussianMixture, Independent
+from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -142,7 +142,7 @@ def test_the_mixture_can_be_fitted_to_latents():
 
 def test_a_uniform_prior_has_the_entropy_of_its_width():
     decoder = LinearDecoder(np.eye(2))
-    score = manifold_entropy(decoder, prior=Independent("uniform", (-2.0, 4.0)), n_samples=20_000)
+    score = manifold_entropy(decoder, prior=IndependentPrior("uniform", (-2.0, 4.0)), n_samples=20_000)
     assert score.raw == pytest.approx(math.log(4.0), abs=0.02)
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, MetricUndefined, Posterior
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import (
     dcimig,
     informativeness,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import indin_at_k, informativeness, jemmig, misjed, rmig, separability, sepin_at_k, windin, wsepin
 
 RNG = np.random.default_rng(0)

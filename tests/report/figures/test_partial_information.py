@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information.gaussian_information import GaussianInformation
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.gaussian_information import GaussianInformation
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.report.figures.partial_information import band_figure, interval_figure
 from unweave.report.summary.decomposition_summary import factor_bands, term_intervals
 from unweave.synthetic.attacks import Redundancy, Synergy

@@ -17,7 +17,7 @@ from unweave.estimators.information.entropy import label_entropies
 from unweave.estimators.protocol_defaults import own_or_default
 
 if TYPE_CHECKING:
-    from unweave.estimators.information.quantised_posterior import Quantised, QuantisedPosterior
+    from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
 
 
 class FactorLabels(Protocol):

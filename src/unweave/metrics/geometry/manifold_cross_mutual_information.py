@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import Sampling, cross_information, geometry_metric, latent_names
@@ -50,7 +50,7 @@ def manifold_cross_mutual_information(
         Where the columns are compared. 'data': latents are drawn for the reference, decoded, and encoded by the
         decoder, which needs ``encode``. 'latents': both decoders at the same latents, the formula to the letter.
         Jacobians given as arrays are paired row by row.
-    prior : StandardNormal, GaussianMixture or Independent
+    prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the reference's latents. Not used when Jacobians are given as arrays.
     n_samples : int
         Number of latents drawn.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, index_sets, mean_of
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
 from unweave.metrics.geometry.manifolds import (
     Sampling,
@@ -53,7 +53,7 @@ def manifold_entropy(
     ----------
     dimensions : int or sequence of int, optional
         One set S of latents: the score is then H(q_S), and is given per latent in ``parts["per_dimension"]``.
-    prior : StandardNormal, GaussianMixture or Independent
+    prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int
         Number of latents drawn.

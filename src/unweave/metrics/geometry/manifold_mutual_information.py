@@ -14,7 +14,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.estimators.geometry.gram import index_sets, mean_of
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import (
@@ -54,7 +54,7 @@ def manifold_mutual_information(
     ----------
     sets : two ints or sequences of int, optional
         Two disjoint sets S and T of latents: the score is then I(q_S, q_T).
-    prior : StandardNormal, GaussianMixture or Independent
+    prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int
         Number of latents drawn.

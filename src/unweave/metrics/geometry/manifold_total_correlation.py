@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import (
@@ -53,7 +53,7 @@ def manifold_total_correlation(
     ----------
     partition : sequence of int or of sequences of int, optional
         Disjoint sets of latents, by default every latent alone. Latents in no set are left out.
-    prior : StandardNormal, GaussianMixture or Independent
+    prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int
         Number of latents drawn.

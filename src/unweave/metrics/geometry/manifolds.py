@@ -13,7 +13,7 @@ from unweave.arrays import FloatArray, Rows
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
-from unweave.estimators.information.priors import Latents, Prior
+from unweave.estimators.geometry.priors import Latents, Prior
 from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
 from unweave.findings import Finding
 from unweave.memo import memoised

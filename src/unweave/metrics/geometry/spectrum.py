@@ -10,7 +10,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Decoder, Evidence, EvidenceError
 from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, latent_names, log_volumes
 

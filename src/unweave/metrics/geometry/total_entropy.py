@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, mean_of
-from unweave.estimators.information.priors import Prior, StandardNormal
+from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
 from unweave.metrics.geometry.manifolds import Sampling, check_sets, geometry, geometry_metric, saturation
 from unweave.score import Score
@@ -41,7 +41,7 @@ def total_entropy(
 
     Parameters
     ----------
-    prior : StandardNormal, GaussianMixture or Independent
+    prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int
         Number of latents drawn; ``parts["standard_error"]`` tells whether they are enough.

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of, quantised_codes

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.posterior_protocols import PosteriorInformation
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.protocols import PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.metrics.posterior.grid_settings import (
     GRID,

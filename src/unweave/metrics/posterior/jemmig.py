@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.information.posterior_protocols import PosteriorInformation
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.protocols import PosteriorInformation
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import posterior_of, varying

@@ -15,7 +15,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric
 from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised

@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from unweave.card import ANY_KIND, metric
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.metrics.matrices import posterior_of
 from unweave.metrics.posterior.grid_settings import (

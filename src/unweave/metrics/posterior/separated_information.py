@@ -16,9 +16,9 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, MetricUndefined, metric
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.posterior_protocols import Sampled
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.protocols import Sampled
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of

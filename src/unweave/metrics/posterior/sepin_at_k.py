@@ -8,8 +8,8 @@ on a grid.
 
 from __future__ import annotations
 
-from unweave.estimators.information.mixture_sampling import MixtureSampling
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.metrics.posterior.grid_settings import GRID, SAMPLING
 from unweave.metrics.posterior.separated_information import best_k, separated_metric

@@ -11,7 +11,7 @@ from torch import Tensor
 from unweave.models.networks import Dense, Layer, Sizes, Trunk, Weights
 
 
-class Encoded(NamedTuple):
+class EncodedBatch(NamedTuple):
     """What encoders say of images: mean and log-variance of Gaussian codes, and logits of every categorical code."""
 
     mean: Tensor
@@ -69,13 +69,13 @@ class Network:
     weights: Weights
     critic_weights: Weights = field(default_factory=dict)
 
-    def encode(self, images: Tensor) -> Encoded:
+    def encode(self, images: Tensor) -> EncodedBatch:
         """Posteriors of images, models x batch x pixels."""
         architecture = self.architecture
         head = architecture.trunk.encode(self.weights, images, architecture.sizes)
         n = architecture.n_gaussian
         mean, log_variance, *logits = torch.split(head, [n, n, *architecture.categories], dim=-1)
-        return Encoded(mean, log_variance, tuple(logits))
+        return EncodedBatch(mean, log_variance, tuple(logits))
 
     def decode(self, codes: Tensor) -> Tensor:
         """Outputs of the decoders, models x batch x pixels."""

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unweave.models.errors import TrainingError
 from unweave.models.networks.likelihoods import Likelihood
-from unweave.models.networks.network import Encoded, Network
+from unweave.models.networks.network import EncodedBatch, Network
 from unweave.models.objectives.divergences import gaussian_kl_per_code
 from unweave.models.randomness import Randomness
 
@@ -65,7 +65,7 @@ class Step:
         return self._fetch("partners")
 
     @cached_property
-    def encoded(self) -> Encoded:
+    def encoded(self) -> EncodedBatch:
         """Posteriors of the batch."""
         return self.network.encode(self.images)
 

@@ -25,7 +25,7 @@ from unweave.sweeps.lock import FolderLock
 from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from unweave.models.training.fleet import Plan
+    from unweave.models.training.fleet import FleetPlan
 
 FORMAT = "unweave.runs/1"
 Done = tuple[dict[str, Tensor] | None, list[Record], str | None]
@@ -34,7 +34,7 @@ Done = tuple[dict[str, Tensor] | None, list[Record], str | None]
 class Folder:
     """The folder of a fleet, locked while it is used in a with statement."""
 
-    def __init__(self, path: Path, plan: Plan) -> None:
+    def __init__(self, path: Path, plan: FleetPlan) -> None:
         _need_safetensors()
         self.path, self._lock = path, FolderLock(path)
         stated = {"format": FORMAT, **described(plan)}
@@ -112,7 +112,7 @@ class Folder:
         write_json(self.path / name / "model.json", content)
 
 
-def described(plan: Plan) -> dict[str, Any]:
+def described(plan: FleetPlan) -> dict[str, Any]:
     """What all models of a folder share, as plain data."""
     images, settings = plan.images, plan.settings
     likelihood = {"kind": type(settings.likelihood).__name__.lower(), **asdict(settings.likelihood)}

@@ -36,7 +36,7 @@ class DataSetChoice:
 
 
 @dataclass(frozen=True)
-class Declaration:
+class TrainingDeclaration:
     """A training that can be started again with the same words."""
 
     dataset: DataSetChoice
@@ -71,7 +71,7 @@ def data_set_of(folder: Path) -> DataSet:
     return DataSetChoice(**read_json(file)).loaded()
 
 
-def read_declaration(path: str | Path) -> Declaration:
+def read_declaration(path: str | Path) -> TrainingDeclaration:
     """The training that a TOML file declares."""
     path = Path(path)
     try:
@@ -86,7 +86,7 @@ def read_declaration(path: str | Path) -> Declaration:
         raise TrainingError(f"In {path}: {error}") from None
 
 
-def declared_training(declared: Mapping[str, Any]) -> Declaration:
+def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
     """The training that a mapping, as read from TOML, declares; lists of a hyperparameter's values are swept.
 
     >>> declared = declared_training(
@@ -105,7 +105,7 @@ def declared_training(declared: Mapping[str, Any]) -> Declaration:
     if not isinstance(entries, list) or not all(isinstance(entry, (str, Mapping)) for entry in entries):
         raise TrainingError("objectives are not a list of names or of tables with a name: write [[objectives]].")
     seeds = declared.get("seeds", 1)
-    return Declaration(
+    return TrainingDeclaration(
         choice,
         tuple(itertools.chain.from_iterable(map(_declared_objectives, entries))),
         tuple(seeds) if isinstance(seeds, list) else seeds,

@@ -49,7 +49,7 @@ class Fleet(Sequence[TrainedModel]):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FleetPlan:
     """What all models of a fleet share."""
 
     images: TrainingImages
@@ -127,7 +127,7 @@ def train(
     """
     if isinstance(n_codes, bool) or not isinstance(n_codes, int) or n_codes < 1:
         raise TrainingError(f"n_codes={n_codes!r} is not a whole number above 0.")
-    plan = Plan(training_images(data), n_codes, trunk, settings)
+    plan = FleetPlan(training_images(data), n_codes, trunk, settings)
     members = [Member(objective, seed) for objective in _objectives(objectives) for seed in _seeds(seeds)]
     names = distinct_names(members)
     _refuse_what_cannot_work(plan, members)
@@ -146,7 +146,7 @@ def train(
 
 
 def _trained(
-    plan: Plan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
+    plan: FleetPlan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Every model when it is done: stacks take turns, so that an interruption finds all about equally far."""
     stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
@@ -188,12 +188,12 @@ def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
     ]
 
 
-def _stack(plan: Plan, some: Sequence[tuple[Member, State]]) -> Stack:
+def _stack(plan: FleetPlan, some: Sequence[tuple[Member, State]]) -> Stack:
     members, states = zip(*some, strict=True)
     return Stack(members, states, plan.images, plan.architecture(members[0].objective), plan.settings)
 
 
-def _finished(plan: Plan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+def _finished(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
     weights = {
         key.removeprefix("weights."): tensor for key, tensor in state.tensors.items() if key.startswith("weights.")
     }
@@ -202,7 +202,7 @@ def _finished(plan: Plan, name: str, member: Member, state: State, kept: Folder 
     return _model(plan, name, member, state, weights, None)
 
 
-def _diverged(plan: Plan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+def _diverged(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
     problem = (
         f"The loss is not finite at step {state.n_steps}: lower the learning rate or the weights of the objective."
     )
@@ -211,7 +211,7 @@ def _diverged(plan: Plan, name: str, member: Member, state: State, kept: Folder 
     return _model(plan, name, member, state, None, problem)
 
 
-def _model(plan: Plan, name: str, member: Member, state: State, weights: Any, problem: str | None) -> TrainedModel:
+def _model(plan: FleetPlan, name: str, member: Member, state: State, weights: Any, problem: str | None) -> TrainedModel:
     network = None
     if weights is not None:
         # the critic has done its work
@@ -222,7 +222,7 @@ def _model(plan: Plan, name: str, member: Member, state: State, weights: Any, pr
 
 
 def _read(
-    kept: Folder | None, plan: Plan, names: Sequence[str], members: Sequence[Member]
+    kept: Folder | None, plan: FleetPlan, names: Sequence[str], members: Sequence[Member]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Models that were finished or given up before."""
     if kept is None:
@@ -250,7 +250,7 @@ def _seeds(given: int | Iterable[int]) -> list[int]:
     return seeds
 
 
-def _refuse_what_cannot_work(plan: Plan, members: Sequence[Member]) -> None:
+def _refuse_what_cannot_work(plan: FleetPlan, members: Sequence[Member]) -> None:
     for member in members:
         objective = member.objective
         plan.architecture(objective).layers()

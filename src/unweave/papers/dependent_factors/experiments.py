@@ -14,11 +14,7 @@ from unweave.papers.dependent_factors.comparisons import (
     draw,
     write,
 )
-from unweave.papers.dependent_factors.measured_encoders import (
-    bins_against,
-    metrics_against,
-    samples_against,
-)
+from unweave.papers.dependent_factors.measured_encoders import bins_against, metrics_against, samples_against
 from unweave.papers.dependent_factors.rank_correlations import Correlations, correlations
 from unweave.papers.dependent_factors.seed_studies import SEED_STUDIES
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper

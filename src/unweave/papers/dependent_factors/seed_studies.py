@@ -21,14 +21,7 @@ from unweave.papers.dependent_factors.measured_encoders import LEVELS, METRICS, 
 from unweave.papers.dependent_factors.rank_correlations import Correlations, correlations
 from unweave.papers.experiment import ClaimCheck, Experiment, Options
 from unweave.papers.kept_numbers import KeptNumbers
-from unweave.papers.small_models import (
-    N_STEPS,
-    annealed_vae,
-    beta_vaes,
-    factor_vaes,
-    total_correlation_vaes,
-    trained,
-)
+from unweave.papers.small_models import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
 from unweave.progress import progress_bar
 
 Compare = Callable[[Correlations, Options], Iterator[ClaimCheck]]

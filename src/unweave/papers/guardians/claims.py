@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from unweave.papers.experiment import ClaimCheck
-from unweave.papers.guardians.results import Key, SeedMean
+from unweave.papers.guardians.authors.results import Key, SeedMean
 from unweave.papers.guardians.settings import COLUMNS
 
 Curve = dict[float, float]  # x to the mean of a metric

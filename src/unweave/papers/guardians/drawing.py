@@ -15,10 +15,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from unweave.papers.guardians import figures as declared
+from unweave.papers.guardians.authors.results import Key, SeedMean
 from unweave.papers.guardians.declared_sweeps import TIMES
 from unweave.papers.guardians.figures import value_of
 from unweave.papers.guardians.reproduction import Shown
-from unweave.papers.guardians.results import Key, SeedMean
 from unweave.papers.guardians.settings import Setting
 from unweave.report.figures.geometry import FAINT, INK
 

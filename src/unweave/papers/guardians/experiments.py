@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
-from unweave.papers.guardians.agreement import CellAgreement, compared
+from unweave.papers.guardians.authors.agreement import CellAgreement, compared
 from unweave.papers.guardians.claims import checked_claims
 from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.figures import FIGURES, Figure, figures_of

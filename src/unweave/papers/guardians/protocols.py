@@ -35,7 +35,7 @@ from unweave.metrics import (
     r2,
     t_mex,
 )
-from unweave.papers.guardians.released_metrics import released_mcc, released_r2, released_split
+from unweave.papers.guardians.authors.released_metrics import released_mcc, released_r2, released_split
 from unweave.score import Score
 from unweave.sweeps import AllRows, Measurement, Protocol, measured
 from unweave.sweeps.protocol import scored

@@ -14,9 +14,9 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.encoding import Encoded
-from unweave.estimators.information.mixture_sampling import MixtureSampling
 from unweave.estimators.information.mutual_information import Histogram
-from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.evidence import Evidence, Posterior
 from unweave.metrics import dci_disentanglement, informativeness, jemmig, mig, rmig, wsepin

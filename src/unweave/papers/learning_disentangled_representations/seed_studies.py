@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.evidence import Evidence
 from unweave.metrics import (
@@ -24,12 +24,12 @@ from unweave.metrics import (
     wsepin,
 )
 from unweave.papers.experiment import ClaimCheck, Experiment, Options
-from unweave.papers.small_models import Setting, beta_vaes, differs, factor_vaes, measured, trained
+from unweave.papers.small_models import SmallSetting, beta_vaes, differs, factor_vaes, measured, trained
 
 DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
 TOLD_APART = 0.05
-Settings = list[Setting]
+Settings = list[SmallSetting]
 
 
 def numbers(evidence: Evidence) -> dict[str, float]:
@@ -66,7 +66,7 @@ def compute_latents(options: Options) -> Settings:
     found = []
     for n_codes in LATENTS:
         [setting] = measured(trained(options, beta_vaes([10]), n_codes), "001", numbers, options, n_codes)
-        found.append(Setting(f"{n_codes} latents", setting.seeds))
+        found.append(SmallSetting(f"{n_codes} latents", setting.seeds))
     return found
 
 
@@ -154,7 +154,7 @@ def draw(name: str, shown: Sequence[str], found: Settings, options: Options) -> 
         yield save(bars_figure(bars, number, ranges=ranges), options.folder / file)
 
 
-def _drawable(setting: Setting, number: str) -> tuple[float, float]:
+def _drawable(setting: SmallSetting, number: str) -> tuple[float, float]:
     low, high = setting.interval(number)
     return (low, high) if np.isfinite(low) else (setting.mean(number), setting.mean(number))
 
@@ -182,7 +182,7 @@ def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
     return ClaimCheck(claim, "unchanged", here, not _apart(first, last, number))
 
 
-def _apart(first: Setting, second: Setting, number: str) -> bool:
+def _apart(first: SmallSetting, second: SmallSetting, number: str) -> bool:
     return differs(first, second, number) < TOLD_APART
 
 

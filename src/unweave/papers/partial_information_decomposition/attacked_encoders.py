@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from unweave.encoding import Encoded
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
 from unweave.papers.experiment import Options

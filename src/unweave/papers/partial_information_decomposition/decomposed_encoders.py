@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from unweave.encoding import Encoded
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
 from unweave.metrics import (
     beta_vae_score,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.mixture_sampling import MixtureSampling
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
 from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
 from unweave.papers.experiment import ClaimCheck, Experiment, Options

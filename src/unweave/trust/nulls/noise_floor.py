@@ -22,7 +22,7 @@ from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.nulls.null_encoders import Kind, unknowing, why_no_floor
-from unweave.trust.repeated_scoring import Observed, Watch, observed, raw_values, scores_of_variants, unwatched
+from unweave.trust.repeated_scoring import ScoredMetric, Watch, observed, raw_values, scores_of_variants, unwatched
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
 TOO_CLOSE = 0.01
@@ -121,7 +121,7 @@ def noise_floor(
 
 
 def noise_floors(
-    metrics: Mapping[str, Choice | Observed],
+    metrics: Mapping[str, Choice | ScoredMetric],
     evidence: Evidence,
     *,
     kind: Kind = "permutation",
@@ -135,9 +135,9 @@ def noise_floors(
 
     Parameters
     ----------
-    metrics : mapping of label to metric, ``functools.partial`` of one, or `Observed`
-        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``. The score of an `Observed` is
-        not computed again.
+    metrics : mapping of label to metric, ``functools.partial`` of one, or `ScoredMetric`
+        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``. The score of a `ScoredMetric`
+        is not computed again.
     kind : {'permutation', 'matched', 'constant'}
         Codes given to other samples; codes of the same marginals that are independent of each other too; or the same
         code for every sample. Row groups stay whole.

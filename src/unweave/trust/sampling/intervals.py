@@ -16,7 +16,7 @@ import numpy as np
 from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
-from unweave.trust.repeated_scoring import Observed
+from unweave.trust.repeated_scoring import ScoredMetric
 from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
 
 
@@ -96,7 +96,7 @@ def interval(
 
 
 def intervals(
-    metrics: Mapping[str, Choice | Observed],
+    metrics: Mapping[str, Choice | ScoredMetric],
     evidence: Evidence,
     *,
     level: float = 0.95,
@@ -109,8 +109,8 @@ def intervals(
 
     Parameters
     ----------
-    metrics : mapping of label to metric, ``functools.partial`` of one, or `Observed`
-        A partial also fixes the seed of metrics that have one. The score of an `Observed` is not computed again.
+    metrics : mapping of label to metric, ``functools.partial`` of one, or `ScoredMetric`
+        A partial also fixes the seed of metrics that have one. The score of a `ScoredMetric` is not computed again.
     level : float
         Share of intervals that hold the mean score of fresh samples of the same number.
     n_parts : int
@@ -125,7 +125,8 @@ def intervals(
     check_level(level)
     found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
     names = {
-        label: card_of(entry.metric if isinstance(entry, Observed) else entry).name for label, entry in metrics.items()
+        label: card_of(entry.metric if isinstance(entry, ScoredMetric) else entry).name
+        for label, entry in metrics.items()
     }
     return {label: interval_of_parts(names[label], found[label], level) for label in metrics}
 

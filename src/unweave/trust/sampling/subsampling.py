@@ -24,7 +24,7 @@ from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.repeated_scoring import Observed, Watch, observed, raw_values, scores_of_variants, unwatched
+from unweave.trust.repeated_scoring import ScoredMetric, Watch, observed, raw_values, scores_of_variants, unwatched
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -105,7 +105,7 @@ class PartScores:
 
 
 def part_scores(
-    metrics: Mapping[str, Choice | Observed],
+    metrics: Mapping[str, Choice | ScoredMetric],
     evidence: Evidence,
     *,
     n_parts: int = N_PARTS,

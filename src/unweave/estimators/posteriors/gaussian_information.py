@@ -14,11 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.posterior_protocols import (
-    DecompositionInformation,
-    PartialInformation,
-    PosteriorObservations,
-)
+from unweave.estimators.posteriors.protocols import DecompositionInformation, PartialInformation, PosteriorObservations
 
 
 def gaussian_entropy(covariance: FloatArray) -> float:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from unweave.papers.guardians.results import Key, SeedMean
+from unweave.papers.guardians.authors.results import Key, SeedMean
 from unweave.papers.guardians.settings import COLUMNS
 
 COMPARED = ("MCC-P", "MCC-S", "R2", "MIG")

@@ -20,7 +20,8 @@ from scipy.special import entr, ndtr
 
 from unweave.arrays import FloatArray, Labels
 from unweave.estimators.information.binning import BinnedFactors, Binning
-from unweave.estimators.information.grid_masses import (
+from unweave.estimators.information.protocols import Information, Observations
+from unweave.estimators.posteriors.grid_masses import (
     Single,
     centre_masses,
     half_centred_cdf,
@@ -28,13 +29,12 @@ from unweave.estimators.information.grid_masses import (
     standard_edges,
     working_space,
 )
-from unweave.estimators.information.posterior_protocols import (
+from unweave.estimators.posteriors.protocols import (
     FactorInformation,
     PosteriorInformation,
     PosteriorObservations,
     SampleInformation,
 )
-from unweave.estimators.information.protocols import Information, Observations
 
 GridRule = Literal["mass", "centre"]
 

@@ -18,8 +18,8 @@ from unweave.arrays import FloatArray
 from unweave.estimators.information.protocols import FactorLabels, Observations
 
 if TYPE_CHECKING:
-    from unweave.estimators.information.mixture_sampling import MixtureSampling
-    from unweave.estimators.information.quantised_posterior import QuantisedPosterior
+    from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+    from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 
 
 @dataclass(frozen=True)

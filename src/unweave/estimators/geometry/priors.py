@@ -43,7 +43,7 @@ class Prior(Protocol):
 
 @dataclass(frozen=True)
 class StandardNormal:
-    """Independent standard normal latents: the prior of flows, VAEs and most GANs.
+    """IndependentPrior standard normal latents: the prior of flows, VAEs and most GANs.
 
     >>> StandardNormal().sample(5, 2, seed=0).values.shape
     (5, 2)
@@ -106,10 +106,10 @@ class GaussianMixture:
 
 
 @dataclass(frozen=True)
-class Independent:
-    """Independent latents of any continuous distribution of `scipy.stats`, by name and parameters.
+class IndependentPrior:
+    """IndependentPrior latents of any continuous distribution of `scipy.stats`, by name and parameters.
 
-    >>> bool((Independent("uniform", (-1.0, 2.0)).sample(100, 3, seed=0).values < 1).all())
+    >>> bool((IndependentPrior("uniform", (-1.0, 2.0)).sample(100, 3, seed=0).values < 1).all())
     True
     """
 

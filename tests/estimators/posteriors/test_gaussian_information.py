@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.information.gaussian_information import (
+from unweave.estimators.posteriors.gaussian_information import (
     GaussianInformation,
     gaussian_entropy,
     gaussian_information,

@@ -16,8 +16,8 @@ import numpy as np
 
 from unweave.arrays import Labels, Rows
 from unweave.estimators.information.binning import BinnedFactors, Binning
-from unweave.estimators.information.mixture_density import Codes, Components, log_ratios
-from unweave.estimators.information.posterior_protocols import (
+from unweave.estimators.posteriors.mixture_density import Codes, Components, log_ratios
+from unweave.estimators.posteriors.protocols import (
     DecompositionInformation,
     FactorInformation,
     PartialInformation,

@@ -1,0 +1,37 @@
+"""Things are where their names say: a metric in the file of its name, no room too full, no class name twice."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import unweave
+from unweave.metrics import CATALOGUE
+
+PACKAGE = Path(unweave.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_THINGS = 13
+# one objective a file, and what they share
+FULL_ON_PURPOSE = {"models/objectives"}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_metric_is_in_the_file_of_its_name(name):
+    assert CATALOGUE[name].__module__.rpartition(".")[2] == name
+
+
+@pytest.mark.parametrize("room", sorted({path.parent for path in MODULES} - {PACKAGE}), ids=lambda room: room.name)
+def test_a_room_shows_a_dozen_things(room):
+    things = [path for path in room.glob("*.py") if path.name != "__init__.py"]
+    things += [path for path in room.iterdir() if (path / "__init__.py").exists()]
+    assert len(things) <= MOST_THINGS or room.relative_to(PACKAGE).as_posix() in FULL_ON_PURPOSE
+
+
+def test_no_class_name_stands_for_two_things():
+    homes = defaultdict(list)
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(PACKAGE).as_posix())
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
