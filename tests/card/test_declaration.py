@@ -120,7 +120,7 @@ def test_a_metric_that_returns_no_score_says_so_in_one_sentence(given, said):
         careless(Z, Z)
     assert len(str(caught.value)) < 200
     (row,) = unweave.evaluate(Z, Z, metrics=[careless], quick=True).rows
-    assert "return a Score" in row.problem
+    assert "return a Score" in str(row.problem)
 
 
 def test_factors_and_codes_can_be_given_by_name():

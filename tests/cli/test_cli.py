@@ -153,7 +153,7 @@ class TestScore:
         assert "Values are missing in 1 of 80 rows: factor 'factor 0' (1)" in refused(run("score", "gap.npz"))
         found = evaluation_of(run("score", "gap.npz", "--missing", "drop", *QUICK, "--json"))
         assert (found.data["n_rows"], found.data["n_dropped"]) == (79, 1)
-        assert "1 rows with missing values were dropped." in run("score", "gap.npz", "--missing", "drop", *QUICK).stdout
+        assert "1 row with missing values was dropped." in run("score", "gap.npz", "--missing", "drop", *QUICK).stdout
 
     def test_seeds_and_jobs(self, run):
         chosen = ("--metrics", "r2,mcc:cross_fit=true", "--seeds", 2, "--quick")

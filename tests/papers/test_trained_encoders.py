@@ -114,6 +114,7 @@ def test_targets_of_004_order_encoders():
     assert 0.5 < best_single_code_accuracy(clean) < 1
 
 
+@pytest.mark.slow
 def test_004_figures(tmp_path, codes, monkeypatch):
     monkeypatch.setattr(measured_encoders, "LEVELS", {"independent": (), "pair": (CorrelatedPair("x", "y", 0.4),)})
     monkeypatch.setattr(measured_encoders, "TREES", 3)

@@ -74,10 +74,11 @@ def read_inputs(factors: object, codes: object, options: EvidenceOptions) -> Inp
     2
     """
     columns, probabilities = split_off_tables(factors)
+    factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"))
     code_table, posterior = _read_codes(codes, options.get("code_names"))
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     inputs = Inputs(
-        factors=None if columns is None else read_table(columns, "factor", options.get("factor_names")),
+        factors=factor_table,
         probabilities=probabilities,
         codes=code_table,
         posterior=posterior,
