@@ -6,11 +6,38 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
+
+
+@dataclass(frozen=True)
+class ShownMatrix:
+    """A part of a score that is a matrix worth showing: rows are codes, columns factors or codes again.
+
+    Attributes
+    ----------
+    part : str
+        Which of the score's parts.
+    meaning : str
+        What a cell says.
+    columns : {'factors', 'codes'}
+        What the columns are.
+    framed : bool
+        Whether the largest cell of a column means something, and is marked.
+
+    Examples
+    --------
+    >>> ShownMatrix("weights", "Weight of every code for every factor").columns
+    'factors'
+    """
+
+    part: str
+    meaning: str = ""
+    columns: Literal["factors", "codes"] = "factors"
+    framed: bool = True
 
 
 @dataclass(frozen=True)
@@ -29,6 +56,8 @@ class Score:
         The number for every factor and every code, where the metric has them.
     parts : dict of name to array
         Matrices (rows codes, columns factors) and whatever else explains the number.
+    matrices : tuple of ShownMatrix
+        Which parts are matrices of codes by factors that a report shows, and what they mean.
     caveats : tuple of Finding
         What to keep in mind; ``str`` of each is a sentence. Plain sentences may be passed and become findings.
     settings : dict
@@ -56,9 +85,14 @@ class Score:
     caveats: tuple[Finding, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     best: float = math.nan
+    matrices: tuple[ShownMatrix, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caveats", as_findings(self.caveats))
+        for shown in self.matrices:
+            if shown.part not in self.parts:
+                known = ", ".join(self.parts) or "none"
+                raise ValueError(f"A score shows the matrix {shown.part!r}, which is not among its parts: {known}.")
 
     @property
     def value(self) -> float:

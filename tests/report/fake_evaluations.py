@@ -10,6 +10,7 @@ from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
 from unweave.findings import stated
 from unweave.metrics import CATALOGUE
+from unweave.score import ShownMatrix
 from unweave.trust.diagnosis.diagnosis import DependenceClass, Diagnosis, FunctionalConstraint
 from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind
 from unweave.trust.nulls.noise_floor import NoiseFloor
@@ -95,6 +96,7 @@ def fake_row(chosen, representation, factors, codes, shift=0.0):
         per_factor=per_factor,
         per_code=dict.fromkeys(codes, 0.5) if name == "dci_disentanglement" else {},
         parts=parts,
+        matrices=tuple(ShownMatrix(name, "Strength of every pair") for name in parts),
         caveats=("2 rows were odd.",) if name == "mig" else (),
         settings={"rng": 0, "normalise": "matched"} if name == "mcc" else {},
     )

@@ -12,6 +12,7 @@ from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
 from unweave.report.page.html import rendered
 from unweave.report.summary.page_limits import COARSE
 from unweave.report.summary.summarise import summarise
+from unweave.score import ShownMatrix
 from unweave.synthetic.known_decoders import Torus
 
 RNG = np.random.default_rng(0)
@@ -100,6 +101,18 @@ def test_the_same_matrix_is_shown_once_with_names():
     assert correlation["values"][0][2] is None  # no correlation with a constant
     assert [row[2] for row in importance["values"]] == [None] * 3  # left out by the metric, not by the page
     assert importance["values"][1][0] == max(importance["values"][1][:2])
+
+
+def test_a_matrix_is_shown_where_it_is_declared_whatever_its_name():
+    evaluation = fake_evaluation(n_codes=8)
+    shown = ShownMatrix("weights", "Weight of every code", framed=False)
+    parts = {"weights": np.ones((8, 4)), "hidden_matrix": np.ones((8, 4))}
+    first, *_ = evaluation.rows
+    row = replace(first, score=replace(first.score, parts=parts, matrices=(shown,)))
+    [matrix] = summarise(replace(evaluation, rows=(row,)))["matrices"]
+    assert (matrix["name"], matrix["meaning"], matrix["framed"]) == ("weights", "Weight of every code", False)
+    with pytest.raises(ValueError, match="'weights', which is not among its parts: none"):
+        replace(row.score, parts={})
 
 
 def test_only_matrices_of_codes_and_factors_are_shown():
@@ -347,7 +360,9 @@ def signed_evaluation(n_factors, n_codes):
     matrix = np.full((n_codes, n_factors), 0.3)
     matrix[np.arange(n_factors), np.arange(n_factors)] = -0.87
     rows = [
-        replace(row, score=replace(row.score, parts={"correlation_matrix": matrix} if row.label == "mcc" else {}))
+        replace(row, score=replace(row.score, parts={"correlation_matrix": matrix}))
+        if row.label == "mcc"
+        else replace(row, score=replace(row.score, parts={}, matrices=()))
         for row in evaluation.rows
     ]
     return replace(evaluation, rows=tuple(rows))

@@ -25,6 +25,7 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
 from unweave.metrics.sampled_information import ObservedPosterior, stratum_caveats
+from unweave.metrics.shown_matrices import BOUND
 from unweave.score import Score
 
 Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -92,6 +93,7 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, matrix[:, used].max(axis=1).tolist(), strict=True)),
         parts=parts,
+        matrices=(BOUND,),
         caveats=stratum_caveats(evidence, found.within),
     )
 

@@ -20,6 +20,7 @@ from unweave.findings import Finding
 from unweave.metrics.identification.chance import chance_level, n_distinct
 from unweave.metrics.identification.findings import Findings, findings, free_factors
 from unweave.metrics.matrices import varying
+from unweave.metrics.shown_matrices import CHOSEN, PURITY
 from unweave.responses.code_responses import JUMPS
 from unweave.responses.factor_bases import live_codes
 from unweave.score import Score
@@ -104,6 +105,7 @@ def identification(
             "affine_recovery": _per_factor(evidence, found.affine),
             "model_per_code": _per_code(evidence, np.where(known, found.responses.model, KNOWS_NOTHING)),
         },
+        matrices=(PURITY, CHOSEN),
         caveats=_caveats(found),
     )
 

@@ -16,6 +16,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import factor_entropies, mutual_information_matrix, varying
+from unweave.metrics.shown_matrices import MUTUAL_INFORMATION
 from unweave.score import Score
 
 
@@ -70,5 +71,6 @@ def dcimig(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, gaps.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
+        matrices=(MUTUAL_INFORMATION,),
         caveats=(Finding("one_factor"),) if evidence.n_factors == 1 else (),
     )

@@ -18,6 +18,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import code_entropies, factor_entropies, mutual_information_matrix, varying
+from unweave.metrics.shown_matrices import MUTUAL_INFORMATION
 from unweave.score import Score
 
 
@@ -77,5 +78,6 @@ def mig(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
+        matrices=(MUTUAL_INFORMATION,),
         caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
     )

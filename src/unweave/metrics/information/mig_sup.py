@@ -20,6 +20,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.information.relative_information import NO_CODE_VARIES, relative_information_matrix, telling_codes
+from unweave.metrics.shown_matrices import RELATIVE_INFORMATION
 from unweave.score import Score
 
 
@@ -73,6 +74,7 @@ def mig_sup(
         raw=float(np.nanmean(per_code)) if counted.any() else np.nan,
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"relative_information_matrix": shares},
+        matrices=(RELATIVE_INFORMATION,),
         caveats=_caveats(evidence, counted),
     )
 

@@ -16,6 +16,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import mutual_information_matrix, varying
+from unweave.metrics.shown_matrices import MUTUAL_INFORMATION
 from unweave.score import Score
 
 
@@ -68,5 +69,6 @@ def modularity(
         raw=float(np.nanmean(per_code)) if (most > 0).any() else np.nan,
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"mutual_information_matrix": mutual_information_matrix(evidence, estimator)},
+        matrices=(MUTUAL_INFORMATION,),
         caveats=() if (most > 0).any() else (Finding("no_code_informative"),),
     )

@@ -25,6 +25,7 @@ from unweave.metrics.intervention.distances_from_mean import far, mean_distances
 from unweave.metrics.intervention.fixed_factors import FEW_ROWS
 from unweave.metrics.intervention.votes import NO_CODES
 from unweave.metrics.matrices import live_points
+from unweave.metrics.shown_matrices import ROBUSTNESS
 from unweave.score import Score
 
 
@@ -108,5 +109,6 @@ def irs(
         raw=float(np.average(per_code[live], weights=movement)),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"robustness_matrix": matrix},
+        matrices=(ROBUSTNESS,),
         caveats=(Finding("few_rows_per_value", n_rows=smallest, effect="noise scores"),) if smallest < FEW_ROWS else (),
     )

@@ -14,6 +14,7 @@ from unweave.metrics.intervention.comparable_codes import comparable_codes
 from unweave.metrics.intervention.fixed_factors import Plan, batches
 from unweave.metrics.intervention.held_factors import Held, holdable
 from unweave.metrics.matrices import live_points
+from unweave.metrics.shown_matrices import VOTES
 from unweave.score import Score
 
 ONE_FACTOR = Finding("one_factor_to_tell")
@@ -58,6 +59,7 @@ def accuracy_score(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts=parts,
+        matrices=(VOTES,) if VOTES.part in parts else (),
         caveats=caveats,
     )
 

@@ -21,6 +21,7 @@ from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW
 from unweave.metrics.matching.cross_fitting import held_out_matches
 from unweave.metrics.matrices import correlation_matrix, varying
+from unweave.metrics.shown_matrices import CORRELATION
 from unweave.score import Score
 
 BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(), "rdc": RandomDependence()}
@@ -101,6 +102,7 @@ def mcc(
         raw=sum(matched.values()) / (len(free) if normalise == "coverage" else len(codes)),
         per_factor={name: per_factor[name] for name in evidence.factor_names},
         parts={"correlation_matrix": matrix, "matched_code_per_factor": pairs},
+        matrices=(CORRELATION,),
         caveats=_caveats(evidence, free.size, normalise),
     )
 

@@ -20,6 +20,7 @@ from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import posterior_of, varying
 from unweave.metrics.posterior.factor_gaps import error_parts, factor_gaps
 from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, log_sizes, named
+from unweave.metrics.shown_matrices import JOINT_ENTROPY, MUTUAL_INFORMATION
 from unweave.score import Score
 
 
@@ -82,6 +83,7 @@ def jemmig(
         raw=float(np.nanmean(per_factor)),
         per_factor=named(evidence.factor_names, per_factor),
         parts={**matrices, **error_parts(evidence, found.joint_errors, divisors)},
+        matrices=(MUTUAL_INFORMATION, JOINT_ENTROPY),
         caveats=found.caveats,
     )
 

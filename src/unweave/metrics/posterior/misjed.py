@@ -21,6 +21,7 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import posterior_of, quantised_codes
 from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, alive, log_sizes, named, outside_caveat
+from unweave.metrics.shown_matrices import MISJED
 from unweave.score import Score
 
 
@@ -74,6 +75,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
         raw=math.nan if lone else float(pairs.mean()),
         per_code=named(evidence.code_names, per_code),
         parts={"misjed_matrix": matrix},
+        matrices=(MISJED,),
         caveats=(*outside_caveat(evidence, estimator), *lone),
     )
 

@@ -17,6 +17,7 @@ from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import varying
 from unweave.metrics.posterior.factor_gaps import error_parts, factor_gaps
 from unweave.metrics.posterior.grid_settings import GRID, REFERENCE, named
+from unweave.metrics.shown_matrices import MUTUAL_INFORMATION
 from unweave.score import Score
 
 
@@ -64,5 +65,6 @@ def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalis
         raw=float(np.nanmean(per_factor)),
         per_factor=named(evidence.factor_names, per_factor),
         parts={"mutual_information_matrix": found.information, **error_parts(evidence, found.errors, divisors)},
+        matrices=(MUTUAL_INFORMATION,),
         caveats=found.caveats,
     )

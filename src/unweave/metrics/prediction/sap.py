@@ -23,6 +23,7 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import correlation_matrix, varying
+from unweave.metrics.shown_matrices import PREDICTABILITY
 from unweave.score import Score
 
 
@@ -96,6 +97,7 @@ def sap(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"predictability_matrix": matrix},
+        matrices=(PREDICTABILITY,),
         caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
     )
 

@@ -11,30 +11,8 @@ from unweave.arrays import FloatArray
 from unweave.evaluation import Evaluation
 from unweave.report.summary.page_limits import Detail
 from unweave.report.summary.trust_fields import code_names_of
+from unweave.score import ShownMatrix
 from unweave.words.phrases import counted
-
-CODES_BY_CODES = ("misjed_matrix",)
-# the largest value of a column means nothing here
-NOT_FRAMED = ("p_value_matrix", "joint_entropy_matrix", "adjacency_matrix", "hypothesis_matrix")
-MEANINGS = {
-    "correlation_matrix": "Absolute correlation of every code with every factor",
-    "importance_matrix": "Importance of every code for the probe of every factor",
-    "mutual_information_matrix": "Mutual information of every code with every factor, in nats",
-    "normalised_information_matrix": "Mutual information as a share of the factor's entropy, less what noise gets",
-    "relative_information_matrix": "Mutual information as a share of the factor's entropy",
-    "predictability_matrix": "How well every code alone predicts every factor",
-    "robustness_matrix": "How little every code moves while a factor is held",
-    "vote_matrix": "How often a code was named while a factor was held",
-    "minimality_matrix": "Share of what a code holds that is about one factor",
-    "sufficiency_matrix": "Share of a factor's entropy that one code tells",
-    "joint_entropy_matrix": "Joint entropy of every code and factor, in nats",
-    "bound_matrix": "The bound for every code and factor",
-    "p_value_matrix": "p-value of the test that a code does not depend on a factor given the others",
-    "adjacency_matrix": "Which codes depend on which factors, by the test",
-    "hypothesis_matrix": "Which codes should depend on which factors",
-    "purity_matrix": "How purely a code holds one factor and nothing else",
-    "misjed_matrix": "Entropies of two codes less their joint entropy",
-}
 
 
 def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
@@ -42,34 +20,34 @@ def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail
     factors = [factor["name"] for factor in evaluation.data["factors"]]
     codes = code_names_of(evaluation, representation)
     varying = _varying_factors(evaluation, representation, factors)
-    met: list[tuple[str, FloatArray, list[str]]] = []
+    met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []
     for row in evaluation.rows:
         # of several seeds the first is shown
         if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
             continue
-        for name, values in row.score.parts.items():
-            n_columns = len(codes) if name in CODES_BY_CODES else len(factors)
-            matrix = _widened(np.asarray(values, dtype=np.float64), len(codes), n_columns, varying)
-            if matrix is None or not name.endswith("_matrix"):
+        for shown in row.score.matrices:
+            n_columns = len(codes) if shown.columns == "codes" else len(factors)
+            matrix = _widened(np.asarray(row.score.parts[shown.part]), len(codes), n_columns, varying)
+            if matrix is None:
                 continue
-            same = [entry for entry in met if entry[0] == name and np.array_equal(entry[1], matrix, equal_nan=True)]
+            same = [entry for entry in met if entry[0] == shown and np.array_equal(entry[1], matrix, equal_nan=True)]
             if same:
                 same[0][2].append(row.label)
             else:
-                met.append((name, matrix, [row.label]))
+                met.append((shown, matrix, [row.label]))
     summaries = [
         {
             "representation": representation,
             "metrics": labels,
-            **summarised_matrix(name, matrix, codes, codes if name in CODES_BY_CODES else factors, detail),
+            **summarised_matrix(shown, matrix, codes, codes if shown.columns == "codes" else factors, detail),
         }
-        for name, matrix, labels in met[: detail.matrices]
+        for shown, matrix, labels in met[: detail.matrices]
     ]
     return summaries, len(met) - len(summaries)
 
 
 def summarised_matrix(
-    name: str, matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], detail: Detail
+    shown: ShownMatrix, matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], detail: Detail
 ) -> dict[str, Any]:
     """One matrix: whole where it fits, else the largest value of every block, and the strongest pairs by name."""
     is_table = matrix.size <= detail.table_cells and len(columns) <= detail.table_columns
@@ -77,15 +55,15 @@ def summarised_matrix(
     signed = bool(finite.size and finite.min() < 0)
     largest = float(np.abs(finite).max()) if finite.size else 1.0
     summary: dict[str, Any] = {
-        "name": name,
-        "title": name.removesuffix("_matrix").replace("_", " "),
-        "meaning": MEANINGS.get(name, ""),
+        "name": shown.part,
+        "title": shown.part.removesuffix("_matrix").replace("_", " "),
+        "meaning": shown.meaning,
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
         "scale": [0.0, max(1.0, largest)],
         "as_table": is_table,
-        "framed": name not in (*NOT_FRAMED, *CODES_BY_CODES),
+        "framed": shown.framed,
         "sentence": "",
         "strongest": [],
     }
@@ -94,12 +72,11 @@ def summarised_matrix(
     own = np.where(np.isfinite(size), size, -np.inf)
     order = np.lexsort((-own.max(axis=1), own.argmax(axis=1)))
     high, wide = -(-len(rows) // detail.picture_rows), -(-len(columns) // detail.picture_columns)
-    kind = "codes" if rows is columns or list(rows) == list(columns) else "factors"
     return summary | {
         "values": _largest_of_blocks(size[order], high, wide).tolist(),
         "rows_per_block": high,
         "columns_per_block": wide,
-        "sentence": _how_aggregated(len(rows), len(columns), high, wide, kind, signed),
+        "sentence": _how_aggregated(len(rows), len(columns), high, wide, shown.columns, signed),
         "strongest": [
             {"row": rows[i], "column": columns[j], "value": float(matrix[i, j])}
             for i, j in _strongest(own, detail.links)

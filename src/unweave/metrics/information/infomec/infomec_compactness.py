@@ -23,6 +23,7 @@ from unweave.metrics.information.infomec.shares import (
 )
 from unweave.metrics.information.relative_information import NO_CODE_VARIES
 from unweave.metrics.matrices import varying
+from unweave.metrics.shown_matrices import NORMALISED_INFORMATION
 from unweave.score import Score
 
 
@@ -66,5 +67,6 @@ def infomec_compactness(
         raw=np.nan if np.isnan(per_factor).all() else float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"normalised_information_matrix": nmi},
+        matrices=(NORMALISED_INFORMATION,),
         caveats=(Finding("unencoded_factors_left_out", n_factors=silent.sum()),) if silent.any() else (),
     )

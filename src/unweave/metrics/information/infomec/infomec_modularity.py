@@ -23,6 +23,7 @@ from unweave.metrics.information.infomec.shares import (
 )
 from unweave.metrics.information.relative_information import NO_CODE_VARIES
 from unweave.metrics.matrices import varying
+from unweave.metrics.shown_matrices import NORMALISED_INFORMATION
 from unweave.score import Score
 
 
@@ -69,5 +70,6 @@ def infomec_modularity(
         raw=np.nan if np.isnan(per_code).all() else float(np.nanmean(per_code)),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"normalised_information_matrix": nmi},
+        matrices=(NORMALISED_INFORMATION,),
         caveats=(Finding("uninformative_codes_left_out", n_codes=silent.sum()),) if silent.any() else (),
     )

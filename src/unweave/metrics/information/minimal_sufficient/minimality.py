@@ -23,6 +23,7 @@ from unweave.metrics.information.minimal_sufficient.unit_information import (
     unit_names,
 )
 from unweave.metrics.information.usable_information import split
+from unweave.metrics.shown_matrices import MINIMALITY
 from unweave.score import Score
 
 CODE_SCALE = Histogram(20, "equal_width")
@@ -84,5 +85,6 @@ def minimality(
         raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
         per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
         parts={"minimality_matrix": matrix},
+        matrices=(MINIMALITY,),
         caveats=caveats,
     )

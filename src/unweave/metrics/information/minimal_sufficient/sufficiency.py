@@ -20,6 +20,7 @@ from unweave.metrics.information.minimal_sufficient.unit_information import (
 )
 from unweave.metrics.information.usable_information import split
 from unweave.metrics.matrices import factor_entropies, varying
+from unweave.metrics.shown_matrices import SUFFICIENCY
 from unweave.score import Score
 
 
@@ -69,5 +70,6 @@ def sufficiency(
         raw=float(np.nanmean(per_factor)),  # eq. 8
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"sufficiency_matrix": matrix},
+        matrices=(SUFFICIENCY,),
         caveats=split(evidence, joint, seed)[2] if evidence.code_groups else (),
     )

@@ -27,6 +27,7 @@ from unweave.findings import Finding
 from unweave.metrics.intervention.t_mex.hypothesis import as_given, one_code_each
 from unweave.metrics.intervention.t_mex.independence_tests import limits_of, pair_tests
 from unweave.metrics.matrices import varying
+from unweave.metrics.shown_matrices import ADJACENCY, HYPOTHESIS, P_VALUE
 from unweave.score import Score
 
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
@@ -124,6 +125,7 @@ def t_mex(
             "adjacency_matrix": _over_all_factors(found, free),
             "hypothesis_matrix": _over_all_factors(expected, free),
         },
+        matrices=(P_VALUE, ADJACENCY, HYPOTHESIS),
         caveats=(*_caveats(score, int(lost.sum())), *limits_of(evidence, tests)),
     )
 

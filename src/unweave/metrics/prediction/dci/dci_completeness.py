@@ -25,6 +25,7 @@ from unweave.metrics.prediction.dci.relative_importance import (
     relative_importance,
     weighted_mean,
 )
+from unweave.metrics.shown_matrices import IMPORTANCE
 from unweave.score import Score
 
 
@@ -74,5 +75,6 @@ def dci_completeness(
         raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
+        matrices=(IMPORTANCE,),
         caveats=tuple(caveats),
     )

@@ -24,6 +24,7 @@ from unweave.metrics.prediction.dci.relative_importance import (
     relative_importance,
     weighted_mean,
 )
+from unweave.metrics.shown_matrices import IMPORTANCE
 from unweave.score import Score
 
 
@@ -75,6 +76,7 @@ def dci_disentanglement(
         raw=weighted_mean(per_code, totals, weights),
         per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
+        matrices=(IMPORTANCE,),
         caveats=_caveats(int((totals > 0).sum()), normalise),
     )
 
