@@ -1,0 +1,29 @@
+"""The audit's cells: in which order they come, and that null codes are independent of the factors."""
+
+import numpy as np
+import pytest
+
+from unweave.auditing.measurement.cases import Case
+from unweave.auditing.measurement.grid import PROPERTIES, Grid
+from unweave.synthetic.encoders import Noise
+from unweave.synthetic.worlds import Independent
+
+
+def test_telling_cells_come_first():
+    """Both ends of a curve before its middle, twice the codes before all others, and what costs most at the end."""
+    points = Grid().points()
+    turns = [point.turn for point in points]
+    assert turns == sorted(turns)
+    assert {point.name for point in points if point.turn == 0} == set(PROPERTIES)
+    mixed = [point.x for point in points if (point.name, point.series, point.n_factors) == ("P1", "E3", 5)]
+    assert mixed[:2] == [0.0, 0.97]
+    copied = [point.x for point in points if (point.name, point.series, point.n_factors) == ("P3", "E5", 5)]
+    assert copied[:3] == [1, 2.0, 10.0]
+    assert points[-1].case.encoder.n_codes(5) > 200
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_codes_do_not_know_the_factors_of_the_same_seed(seed):
+    evidence = Case(Independent(5), Noise(5)).evidence(seed)
+    between = np.corrcoef(evidence.factors, evidence.codes, rowvar=False)[:5, 5:]
+    assert np.abs(between).max() < 4 / np.sqrt(1000)
