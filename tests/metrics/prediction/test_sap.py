@@ -95,3 +95,13 @@ def test_one_code_and_unknown_options():
     assert alone.caveats[0] == Finding("one_code")
     with pytest.raises(ValueError, match="classify"):
         sap(z, z, classify="all")
+
+
+def test_guessing_the_commonest_class_predicts_nothing():
+    """Nine in ten rows have it, so plain accuracy would be .9."""
+    rng = np.random.default_rng(0)
+    shape = np.where(np.arange(1000) % 10 == 0, "rare", "common")
+    codes = np.column_stack([rng.normal(size=1000), shape == "rare"]).astype(float)
+    matrix = sap({"shape": shape}, codes).parts["predictability_matrix"]
+    assert matrix[0, 0] == pytest.approx(0.0, abs=0.1)
+    assert matrix[1, 0] == pytest.approx(1.0)

@@ -378,3 +378,40 @@ def test_of_large_matrices_the_strongest_cells_are_told_whatever_their_sign():
     (matrix,) = summarise(signed_evaluation(60, 80))["matrices"]
     assert {pair["value"] for pair in matrix["strongest"]} == {-0.87}
     assert np.max(matrix["values"]) == pytest.approx(0.87)
+
+
+@pytest.mark.parametrize(
+    ("label", "floor", "edge", "value", "within"),
+    [
+        ("r2", 0.1, 0.2, 0.15, True),
+        ("r2", 0.1, 0.2, 0.25, False),
+        ("jemmig", 0.93, 0.9, 0.91, True),  # lower is better: nulls reach down to .9
+        ("jemmig", 0.93, 0.9, 0.88, False),
+    ],
+)
+def test_a_factor_is_within_noise_up_to_what_few_nulls_reach(label, floor, edge, value, within):
+    evaluation = fake_evaluation()
+    rows = [
+        replace(
+            row,
+            score=replace(row.score, per_factor=dict.fromkeys(row.score.per_factor, value)),
+            noise_floor=replace(
+                row.noise_floor,
+                per_factor_floor=dict.fromkeys(row.score.per_factor, floor),
+                per_factor_upper=dict.fromkeys(row.score.per_factor, edge),
+            ),
+        )
+        for row in evaluation.rows
+        if row.label == label
+    ]
+    summary = summarise(replace(evaluation, rows=tuple(rows)))
+    (chart,) = [chart for chart in summary["charts"] if chart["label"] == label]
+    assert {bar["within_noise"] for bar in chart["bars"]} == {within}
+
+
+def test_the_band_of_a_floor_lies_within_the_bounds_of_the_metric(summary):
+    """Nulls of r2 are below 0 before they are cut, as scores are."""
+    row = next(row for row in fake_evaluation().rows if row.label == "r2")
+    assert min(row.noise_floor.draws) < 0
+    floor = cell_of(summary, "r2")["floor"]
+    assert 0 == floor["low"] <= floor["mean"] <= floor["high"]
