@@ -90,7 +90,7 @@ def two_fleets_on_two_cores() -> Measurement:
     return Measurement(
         subject="two fleets of sixteen MLPs in two processes, 200 steps each, against one",
         figure=2 * alone / together,
-        unit="times the model-steps per second of a core, with a core for each",
+        unit="times one fleet by CPU time, as if each had a core; not wall time",
         target=Target("at least", 1.7),
         notes=(
             f"CPU: alone {alone:.1f} s, beside another {together:.1f} s",
