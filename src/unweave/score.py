@@ -60,6 +60,8 @@ class Score:
         Which parts are matrices of codes by factors that a report shows, and what they mean.
     caveats : tuple of Finding
         What to keep in mind; ``str`` of each is a sentence. Plain sentences may be passed and become findings.
+    findings : tuple of Finding
+        What the number is made of, in words: for `identification` one for every factor.
     settings : dict
         Every option in force, estimators spelled out.
     best : float
@@ -86,6 +88,7 @@ class Score:
     settings: dict[str, Any] = field(default_factory=dict)
     best: float = math.nan
     matrices: tuple[ShownMatrix, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caveats", as_findings(self.caveats))

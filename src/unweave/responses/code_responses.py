@@ -10,7 +10,7 @@ they do not predict; the smallest that loses no more than a standard error to th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,15 @@ from unweave.estimators.probes.out_of_fold import Folds, least_squares, out_of_f
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.responses.constraints import factor_constraints
-from unweave.responses.factor_bases import FactorBases, code_scores, factor_bases, fold_of_rows, varying_places
+from unweave.responses.factor_bases import (
+    FactorBases,
+    any_lumps,
+    code_scores,
+    factor_bases,
+    fold_of_rows,
+    plain_codes,
+    varying_places,
+)
 from unweave.responses.interactions import InteractionFit, interaction_fit
 from unweave.responses.one_factor import local_fit, smooth_fit
 
@@ -30,7 +38,8 @@ NEGLIGIBLE = 0.003  # share of a code's variance that interactions have to save,
 # standard errors and shares of the variance by which a simple model may lose to the best one: one factor, several
 ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
 MOST_OF_IT = 0.5
-OF_OTHERS = 0.01  # share of a fit that other factors may have, with all set on their own, in a code of one factor
+OF_OTHERS = 0.001  # share of a fit that other factors may have, with all set on their own, in a code of one factor
+TINY = 1e-12
 LUCK = 0.01  # chance that any code of pure noise passes for one that knows something
 MOST_CODES_AT_ONCE = 128
 MOST_ROWS = 1000
@@ -87,8 +96,10 @@ class Responses:
         Out-of-fold R2 of the best model.
     informative : array of bool, m
         Whether any model predicts the code better than luck would.
-    do_codes : array, rows x m
-        The codes with the factors set independently.
+    signal : array, m
+        Share of the code's variance that the factors move when they are set independently; the rest is noise.
+    do_codes, do_signal : array, rows x m
+        The codes with the factors set independently, with noise and without.
     """
 
     model: NDArray[np.intp]
@@ -96,7 +107,24 @@ class Responses:
     purity: FloatArray
     explained: FloatArray
     informative: NDArray[np.bool_]
+    signal: FloatArray
     do_codes: FloatArray
+    do_signal: FloatArray
+
+    @property
+    def unmixed(self) -> FloatArray:
+        """Purity (m x d) of the part of each code that the factors move: what mixing alone takes away."""
+        return np.clip(self.purity / np.maximum(self.signal, TINY)[:, None], 0.0, 1.0)
+
+    def replaced(self, other: Responses, those: NDArray[np.bool_]) -> Responses:
+        """These responses with those codes taken from other ones."""
+        merged = {}
+        for entry in fields(self):
+            mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
+            along = (slice(None), those) if entry.name in ("do_codes", "do_signal") else those
+            merged[entry.name] = mine.copy()
+            merged[entry.name][along] = theirs[along]
+        return Responses(**merged)
 
 
 @memoised(on="factors")
@@ -127,11 +155,25 @@ def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
     return ResponseRows(some, np.column_stack(do), rng.permutation(some.size))
 
 
-def responses_to_factors(evidence: Evidence, which: DistinctFactors, n_folds: int, seed: int) -> Responses:
-    """What the codes of an evidence that vary respond to, among its factors that vary."""
-    factors, codes = factor_bases(evidence), code_scores(evidence)
+@memoised(on="both")
+def responses_to_factors(evidence: Evidence, n_folds: int, seed: int) -> tuple[Responses, FloatArray]:
+    """What the codes of an evidence that vary respond to, among its factors that vary; and the codes as looked at.
+
+    Codes are looked at by normal scores of their ranks. Where a factor has levels or lumps, codes are also looked at as
+    they are, and what explains more of a code counts: ranks tear apart what lies close together.
+    """
+    factors, codes, which = factor_bases(evidence), code_scores(evidence), distinct_factors(evidence)
     fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
-    return responses(factors, which, codes, fold, rows, evidence.row_groups, codes.shape[1])
+
+    def of(columns: FloatArray) -> Responses:
+        return responses(factors, which, columns, fold, rows, evidence.row_groups, columns.shape[1])
+
+    found = of(codes)
+    if not any_lumps(evidence) or not codes.shape[1]:
+        return found, codes
+    plain = of(plain_codes(evidence))
+    better = plain.explained > found.explained
+    return found.replaced(plain, better), np.where(better, plain_codes(evidence), codes)
 
 
 def responses(
@@ -169,7 +211,9 @@ def responses(
         purity=purity[:, place],
         explained=found["explained"],
         informative=informative,
+        signal=np.clip(found["signal"], 0.0, 1.0),
         do_codes=found["do"],
+        do_signal=found["do_signal"],
     )
 
 
@@ -192,7 +236,8 @@ def _simple_responses(
     residual = codes - np.choose(model, fits)
     kept = losses[model, np.arange(m)]
     factor = used[np.minimum(model, JUMPS), np.arange(m)]
-    shares, do = np.zeros((distinct.size, m)), np.empty((rows.some.size, m))
+    shares, signal = np.zeros((distinct.size, m)), np.zeros(m)
+    do, do_signal = np.empty((2, rows.some.size, m))
     left = np.where(model == JUMPS, np.minimum(noise, kept), kept)
     for kind, design in designs.items():
         those = np.flatnonzero(model == kind)
@@ -200,19 +245,22 @@ def _simple_responses(
             parts = _parts(design, codes[:, those])
             spread = parts.var(axis=1)
             shares[np.ix_(which.places_of_free, those)] = spread / (spread.sum(axis=0) + kept[those])
+            signal[those] = spread.sum(axis=0) / (spread.sum(axis=0) + kept[those])
             moved = [part[rows.do[:, j]] for part, j in zip(parts, free, strict=True)]
-            do[:, those] = np.sum(moved, axis=0) + residual[rows.some][np.ix_(rows.residual, those)]
+            do_signal[:, those] = np.sum(moved, axis=0)
+            do[:, those] = do_signal[:, those] + residual[rows.some][np.ix_(rows.residual, those)]
             # correlated factors save each other little on the data, so what counts is what each moves on its own
             of_one = spread.max(axis=0) >= (1 - OF_OTHERS) * spread.sum(axis=0)
             model[those[of_one]] = SMOOTH
             factor[those[of_one]] = which.places_of_free[spread.argmax(axis=0)[of_one]]
     alone = np.flatnonzero(model <= JUMPS)
     shares[:, alone] = 0.0
-    shares[factor[alone], alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
-    do[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]  # such a code goes where its factor goes
+    shares[factor[alone], alone] = signal[alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
+    # such a code goes where its factor goes
+    do[:, alone] = do_signal[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]
     return {
-        "model": model, "factor": factor, "shares": shares, "do": do, "loss": losses.min(axis=0),
-        "residual": residual[rows.some],
+        "model": model, "factor": factor, "shares": shares, "signal": signal, "do": do, "do_signal": do_signal,
+        "loss": losses.min(axis=0), "residual": residual[rows.some],
     }  # fmt: skip
 
 
@@ -297,5 +345,7 @@ def _take_over(
             found["model"][those[taken]] = (PAIRS, JOINT)[kind - 1]
             found["shares"][:, those[taken]] = 0.0
             found["shares"][np.ix_(which.places_of_free, those[taken])] = shares
+            found["signal"][those[taken]] = moved.var(axis=0) / (moved.var(axis=0) + losses[kind, taken])
+            found["do_signal"][:, those[taken]] = moved
             found["do"][:, those[taken]] = moved + residual
     return np.asarray(1 - losses[1:].min(axis=0) / np.where(variances > 0, variances, 1.0))

@@ -17,12 +17,14 @@ from unweave.estimators.probes.out_of_fold import Folds
 from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
 from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
+from unweave.responses.collapsed_codes import collapsed_codes
 
 MOST_FUNCTIONS = 8  # of one factor alone
 MOST_ADDITIVE = 6  # of every factor, where all are fitted together
 ROWS_PER_FUNCTION = 25
 ROWS_PER_COEFFICIENT = 5
 FEW_LEVELS = 12
+LUMP, FEWEST_IN_LUMP, N_GAPS = 0.05, 10, 40  # share of the rows and rows in a lump, at least; gaps tried
 LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 
@@ -104,18 +106,22 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
         )
     score = normal_scores(values[:, None])
     uniform = uniform_scores(values[:, None]) * np.sqrt(12)
+    plain = (values[:, None] - values.mean()) / values.std()
+    # ranks tear values apart that lie close together, so the number itself counts as well where many do
+    itself = [plain] if discrete or has_lumps(values) else []
     if discrete and len(levels) <= FEW_LEVELS:
         smooth = orthonormal_columns((place[:, None] == np.arange(len(levels))).astype(np.float64))
     else:
-        smooth = orthonormal_columns(natural_spline(score[:, 0], alone))
+        smooth = orthonormal_columns(np.hstack([natural_spline(score[:, 0], alone), *itself]))
+    spline = natural_spline(score[:, 0], min(together, len(levels) - 1))
     return FactorBases(
         smooth=smooth,
-        additive=orthonormal_columns(natural_spline(score[:, 0], min(together, len(levels) - 1))),
-        linear=score,
+        additive=orthonormal_columns(np.hstack([spline, *itself])),
+        linear=orthonormal_columns(np.hstack([score, *itself])) if itself else score,
         products=np.hstack([score, score**2 - 1, score**3 - 3 * score]),
         kernel=score,
-        plain=(values[:, None] - values.mean()) / values.std(),
-        scales=(score, uniform),
+        plain=plain,
+        scales=(score, uniform, *itself),
         place=place.astype(np.float64) if discrete else score[:, 0],
         levels=discrete,
         circle=False,
@@ -127,6 +133,46 @@ def _harmonics(angle: FloatArray, n: int) -> FloatArray:
     return np.hstack([np.cos(turns), np.sin(turns)])
 
 
+def has_lumps(values: FloatArray) -> bool:
+    """Whether many values are equal, or lie so close together that gaps around them are as wide as they are.
+
+    >>> rng = np.random.default_rng(0)
+    >>> has_lumps(rng.normal(size=1000)), has_lumps(np.maximum(rng.normal(size=1000), 0))
+    (False, True)
+    >>> has_lumps(rng.integers(0, 4, 1000) + 0.02 * rng.normal(size=1000))
+    True
+    """
+    ordered = np.sort(values)
+    fewest, gaps = max(LUMP * ordered.size, FEWEST_IN_LUMP), np.diff(ordered)
+    width = ordered[-1] - ordered[0]
+    for gap in width * np.geomspace(0.5, 1e-9, N_GAPS):
+        starts = np.flatnonzero(np.r_[True, gaps > gap])
+        stops = np.r_[starts[1:], ordered.size]
+        lumps = (stops - starts >= fewest) & (ordered[stops - 1] - ordered[starts] <= 2 * gap)
+        if lumps.any() and starts.size > 1:
+            return True
+    return False
+
+
+@memoised(on="factors")
+def any_lumps(evidence: Evidence) -> bool:
+    """Whether any factor that varies has levels, or values that lie close together."""
+    return any(
+        evidence.kinds[j] in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
+        or (evidence.kinds[j] is FactorKind.CONTINUOUS and has_lumps(evidence.factors[:, j]))
+        for j in varying_places(evidence)
+    )
+
+
+@memoised(on="codes")
+def plain_codes(evidence: Evidence) -> FloatArray:
+    """The codes that vary as they are, with mean 0 and variance 1; all permutations share them."""
+    codes = evidence.codes[:, live_codes(evidence)]
+    scaled = codes / np.maximum(np.abs(codes).max(axis=0), np.finfo(np.float64).tiny)
+    centred = scaled - scaled.mean(axis=0)
+    return np.asarray(centred / np.maximum(centred.std(axis=0), np.finfo(np.float64).tiny))
+
+
 @memoised(on="codes")
 def code_scores(evidence: Evidence) -> FloatArray:
     """Normal scores of the codes that vary; all permutations share them."""
@@ -134,8 +180,8 @@ def code_scores(evidence: Evidence) -> FloatArray:
 
 
 def live_codes(evidence: Evidence) -> NDArray[np.intp]:
-    """Numbers of the codes that vary."""
-    return np.flatnonzero(~np.isin(evidence.code_names, evidence.dead_codes))
+    """Numbers of the codes that vary and did not collapse."""
+    return np.flatnonzero(~np.isin(evidence.code_names, collapsed_codes(evidence)))
 
 
 def fold_of_rows(evidence: Evidence, n_folds: int, seed: int) -> Folds:

@@ -34,7 +34,10 @@ class InteractionFit:
     penalty: tuple[NDArray[np.intp], ...]
 
     def do(self, kernel: int, those: NDArray[np.intp], residual_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First-order shares (d x m) and responses (r x m) of those codes when every factor is set on its own."""
+        """First-order shares (d x m) and responses (r x m) of those codes when every factor is set on its own.
+
+        Shares are those of the response and the residual variance together.
+        """
         known = [factor.kernel[self.some] for factor in self.factors]
         moved = [factor.kernel[self.do_rows[:, j]] for j, factor in enumerate(self.factors)]
         across = interaction_kernel(moved, known, KERNELS[kernel])

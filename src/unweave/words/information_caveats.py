@@ -172,3 +172,42 @@ def combinations_extrapolated(share: float, n_mixed: int) -> str:
         f"{100 * share:.0f} % of independent factor combinations are not observed; the results for the "
         f"{counted(n_mixed, 'mixed code')} are extrapolated there."
     )
+
+
+def mixing_passes_for_pure(n_codes: float, n_factors: int, passing: float) -> str:
+    """identification where luck is nearly perfect."""
+    return (
+        f"With {n_codes:.0f} distinct codes and {n_factors} free factors, random mixings pass for codes of one factor "
+        f"in {100 * passing:.0f} % of the factors, so these data cannot tell; use fewer codes or more factors."
+    )
+
+
+def factor_identified(factors: tuple[str, ...], share: float, codes: tuple[str, ...] = ()) -> str:
+    """A factor that codes of its own give back."""
+    return f"{factors[0]} is identified ({share:.2f}) by {listed(codes)}."
+
+
+def factor_determined(factors: tuple[str, ...]) -> str:
+    """A factor that need not be encoded."""
+    return f"{factors[0]} follows from other factors and does not count."
+
+
+def factor_partly_identified(factors: tuple[str, ...], share: float, reason: str, codes: tuple[str, ...] = ()) -> str:
+    """A factor that codes give back in part."""
+    return f"{factors[0]} is partly identified ({share:.2f}) by {listed(codes)}: {_why(reason, factors)}."
+
+
+def factor_not_identified(factors: tuple[str, ...], share: float, reason: str, codes: tuple[str, ...] = ()) -> str:
+    """A factor that no codes of its own give back."""
+    by = f" by {listed(codes)}" if codes else ""
+    return f"{factors[0]} is not identified ({share:.2f}){by}: {_why(reason, factors)}."
+
+
+def _why(reason: str, factors: tuple[str, ...]) -> str:
+    if reason == "mixed":
+        return f"mixed with {listed(factors[1:])}" if factors[1:] else "mixed with several factors"
+    return {
+        "absent": "no code depends on it",
+        "noisy": "the code has much variance that no factor explains",
+        "folded": "different values of it give the same code",
+    }[reason]

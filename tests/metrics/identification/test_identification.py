@@ -1,12 +1,14 @@
 """identification against closed forms: squared loadings, the chance of a random mixing, and what has to be 0 or 1."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from unweave import Evidence
+from unweave import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.metrics import identification
-from unweave.metrics.identification.chance import chance_level, n_distinct, recovery_of_mixings
+from unweave.metrics.identification.chance import luck, n_distinct, recovery_of_mixings
 from unweave.responses.code_responses import MODELS
 from unweave.responses.factor_bases import factor_bases, fold_of_rows
 from unweave.responses.one_factor import local_fit
@@ -30,7 +32,7 @@ def test_a_permutation_on_other_scales_gets_all():
 
 
 def test_monotone_maps_of_codes_and_of_factors_change_nothing():
-    codes = FACTORS @ (0.7 * np.eye(4) + 0.3 * ROTATION)
+    codes = FACTORS @ (0.85 * np.eye(4) + 0.15 * ROTATION)
     bent_factors = np.column_stack([np.exp(FACTORS[:, 0]), FACTORS[:, 1] ** 3, FACTORS[:, 2:]])
     raw = identification(FACTORS, codes).raw
     assert 0.3 < raw < 0.99
@@ -54,8 +56,9 @@ def test_a_rotation_is_chance_and_lossless():
     turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
     score = identification(FACTORS[:, :2], FACTORS[:, :2] @ turn)
     assert score.value == 0
-    assert part(score, "chance_level") == pytest.approx(0.5 + 1 / np.pi, abs=0.01)  # mean of max(cos^2, sin^2)
-    assert list(score.per_factor.values()) == pytest.approx([0.64, 0.64], abs=0.04)
+    # the .85 quantile of max(cos^2, sin^2): .85 of the angles are further than 6.75 degrees from an axis
+    assert part(score, "luck_level") == pytest.approx(np.cos(np.deg2rad(0.15 * 45)) ** 2, abs=0.002)
+    assert score.parts["recovery"] == pytest.approx([0.64, 0.64], abs=0.04)
     assert score.parts["affine_recovery"].min() > 0.97
 
 
@@ -63,13 +66,15 @@ def test_a_rotation_is_chance_and_lossless():
 def test_noise_knows_nothing(n_rows, n_codes):
     score = identification(FACTORS[:n_rows], np.random.default_rng(3).uniform(size=(n_rows, n_codes)))
     assert score.value == 0
-    assert score.raw == pytest.approx(-1 / 3)  # nothing recovered, against the 1 / d of one random code
+    by_luck = luck(1, 4).mean
+    assert score.raw == pytest.approx(-by_luck / (1 - by_luck))
     assert score.parts["affine_recovery"].tolist() == [0, 0, 0, 0]
     assert Finding("codes_uninformative_here") in score.caveats
 
 
 def test_a_dropped_factor_costs_its_share_whatever_the_correlation():
-    expected = (3 / 4 - chance_level(3, 4)) / (1 - chance_level(3, 4))
+    expected = (3 / 4 - luck(3, 4).mean) / (1 - luck(3, 4).mean)
+    assert expected == pytest.approx(3 / 4, abs=0.03)
     for rho in (0.0, 0.9):
         factors = Correlated(4, rho).sample(600, rng=1)
         score = identification(factors, Dropped((2,)).encode(factors, rng=0))
@@ -156,30 +161,135 @@ def test_noise_around_a_function_with_jumps():
     assert fit.noise == pytest.approx([0.05], rel=0.08)
 
 
-def test_chance_of_known_mixings():
-    assert chance_level(1, 7) == pytest.approx(1 / 7)
-    assert chance_level(5, 1) == 0
+def test_luck_of_known_mixings():
+    assert luck(5, 1).quantile == luck(5, 1).mean == 0
     assert recovery_of_mixings(np.eye(3)[None])[0].tolist() == [1, 1, 1]
     # two codes of purity .8 that span the plane give both factors back: s = sqrt(.8)
     plane = np.sqrt([[[0.8, 0.2], [0.2, 0.8], [0.8, 0.2]]]) * [[[1, 1], [1, 1], [1, -1]]]
     assert recovery_of_mixings(plane)[0, 0] == pytest.approx(np.sqrt(0.8))
-    levels = [chance_level(m, 5) for m in (2, 5, 9.5, 20, 50, 200)]
+    levels = [luck(m, 5).quantile for m in (2, 5, 9.5, 20, 50)]
     assert levels == sorted(levels)
+    # a code passes for pure within asin(sqrt(.001)) = 1.8 degrees of one of two axes, and both codes do at once
+    assert luck(2, 2).passing == pytest.approx(np.rad2deg(np.arcsin(np.sqrt(0.001))) / 45, abs=0.01)
+    assert luck(2, 2).ramp(np.array([1.0, luck(2, 2).quantile])).tolist() == [1, 0]
 
 
 def test_directions_are_counted_once():
     rng = np.random.default_rng(8)
-    directions = rng.normal(size=(6, 5))
     z = rng.normal(size=(500, 5))
-    purity = directions**2 / (directions**2).sum(axis=1, keepdims=True)
-    assert n_distinct(z @ directions.T, purity) == pytest.approx(6, abs=0.2)
-    twice = np.hstack([z @ directions.T, -(z @ directions.T)])
-    assert n_distinct(twice, np.vstack([purity, purity])) == pytest.approx(6, abs=0.2)
+    codes = z @ rng.normal(size=(5, 6))
+    assert n_distinct(codes, np.full(6, -1)) == pytest.approx(6, abs=0.2)
+    assert n_distinct(np.hstack([codes, -codes]), np.full(12, -1)) == pytest.approx(6, abs=0.2)
+    assert n_distinct(np.hstack([np.sin(z[:, :1]), np.cos(z[:, :1]), codes]), np.array([0, 0, *[-1] * 6])) > 6.8
 
 
-@pytest.mark.parametrize("share", [0.97, 0.98])
-def test_a_factor_that_the_other_explains_but_for_some_hundredths_is_free(share):
-    """Correlation, however high, is no function: a code for one of two such factors identifies one of them."""
-    factors = Correlated(2, rho=np.sqrt(share)).sample(1000, rng=0)
-    assert identification(factors, factors).parts["free_factors"].tolist() == [1, 1]
-    assert identification(factors, factors[:, :1]).value < 0.75
+def haar(n_factors, n_codes, rng):
+    return np.linalg.qr(rng.normal(size=(max(n_codes, n_factors), n_factors)))[0][:n_codes]
+
+
+@pytest.mark.parametrize(("n_factors", "n_levels"), [(3, 2), (3, 5), (5, 3)])
+def test_a_rotation_of_levels_is_a_mixing(n_factors, n_levels):
+    """Every code has its own value for every combination of levels, so a look-up table would read all factors."""
+    values = []
+    for seed in range(2):
+        rng = np.random.default_rng([12, seed])
+        factors = rng.integers(0, n_levels, size=(1000, n_factors))
+        values.append(float(identification(factors, factors @ haar(n_factors, n_factors, rng).T, kinds="ordinal")))
+    assert np.mean(values) <= 0.1
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "categorical"])
+def test_codes_of_classes_are_pure(kind):
+    rng = np.random.default_rng(13)
+    classes = rng.integers(0, 4, size=(600, 3))
+    one_hot = np.hstack([(classes[:, [j]] == np.arange(4)) * 1.0 for j in range(3)])
+    thermometer = np.hstack([(classes[:, [j]] > np.arange(3)) * 1.0 for j in range(3)])
+    permuted = np.column_stack([rng.permutation(4)[classes[:, j]] for j in range(3)])
+    for codes in (one_hot, thermometer, permuted, np.exp(classes), permuted + 0.1 * rng.normal(size=classes.shape)):
+        assert float(identification(classes, codes, kinds=kind)) >= 0.95
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_two_factors_hashed_into_one_code_are_mixed(shuffled):
+    rng = np.random.default_rng(14)
+    factors = rng.integers(0, 5, size=(1000, 2))
+    codes = 5 * factors[:, 0] + factors[:, 1]
+    codes = rng.permutation(25)[codes] if shuffled else codes
+    assert float(identification(factors, codes[:, None], kinds="ordinal")) <= 0.1
+
+
+def test_many_random_codes_of_few_factors_tell_nothing():
+    rng = np.random.default_rng(15)
+    factors = rng.normal(size=(600, 2))
+    score = identification(factors, factors @ haar(2, 20, rng).T)
+    assert np.isnan(score.raw)
+    assert score.caveats[0].kind == "mixing_passes_for_pure"
+    factors = rng.normal(size=(600, 3))
+    assert float(identification(factors, factors @ haar(3, 30, rng).T)) <= 0.1
+
+
+def lumpy(rng):
+    shape = (800, 3)
+    normal = rng.normal(size=shape)
+    levels = rng.integers(0, 4, size=shape)
+    yield normal * (rng.random(shape) < 0.5), 1e-6
+    yield np.sign(normal) + 0.05 * rng.normal(size=shape), 0.1
+    yield levels + 0.02 * normal, 0.02
+
+
+def test_noise_within_lumps_is_as_little_as_it_is():
+    """Ranks would tear apart what lies close together."""
+    rng = np.random.default_rng(16)
+    for factors, noise in lumpy(rng):
+        codes = factors + noise * rng.normal(size=factors.shape)
+        assert float(identification(factors, codes, kinds="continuous")) >= 0.95
+
+
+@pytest.mark.parametrize("own", [0.009, 0.015])
+def test_nearly_equal_factors_are_two(own):
+    """A rotation of two factors is mixed, however little of the one is its own."""
+    x, y = np.random.default_rng(17).normal(size=(2, 1000))
+    factors = np.column_stack([x, np.sqrt(1 - own) * x + np.sqrt(own) * y])
+    score = identification(factors, factors @ np.array([[1.0, 1.0], [-1.0, 1.0]]))
+    assert score.value == 0
+    assert part(score, "effective_dimension") == 2
+
+
+def test_turning_costs_more_the_further():
+    turned = []
+    for degrees in (0, 10, 20, 30, 45):
+        cos, sin = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+        pair = np.array([[cos, -sin], [sin, cos]])
+        turned.append(identification(FACTORS, FACTORS @ np.kron(np.eye(2), pair)).raw)
+    assert turned[0] == pytest.approx(1, abs=0.01)
+    assert all(before > after for before, after in itertools.pairwise(turned))
+
+
+def test_every_factor_is_said_to_be_identified_or_why_not():
+    rng = np.random.default_rng(18)
+    x, y, size, shade, noise = rng.normal(size=(5, 1000))
+    factors = {"x": x, "y": y, "size": size, "shade": shade, "area": size**2}
+    codes = {"a": np.exp(x), "b": y + 0.8 * noise, "c": size + shade}
+    said = {finding.factors[0]: finding for finding in identification(factors, codes).findings}
+    assert said["x"].kind == "factor_identified"
+    assert said["x"].codes == ("a",)
+    assert (said["y"].kind, said["y"].quantities["reason"]) == ("factor_partly_identified", "noisy")
+    assert said["size"].quantities["reason"] == "mixed"
+    assert said["size"].factors == ("size", "shade")
+    assert said["area"].kind == "factor_determined"
+    assert str(said["x"]) == "x is identified (1.00) by a."
+    folded = identification({"x": x, "y": y}, {"a": x**2, "b": y}).findings[0]
+    assert folded.quantities["reason"] == "folded"
+    absent = identification({"x": x, "y": y, "size": size}, {"b": y, "c": size}).findings[0]
+    assert (absent.kind, absent.quantities["reason"]) == ("factor_not_identified", "absent")
+
+
+def test_collapsed_codes_are_no_directions():
+    """Codes that a posterior hardly moves make no mixing likelier."""
+    rng = np.random.default_rng(19)
+    still = 0.05 * rng.normal(size=(600, 6))
+    mean, std = (
+        np.hstack([FACTORS, still + FACTORS[:, :1] * 0.02]),
+        np.hstack([0.1 * np.ones((600, 4)), np.ones((600, 6))]),
+    )
+    assert part(identification(FACTORS, Posterior(mean, std)), "distinct_codes") == 4

@@ -1,13 +1,16 @@
 """What a random mixing gets by luck.
 
-    E0(m, d) = E mean_j s_j   for codes c = A z, with z independent and A a Haar-random m x d matrix
+Codes c = A z, with z independent and A a Haar-random m x d matrix, have purities that are squared loadings and R2 that
+are squared projections, so no data are needed to know their recovery s. With many codes some are nearly pure by luck.
 
-Purity is then a squared loading, and R2 a squared projection, so no data are needed. With many codes some are nearly
-pure by luck.
+    ramp(s) = (s - q) / (1 - q), from 0 to 1,    q the .85 quantile of s over random mixings
+
+A mixing has to beat what six of seven random ones get before it counts at all, and counts in full at s = 1.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -15,21 +18,58 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.metrics.identification.recovery import PURE_ENOUGH
+from unweave.responses.code_responses import OF_OTHERS
 
 SEED = 0
-MOST_DRAWS, FEWEST_DRAWS = 8000, 20
+MOST_DRAWS, FEWEST_DRAWS = 8000, 40
 MOST_NUMBERS = 4_000_000
 STEP = 1.3  # ratio of the numbers of codes between which the level is interpolated, beyond 2 d
+QUANTILE = 0.85
+LEAK = 0.05  # slope below q, so that worse mixings still rank lower before clipping
+HIGHEST_QUANTILE = 1 - 1e-4
+COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
 
 
-def chance_level(n_codes: float, n_factors: int) -> float:
-    """E0, interpolated for numbers of codes that are not whole; 0 for one factor, which cannot be mixed.
+@dataclass(frozen=True)
+class Luck:
+    """What random mixings of one size get.
 
-    >>> chance_level(1, 4), round(chance_level(2, 2), 2)
-    (0.25, 0.82)
+    Attributes
+    ----------
+    quantile : float
+        q, the .85 quantile of s of a factor.
+    mean : float
+        Mean of the ramp: what is subtracted.
+    passing : float
+        Share of factors that a random mixing gives back so purely that its codes pass for codes of one factor.
+    """
+
+    quantile: float
+    mean: float
+    passing: float
+
+    def ramp(self, unmixed: FloatArray) -> FloatArray:
+        """How far a recovery without noise is beyond luck; slightly negative below."""
+        height = (np.asarray(unmixed) - self.quantile) / (1 - self.quantile)
+        return np.where(height > 0, np.minimum(height, 1.0), LEAK * height)
+
+    def between(self, other: Luck, share: float) -> Luck:
+        """Interpolation to another size."""
+        mine, theirs = (np.array([each.quantile, each.mean, each.passing]) for each in (self, other))
+        return Luck(*((1 - share) * mine + share * theirs).tolist())
+
+
+NO_LUCK = Luck(0.0, 0.0, 0.0)
+
+
+def luck(n_codes: float, n_factors: int) -> Luck:
+    """What random mixings get, interpolated for numbers of codes that are not whole; one factor cannot be mixed.
+
+    >>> round(luck(2, 2).quantile, 2), round(luck(2, 2).passing, 2)
+    (0.99, 0.04)
     """
     if n_factors < 2:
-        return 0.0
+        return NO_LUCK
     n_codes = max(n_codes, 1.0)
     if n_codes <= 2 * n_factors:
         low, share = int(n_codes), n_codes - int(n_codes)
@@ -38,19 +78,21 @@ def chance_level(n_codes: float, n_factors: int) -> float:
         step = int(np.log(n_codes / (2 * n_factors)) / np.log(STEP))
         low, high = (round(2 * n_factors * STEP**k) for k in (step, step + 1))
         share = float(np.clip(np.log(n_codes / low) / np.log(high / low), 0.0, 1.0))
-    level = _mean_recovery(low, n_factors)
-    return level if share == 0 else (1 - share) * level + share * _mean_recovery(high, n_factors)
+    level = _luck_of_mixings(low, n_factors)
+    return level if share == 0 else level.between(_luck_of_mixings(high, n_factors), share)
 
 
 @cache
-def _mean_recovery(n_codes: int, n_factors: int) -> float:
-    if n_codes == 1:
-        return 1 / n_factors  # purities of one code add up to 1
+def _luck_of_mixings(n_codes: int, n_factors: int) -> Luck:
     larger = max(n_codes, n_factors)
     n_draws = int(np.clip(MOST_NUMBERS // (larger * n_factors), FEWEST_DRAWS, MOST_DRAWS))
     rng = np.random.default_rng(SEED)
     mixings = np.linalg.qr(rng.normal(size=(n_draws, larger, n_factors)))[0][:, :n_codes]
-    return float(recovery_of_mixings(mixings).mean())
+    recovered = recovery_of_mixings(mixings)
+    pure = np.square(mixings / np.linalg.norm(mixings, axis=2, keepdims=True)).max(axis=1) >= 1 - OF_OTHERS
+    recovered = np.where(pure, 1.0, recovered)
+    found = Luck(min(float(np.quantile(recovered, QUANTILE)), HIGHEST_QUANTILE), 0.0, float(pure.mean()))
+    return Luck(found.quantile, float(np.maximum(found.ramp(recovered), 0.0).mean()), found.passing)
 
 
 def recovery_of_mixings(mixings: FloatArray) -> FloatArray:
@@ -81,15 +123,14 @@ def recovery_of_mixings(mixings: FloatArray) -> FloatArray:
     return best
 
 
-def n_distinct(do_codes: FloatArray, purity: FloatArray) -> float:
+def n_distinct(do_codes: FloatArray, factor: NDArray[np.intp]) -> float:
     """How many directions informative codes (columns) have between them.
 
     Two codes are one direction when they move together with the factors set independently (copies, up to monotone
-    maps), or when both follow the same factor alone (sine and cosine of it). Between a likeness of .9 and .98 they are
-    partly one.
+    maps), or when both follow the same factor alone (sine and cosine of it); ``factor`` names it, -1 for mixed codes.
 
     >>> z = np.random.default_rng(0).normal(size=(100, 2))
-    >>> n_distinct(z[:, [0, 1, 1]], np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    >>> n_distinct(z[:, [0, 1, 1]], np.array([0, 1, 1]))
     2.0
     """
     if not do_codes.shape[1]:
@@ -98,9 +139,8 @@ def n_distinct(do_codes: FloatArray, purity: FloatArray) -> float:
     norms = np.linalg.norm(centred, axis=0)
     centred /= np.where(norms > 0, norms, 1.0)
     likeness = np.square(centred.T @ centred)
-    shares = purity / np.maximum(purity.sum(axis=1, keepdims=True), 1e-12)
-    for share in shares.T:
-        np.maximum(likeness, share[:, None] * share, out=likeness)
-    same = np.clip((likeness - 0.9) / 0.08, 0.0, 1.0)
+    likeness[(factor[:, None] == factor) & (factor >= 0)] = 1.0
+    low, high = COPIES
+    same = np.clip((likeness - low) / (high - low), 0.0, 1.0)
     np.fill_diagonal(same, 1.0)
     return float((1 / same.sum(axis=1)).sum())

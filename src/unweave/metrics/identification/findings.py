@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,85 +12,87 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_kernel_ridge
 from unweave.evidence import Evidence
 from unweave.memo import memoised
-from unweave.metrics.identification.coarse_codes import cut_codes
+from unweave.metrics.identification.chance import Luck, luck, n_distinct
 from unweave.metrics.identification.recovery import Recovery, recovery
 from unweave.responses.code_responses import (
     ResponseRows,
     Responses,
     distinct_factors,
     response_rows,
-    responses,
     responses_to_factors,
 )
 from unweave.responses.constraints import factor_constraints
-from unweave.responses.factor_bases import FactorBases, code_scores, factor_bases, fold_of_rows, varying_places
+from unweave.responses.factor_bases import FactorBases, factor_bases, fold_of_rows, varying_places
 
 AFFINE_PENALTIES = (1e-6, 1e-3, 1e-1, 10.0)
 FAR = 0.99
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Findings:
     """What was found of the codes that vary and the factors that vary.
 
-    ``purity`` and ``chosen`` (m x d) count a code and its cut versions as one. ``outside`` is the share of the
-    do-sample that lies outside the data.
+    Attributes
+    ----------
+    identified : array, d
+        How far each factor is recovered beyond luck, 0 to 1; slightly negative for mixings below luck.
+    free : array
+        A smallest set of factors that determines all others, the best recovered one.
+    n_distinct : float
+        Directions among codes that depend on any factor.
+    chosen : array, m x d
+        1 for the codes that a factor is read from.
+    affine : array, d
+        R2 of each factor from all codes.
+    outside : float
+        Share of the do-sample that lies outside the data.
     """
 
     responses: Responses
     recovery: Recovery
-    alike: NDArray[np.intp]
-    purity: FloatArray
+    luck: Luck
+    identified: FloatArray
+    free: NDArray[np.intp]
+    n_distinct: float
     chosen: FloatArray
     affine: FloatArray
     outside: float
 
 
-def free_factors(evidence: Evidence, recovered: FloatArray) -> list[int]:
-    """A smallest set of the factors that vary which determines all others, the best recovered of several such sets."""
-    names = [evidence.factor_names[j] for j in varying_places(evidence)]
-    return factor_constraints(evidence).free(names, recovered)
-
-
 @memoised(on="both")
 def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
     """Responses, recovery and what explains them."""
-    factors, codes = factor_bases(evidence), code_scores(evidence)
-    n_codes = codes.shape[1]
-    fold, which = fold_of_rows(evidence, n_folds, seed), distinct_factors(evidence)
-    alike, rows = which.alike, response_rows(evidence, seed)
-    found = responses_to_factors(evidence, which, n_folds, seed)
-    cuts, origin, cut_for = cut_codes(factors, codes, found, fold)
-    cut_found = responses(factors, which, cuts, fold, rows, evidence.row_groups, n_codes) if origin.size else None
-    together = found if cut_found is None else _joined(found, cut_found, alike, cut_for)
-    read_from = np.hstack([codes[rows.some], cuts[rows.some]])
-    recovered = recovery(factors, alike, read_from, together, fold, rows)
-    of_code = np.concatenate([np.arange(n_codes), origin])
-    purity, chosen = np.zeros((2, n_codes, len(factors)))
-    np.maximum.at(purity, of_code, together.purity)
+    factors, which = factor_bases(evidence), distinct_factors(evidence)
+    fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
+    found, codes = responses_to_factors(evidence, n_folds, seed)
+    known = np.flatnonzero(found.informative)
+    n_codes = n_distinct(found.do_codes[:, known], found.factor[known])
+    names = [evidence.factor_names[j] for j in varying_places(evidence)]
+    constraints = factor_constraints(evidence)
+    beyond = luck(n_codes, len(constraints.free(names)))
+
+    def worth(recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
+        """Beyond luck as far as mixing goes, and less by what noise takes."""
+        return beyond.ramp(unmixed) * np.minimum(recovered / np.maximum(unmixed, TINY), 1.0)
+
+    recovered = recovery(factors, which.alike, codes[rows.some], found, fold, rows, worth)
+    identified = worth(recovered.recovered, recovered.unmixed)
+    chosen = np.zeros((codes.shape[1], len(factors)))
     for j, used in enumerate(recovered.chosen):
-        chosen[of_code[used], j] = 1.0
-    known = codes[np.ix_(rows.some, np.flatnonzero(found.informative))]
+        chosen[used, j] = 1.0
+    affine = _affine_recovery(factors, codes[np.ix_(rows.some, known)], fold[rows.some], rows.some)
     return Findings(
         responses=found,
         recovery=recovered,
-        alike=alike,
-        purity=purity,
+        luck=beyond,
+        identified=identified,
+        free=np.array(constraints.free(names, identified), dtype=np.intp),
+        n_distinct=n_codes,
         chosen=chosen,
-        affine=np.maximum(_affine_recovery(factors, known, fold[rows.some], rows.some), recovered.read),
+        affine=np.maximum(affine, recovered.read),
         outside=_share_outside([factors[j] for j in which.free], rows, which.free),
     )
-
-
-def _joined(found: Responses, cut: Responses, alike: NDArray[np.intp], cut_for: NDArray[np.intp]) -> Responses:
-    """Codes and cut codes side by side; a cut code is pure for the factor it is cut for, and for no other."""
-    own = alike[cut_for][:, None] == alike
-    cut = dataclasses.replace(cut, purity=np.where(own, cut.purity, 0.0))
-    axis = {"do_codes": 1}
-    return Responses(**{
-        entry.name: np.concatenate([getattr(found, entry.name), getattr(cut, entry.name)], axis=axis.get(entry.name, 0))
-        for entry in dataclasses.fields(Responses)
-    })  # fmt: skip
 
 
 def _affine_recovery(factors: tuple[FactorBases, ...], codes: FloatArray, fold: Folds, some: Folds) -> FloatArray:

@@ -1,15 +1,17 @@
-"""identification: is every free factor given back, on its own, by codes that nothing else moves?
+"""identification: which share of the free factors is given back, each by codes that nothing else moves?
 
-    value = (mean over free factors of s_j - E0) / (1 - E0),    s_j = max over k of sqrt(S_(k)j R2_j(1..k))
+    value = (mean over free factors of t_j - T0) / (1 - T0),    t_j = ramp(u_j) s_j / u_j
 
-with S_ij the share of code i's variance that factor j alone moves when all factors are set independently (a first-order
-Sobol index, noise counted in the variance); codes in order of falling S for factor j; R2_j(1..k) of factor j from the
-first k of them, on held-out rows; and E0 what a random mixing of as many distinct codes gets. A factor is free when
-those kept before it do not determine it, the best recovered first. Numbers count by their ranks. Derivation and limits:
+with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, ramp the rise
+from 0 at the .85 quantile of random mixings to 1 at u = 1, and T0 the mean of the ramp over random mixings (`chance`).
+For codes of one factor each, u_j = 1 and t_j = s_j: only noise and folds count. Factors that others determine do not
+count. Numbers count by their ranks, and as they are where factors have levels or lumps. Derivation and limits:
 docs/identification.md. It answers the open problem of 003: no metric there has all four of its properties.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -17,8 +19,8 @@ from unweave.arrays import FloatArray
 from unweave.card import ANY_KIND, metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.identification.chance import chance_level, n_distinct
-from unweave.metrics.identification.findings import Findings, findings, free_factors
+from unweave.metrics.identification.factor_findings import factor_findings
+from unweave.metrics.identification.findings import Findings, findings
 from unweave.metrics.matrices import varying
 from unweave.metrics.shown_matrices import CHOSEN, PURITY
 from unweave.responses.code_responses import JUMPS
@@ -27,6 +29,7 @@ from unweave.score import Score
 
 MUCH_OUTSIDE = 0.1
 KNOWS_NOTHING = -1
+MOST_PASSING = 0.05  # share of factors that random mixings give back as if their codes were pure
 
 
 @metric(
@@ -38,6 +41,7 @@ KNOWS_NOTHING = -1
     bounds=(0.0, 1.0),
     best=1.0,
     chance=0.0,
+    version=2,
     cost="n m d (about 30 fitted functions a factor), and kernel fits to 500 rows that all codes share",
     fails_when=(
         "codes mix factors that are so dependent in the data that setting them apart is extrapolation, or a code "
@@ -53,15 +57,21 @@ def identification(
     n_folds: int = 5,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
-    """How far every free factor is recovered by codes that it alone moves, above what a random mixing gets.
+    """The share of the free factors that codes give back, each by codes that it alone moves, beyond what luck gives.
 
     1 means that every degree of freedom of the factors is given back by codes that are functions of one factor each;
-    copies, several codes for a factor, codes of noise and mixed codes besides do not matter. A random rotation gets 0
-    on average before clipping (one that happens to lie near the axes gets more, and is less mixed), noise gets
-    -1 / (d - 1), which is 0 after. Dependence between factors does not
-    matter, and a factor that others determine need not be encoded. ``parts`` say why: ``purity_matrix``,
-    ``chosen_matrix`` (codes each factor is read from), ``free_factors`` (0 or 1 for each), ``effective_dimension``,
-    ``chance_level``, ``distinct_codes``, ``affine_recovery`` (R2 of each factor from all codes, mixed or not: a
+    copies, several codes for a factor, codes of noise and mixed codes besides do not matter. Of d free factors, each
+    one that is missing costs 1 / d. Noise on a code costs what it takes of the code's variance, and mixing costs in
+    proportion to how far it goes, from a share that few random mixings reach. A random mixing gets next to nothing, a
+    single one more if it happens to lie near the axes, and noise gets 0. Dependence between factors does not matter,
+    and a factor that others determine need not be encoded. Where codes are so many and factors so few that random
+    mixings pass for pure, the score is undefined and says so.
+
+    ``findings`` say of every factor whether it is identified, partly or not, by which codes, and why not: absent, mixed
+    with which factors, noisy or folded. ``per_factor`` has the numbers, ``parts`` the steps: ``purity_matrix``,
+    ``chosen_matrix`` (codes each factor is read from), ``free_factors`` (0 or 1 for each), ``recovery`` and
+    ``unmixed_recovery`` (with the noise of the codes and without), ``effective_dimension``, ``luck_level`` (above which
+    a recovery counts), ``distinct_codes``, ``affine_recovery`` (R2 of each factor from all codes, mixed or not: a
     lossless rotation gets 1) and ``model_per_code`` (0 one factor, 1 one factor with jumps, 2 linear, 3 additive,
     4 pairs, 5 joint, -1 none: the code knows nothing).
 
@@ -85,28 +95,29 @@ def identification(
     """
     seed = seed_from(rng)
     found = findings(evidence, n_folds, seed)
-    recovered, known = found.recovery.recovered, found.responses.informative
-    free = free_factors(evidence, recovered)
-    n_codes = n_distinct(found.responses.do_codes[:, known], found.responses.purity[known][:, np.unique(found.alike)])
-    chance = chance_level(n_codes, len(free))
-    is_free = np.isin(np.arange(recovered.size), free).astype(np.float64)
-    purity = _as_given(evidence, found.purity)
+    known, share = found.responses.informative, float(found.identified[found.free].mean())
+    is_free = np.isin(np.arange(found.identified.size), found.free).astype(np.float64)
+    purity = _as_given(evidence, found.responses.purity)
+    told = found.luck.passing <= MOST_PASSING or not known.any()
     return Score(
-        raw=(float(recovered[free].mean()) - chance) / (1 - chance),
-        per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, recovered).tolist(), strict=True)),
+        raw=(share - found.luck.mean) / (1 - found.luck.mean) if told else math.nan,
+        per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, found.identified).tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
             "purity_matrix": purity,
             "chosen_matrix": _as_given(evidence, found.chosen),
             "free_factors": _per_factor(evidence, is_free),
-            "effective_dimension": np.array(float(len(free))),
-            "chance_level": np.array(chance),
-            "distinct_codes": np.array(n_codes),
+            "recovery": _per_factor(evidence, found.recovery.recovered),
+            "unmixed_recovery": _per_factor(evidence, found.recovery.unmixed),
+            "effective_dimension": np.array(float(found.free.size)),
+            "luck_level": np.array(found.luck.quantile),
+            "distinct_codes": np.array(found.n_distinct),
             "affine_recovery": _per_factor(evidence, found.affine),
             "model_per_code": _per_code(evidence, np.where(known, found.responses.model, KNOWS_NOTHING)),
         },
         matrices=(PURITY, CHOSEN),
-        caveats=_caveats(found),
+        caveats=_caveats(found, told=told),
+        findings=factor_findings(evidence, found),
     )
 
 
@@ -132,10 +143,13 @@ def _as_given(evidence: Evidence, matrix: FloatArray) -> FloatArray:
     return result
 
 
-def _caveats(found: Findings) -> tuple[Finding, ...]:
+def _caveats(found: Findings, *, told: bool) -> tuple[Finding, ...]:
     known = found.responses.informative
     if not known.any():
         return (Finding("codes_uninformative_here"),)
+    if not told:
+        n_codes, n_free, passing = found.n_distinct, found.free.size, found.luck.passing
+        return (Finding("mixing_passes_for_pure", n_codes=n_codes, n_factors=n_free, passing=passing),)
     mixed = int((found.responses.model[known] > JUMPS).sum())
     if mixed and found.outside > MUCH_OUTSIDE:
         return (Finding("combinations_extrapolated", share=found.outside, n_mixed=mixed),)

@@ -13,6 +13,7 @@ from unweave.metrics.matrices import target_columns, varying
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
 MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
+TRUSTED = 0.01  # share of the training variance left open below which predictions may lie further beyond
 ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direction
 
 
@@ -20,9 +21,9 @@ ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direc
 def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> FloatArray:
     """R2 of every factor on rows the probe did not see: 1 - squared errors / squared deviations from the training mean.
 
-    Predictions stay near the range of the training targets: one heavy-tailed code would otherwise decide the score.
-    The codes are left as they are, because a limit on them would hold for one basis of the codes only. Constant
-    factors get nan.
+    Predictions stay near the range of the training targets, unless these are predicted next to exactly: one code with a
+    heavy tail would otherwise decide the score. The codes are left as they are, because a limit on them would hold for
+    one basis of the codes only. Constant factors get nan.
     """
     used = np.flatnonzero(varying(evidence)).tolist()
     columns = [target_columns(evidence, j) for j in used]
@@ -34,7 +35,9 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = evidence.codes[train], targets[train], targets[test]
         fitted = (prepared or own_or_default(Probe.prepared, probe)(seen)).fit(seen, wanted, seed)
-        predicted = _near(wanted, fitted.predict(evidence.codes[test]))
+        predicted = fitted.predict(evidence.codes[test])
+        if (_beyond(wanted, predicted) > 0).any():
+            predicted = _near(wanted, predicted, fitted.predict(seen))
         errors += np.square(left_out - predicted).sum(axis=0)
         deviations += np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
     stops = np.cumsum([block.shape[1] for block in columns])
@@ -51,10 +54,23 @@ def _prepared(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tupl
     return tuple(prepared(evidence.codes[train]) for train, _ in evidence.folds(n_folds, seed))
 
 
-def _near(targets: FloatArray, predicted: FloatArray) -> FloatArray:
-    """Predictions held near the range of the training targets; absurd ones become the training mean."""
+def _beyond(targets: FloatArray, predicted: FloatArray) -> FloatArray:
+    """How far predictions lie beyond the range of the training targets, in widths of it."""
     lowest, highest = targets.min(axis=0), targets.max(axis=0)
-    width = highest - lowest
-    absurd = np.abs(predicted - (lowest + width / 2)) > ABSURD * width
-    inside = np.clip(predicted, lowest - MARGIN * width, highest + MARGIN * width)
-    return np.where(absurd, targets.mean(axis=0), inside)
+    width = np.maximum(highest - lowest, np.finfo(np.float64).tiny)
+    return np.asarray(np.maximum(lowest - predicted, predicted - highest) / width)
+
+
+def _near(targets: FloatArray, predicted: FloatArray, on_training: FloatArray) -> FloatArray:
+    """Predictions held near the range of the training targets; absurd ones become the training mean.
+
+    The better the training rows are predicted, the further beyond may others lie: of a heavy-tailed target a few rows
+    are larger than all others, and a reader that errs nowhere is to be believed there as well.
+    """
+    variance = np.maximum(targets.var(axis=0), np.finfo(np.float64).tiny)
+    left = np.square(targets - on_training).mean(axis=0) / variance
+    trusted = np.maximum(1.0, TRUSTED / np.maximum(left, np.finfo(np.float64).tiny))
+    lowest, highest = targets.min(axis=0), targets.max(axis=0)
+    reach = MARGIN * (highest - lowest) * trusted
+    absurd = _beyond(targets, predicted) > ABSURD * trusted
+    return np.where(absurd, targets.mean(axis=0), np.clip(predicted, lowest - reach, highest + reach))

@@ -151,7 +151,7 @@ class _Errors:
 def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which factors (m x d) each code belongs to, several where they determine each other; and which are silent."""
     which, live, varying = distinct_factors(evidence), live_codes(evidence), varying_places(evidence)
-    found = responses_to_factors(evidence, which, N_FOLDS, seed)
+    found, _ = responses_to_factors(evidence, N_FOLDS, seed)
     belongs = np.zeros((evidence.n_codes, evidence.n_factors), dtype=bool)
     silent = np.ones(evidence.n_codes, dtype=bool)
     silent[live] = ~found.informative

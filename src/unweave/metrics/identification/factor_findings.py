@@ -1,0 +1,53 @@
+"""What is said of every factor: identified, partly or not, by which codes, and if not, why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.evidence import Evidence
+from unweave.findings import Finding
+from unweave.metrics.identification.findings import Findings
+from unweave.responses.factor_bases import live_codes, varying_places
+
+IDENTIFIED, PARTLY = 0.8, 0.1
+ABSENT = 0.1  # of a factor in all codes together, and of the best code in the factor
+MIXED_IN = 0.1  # share of a code that makes another factor worth naming
+
+
+def factor_findings(evidence: Evidence, found: Findings) -> tuple[Finding, ...]:
+    """One finding for every factor that varies, in the order given; determined ones are named as such."""
+    names = [evidence.factor_names[j] for j in varying_places(evidence)]
+    return tuple(_of_factor(evidence, found, j, names) for j in range(len(names)))
+
+
+def _of_factor(evidence: Evidence, found: Findings, j: int, names: list[str]) -> Finding:
+    share = max(float(found.identified[j]), 0.0)
+    used = found.recovery.chosen[j]
+    codes = [evidence.code_names[i] for i in live_codes(evidence)[used]]
+    if share >= IDENTIFIED:
+        return Finding("factor_identified", factors=(names[j],), codes=codes, share=share)
+    if j not in found.free:
+        return Finding("factor_determined", factors=(names[j],))
+    kind = "factor_partly_identified" if share >= PARTLY else "factor_not_identified"
+    reason, others = _reason(found, j)
+    if reason == "absent":
+        codes = []
+    return Finding(kind, factors=(names[j], *(names[k] for k in others)), codes=codes, share=share, reason=reason)
+
+
+def _reason(found: Findings, j: int) -> tuple[str, list[int]]:
+    """Why a factor is not identified: what takes most of it away; and the factors it is mixed with."""
+    used = found.recovery.chosen[j]
+    if not used.size or max(found.affine[j], found.responses.purity[used[0], j]) < ABSENT:
+        return "absent", []
+    best = int(used[0])
+    noise = 1 - found.responses.signal[best]
+    mixing = 0.0 if found.recovery.alone[j] else 1 - found.responses.unmixed[best, j]
+    folding = max(found.responses.purity[best, j] - found.recovery.read[j], 0.0) if found.recovery.alone[j] else 0.0
+    losses = {"mixed": mixing, "noisy": noise, "folded": folding}
+    reason = max(losses, key=lambda name: losses[name])
+    if reason != "mixed":
+        return reason, []
+    shares = found.responses.unmixed[best]
+    others = [k for k in np.argsort(-shares, kind="stable").tolist() if k != j and k in found.free]
+    return reason, [k for k in others if shares[k] >= MIXED_IN]
