@@ -28,11 +28,13 @@ def _of_factor(evidence: Evidence, found: Findings, j: int, names: list[str]) ->
         return Finding("factor_identified", factors=(names[j],), codes=codes, share=share)
     if j not in found.free:
         return Finding("factor_determined", factors=(names[j],))
-    kind = "factor_partly_identified" if share >= PARTLY else "factor_not_identified"
     reason, others = _reason(found, j)
     if reason == "absent":
         codes = []
-    return Finding(kind, factors=(names[j], *(names[k] for k in others)), codes=codes, share=share, reason=reason)
+    concerned = (names[j], *(names[k] for k in others))
+    if share >= PARTLY:
+        return Finding("factor_partly_identified", factors=concerned, codes=codes, share=share, reason=reason)
+    return Finding("factor_not_identified", factors=concerned, codes=codes, share=share, reason=reason)
 
 
 def _reason(found: Findings, j: int) -> tuple[str, list[int]]:
