@@ -8,7 +8,7 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 LEAST_NATS = 0.02
-LEAST_SPREAD = 0.002  # of the widest code; narrower ones are rounding rather than codes
+LEAST_SPREAD = 0.002  # of the widest code, from 10 % to 90 % of the rows; narrower ones are rounding rather than codes
 
 
 @memoised(on="codes")
@@ -28,9 +28,11 @@ def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
         return ()
     still = np.isin(evidence.code_names, evidence.dead_codes)
     if posterior is None:
-        widest = np.abs(codes).max(axis=0)
-        spread = (codes / np.where(widest > 0, widest, 1.0)).std(axis=0) * widest
-        still |= spread <= LEAST_SPREAD * spread.max()
+        # between quantiles: the standard deviation of a heavy-tailed code is that of a few rows, and the middle half of
+        # one that is mostly 0 has no width
+        low, high = np.quantile(codes, [0.1, 0.9], axis=0)
+        spread = high - low
+        still |= (spread > 0) & (spread <= LEAST_SPREAD * spread.max())
     else:
         variance, own = posterior.mean.var(axis=0), np.square(posterior.std).mean(axis=0)
         nats = np.log1p(np.divide(variance, own, out=np.full(own.size, np.inf), where=own > 0)) / 2

@@ -21,7 +21,7 @@ def factor_findings(evidence: Evidence, found: Findings) -> tuple[Finding, ...]:
 
 
 def _of_factor(evidence: Evidence, found: Findings, j: int, names: list[str]) -> Finding:
-    share = max(float(found.identified[j]), 0.0)
+    share = max(0.0, float(found.identified[j]))
     used = found.recovery.chosen[j]
     codes = [evidence.code_names[i] for i in live_codes(evidence)[used]]
     if share >= IDENTIFIED:
