@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import multiprocessing
@@ -35,6 +36,7 @@ RESULTS = ROOT / "build" / "mutants.jsonl"
 PYTEST = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no")
 # libraries that tests import, loaded once for all runs; polars is not among them, for its threads do not survive a fork
 LOADED = ("pytest", "numpy", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "sklearn.linear_model", "hypothesis")
+RUNNING: set[int] = set()
 FORKS = multiprocessing.get_context("forkserver")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -120,15 +122,23 @@ class Tree:
             target=_tested, args=(self.root, [*present, *(f"--deselect={test}" for test in self.broken)], output)
         )
         process.start()
+        RUNNING.add(process.pid)
         process.join(self.limit)
+        RUNNING.discard(process.pid)
         if process.is_alive():
-            os.killpg(process.pid, signal.SIGKILL)
+            _end(process.pid)
             process.join()
             return "out of time", ""
         if process.exitcode in (0, 5):  # 5: all tests were slow ones
             return "passed", ""
         failed = FAILED.search(output.read_text(encoding="utf-8"))
         return "failed", failed[1] if failed else present[0]
+
+
+def _end(pid: int) -> None:
+    """End a run of pytest and all that its tests have started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def _tested(root: Path, tests: list[str], output: Path) -> None:
@@ -181,8 +191,14 @@ def tried_all(faults: list[Fault], workers: int, limit: float, relevant_only: bo
                     trees.own = Tree(Path(tempfile.mkdtemp(dir=folder)), limit)
             return fault, *trees.own.tried(fault, relevant_only)
 
-        for job in concurrent.futures.as_completed([pool.submit(one, fault) for fault in faults]):
-            yield job.result()
+        jobs = [pool.submit(one, fault) for fault in faults]
+        try:
+            for job in concurrent.futures.as_completed(jobs):
+                yield job.result()
+        finally:  # when the run is stopped, what has begun stops, too
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pid in tuple(RUNNING):
+                _end(pid)
 
 
 def main() -> None:
@@ -200,6 +216,7 @@ def main() -> None:
     tests_digest = _digest(sorted(path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "mutants"))
     RESULTS.parent.mkdir(exist_ok=True)
     FORKS.set_forkserver_preload(list(LOADED))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     kept = known(RESULTS, tests_digest)
     status = {fault: kept[fault.key]["status"] for fault in faults if fault.key in kept}
     with RESULTS.open("a", encoding="utf-8") as file:
