@@ -13,13 +13,6 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 MOST_DECISIONS = 20
-# not taken apart yet; nothing may be added here
-STILL_COMPLEX = {
-    "report/terminal.py": {"_score_table"},
-    "evaluation/results.py": {"to_frame"},
-    "report/summary/advice.py": {"headline"},
-    "report/summary/summarise.py": {"_metric", "_cell"},
-}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ONE = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
 
@@ -49,8 +42,7 @@ def complex_functions(text):
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_functions_are_simple(path):
-    known = STILL_COMPLEX.get(path.relative_to(PACKAGE).as_posix(), set())
-    assert not complex_functions(path.read_text(encoding="utf-8")).keys() - known
+    assert complex_functions(path.read_text(encoding="utf-8")) == {}
 
 
 def test_every_kind_of_fork_counts():

@@ -40,6 +40,12 @@ RENDERER_HOMES = {
 }
 
 
+FRAME_COLUMNS = (
+    *("representation", "metric", "seed", "value", "raw", "chance", "floor", "p_value", "calibrated"),
+    *("lower", "upper", "verdict", "seconds", "note"),
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """One metric on one representation with one seed: a score, or the reason why there is none.
@@ -197,22 +203,8 @@ class Evaluation:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
         import narwhals.stable.v1 as nw
 
-        columns = {
-            "representation": [row.representation for row in self.rows],
-            "metric": [row.label for row in self.rows],
-            "seed": [row.seed for row in self.rows],
-            "value": [row.score.value if row.score else math.nan for row in self.rows],
-            "raw": [row.score.raw if row.score else math.nan for row in self.rows],
-            "chance": [math.nan if row.chance is None else row.chance for row in self.rows],
-            "floor": [row.noise_floor.floor if row.noise_floor else math.nan for row in self.rows],
-            "p_value": [row.noise_floor.p_value if row.noise_floor else math.nan for row in self.rows],
-            "calibrated": [row.noise_floor.calibrated if row.noise_floor else math.nan for row in self.rows],
-            "lower": [row.interval.lower if row.interval else math.nan for row in self.rows],
-            "upper": [row.interval.upper if row.interval else math.nan for row in self.rows],
-            "verdict": [row.verdict.level if row.verdict else None for row in self.rows],
-            "seconds": [row.seconds for row in self.rows],
-            "note": [" ".join(map(str, row.score.caveats if row.score else [row.problem])) for row in self.rows],
-        }
+        lines = [_frame_line(row) for row in self.rows]
+        columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
         try:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
         except ImportError:
@@ -260,6 +252,20 @@ class _Saved:
 
     rows: tuple[Row, ...]
     data: dict[str, Any]
+
+
+def _frame_line(row: Row) -> dict[str, Any]:
+    """A row as one line of a data frame: nan where there is no number."""
+    score, floor, interval = row.score, row.noise_floor, row.interval
+    line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
+    line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}
+    line |= {"verdict": row.verdict.level if row.verdict else None}
+    line |= {"note": " ".join(map(str, score.caveats if score else [row.problem]))}
+    line |= {} if row.chance is None else {"chance": row.chance}
+    line |= {} if score is None else {"value": score.value, "raw": score.raw}
+    line |= {} if interval is None else {"lower": interval.lower, "upper": interval.upper}
+    line |= {} if floor is None else {name: getattr(floor, name) for name in ("floor", "p_value", "calibrated")}
+    return line
 
 
 def _written(page: str, path: str | Path | None) -> str:

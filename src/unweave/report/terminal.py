@@ -55,24 +55,9 @@ def _is_checked(evaluation: Evaluation) -> bool:
 
 def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
     several, checked = len(evaluation.representations) > 1, _is_checked(evaluation)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    if "measures" in beside:
-        table.add_column("measures")
-    for name in evaluation.representations:
-        table.add_column(Text(name if several else "score"), justify="right", no_wrap=True)
     with_floor = checked and (several or "floor" in beside)
-    if with_floor or "chance" in beside:
-        table.add_column("floor" if checked else "chance", justify="right", no_wrap=True)
-    if checked and not several:
-        if "interval" in beside:
-            table.add_column(_interval_heading(evaluation), no_wrap=True)
-        if "calibrated" in beside:
-            table.add_column("calibrated", justify="right", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        if "reason" in beside:
-            table.add_column("reason", max_width=REASON_WIDTH)
-    table.add_column("notes")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    _add_columns(table, evaluation, beside, with_floor)
     for label in evaluation.labels:
         measures = next(row.measures for row in evaluation.rows if row.label == label)
         marks = [str(k) for k, labels in enumerate(evaluation.notes.values(), 1) if label in labels]
@@ -87,6 +72,26 @@ def _score_table(evaluation: Evaluation, beside: Sequence[str]) -> Table:
             ", ".join(marks),
         )
     return table
+
+
+def _add_columns(table: Table, evaluation: Evaluation, beside: Sequence[str], with_floor: bool) -> None:
+    several, checked = len(evaluation.representations) > 1, _is_checked(evaluation)
+    table.add_column("metric", no_wrap=True)
+    if "measures" in beside:
+        table.add_column("measures")
+    for name in evaluation.representations:
+        table.add_column(Text(name if several else "score"), justify="right", no_wrap=True)
+    if with_floor or "chance" in beside:
+        table.add_column("floor" if checked else "chance", justify="right", no_wrap=True)
+    if checked and not several:
+        if "interval" in beside:
+            table.add_column(_interval_heading(evaluation), no_wrap=True)
+        if "calibrated" in beside:
+            table.add_column("calibrated", justify="right", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        if "reason" in beside:
+            table.add_column("reason", max_width=REASON_WIDTH)
+    table.add_column("notes")
 
 
 def _interval_heading(evaluation: Evaluation) -> str:

@@ -22,7 +22,6 @@ def headline(metrics: list[dict[str, Any]]) -> str:
     missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
     if not judged:
         return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
-    counts = {level: judged.count(level) for level in LEVELS}
     trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] == "trust"]
     n_noise = sum(map(_is_noise, trusted))
     noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
@@ -31,13 +30,18 @@ def headline(metrics: list[dict[str, Any]]) -> str:
     if len(trusted) == len(judged):
         but = f"; {n_noise} of them {noise}" if n_noise else ""
         return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
-    parts = [
+    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
+    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{of_trusted}{missing}"
+
+
+def _levels_in_words(judged: list[str]) -> list[str]:
+    """How many scores have each verdict, in words; cautions and refusals only where there are any."""
+    counts = {level: judged.count(level) for level in LEVELS}
+    return [
         f"{counts['trust'] or 'none'} can be trusted on these data",
         *([f"{counts['caution']} with caution"] if counts["caution"] else []),
         *([f"{counts['do not use']} should not be used"] if counts["do not use"] else []),
     ]
-    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
-    return f"Of {counted(len(judged), 'score')}, {listed(parts)}.{of_trusted}{missing}"
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from unweave.report.summary.factor_bars import factor_charts
 from unweave.report.summary.matrix_summary import matrix_summaries
 from unweave.report.summary.page_limits import FULL, Detail
 from unweave.report.summary.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
+from unweave.score import Score
 from unweave.words.phrases import counted, listed
 
 SCHEMA = "unweave.report/1"
@@ -105,26 +106,37 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
 def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
     """One metric on one representation: mean over seeds, and the trust of the first seed that has it."""
     scores = [row.score for row in rows if row.score]
-    values = [score.value for score in scores]
-    defined = bool(values) and not any(map(math.isnan, values))
-    floor = next(filter(None, map(floor_fields, rows)), None)
-    verdicts = [verdict for verdict in map(verdict_fields, rows) if verdict]
     return {
         "representation": representation,
-        "value": fmean(values) if defined else None,
-        "raw": fmean(score.raw for score in scores) if defined else None,
-        "spread": stdev(values) if defined and len(values) > 1 else None,
+        **_over_seeds(scores),
         "seeds": [row.seed for row in rows if row.seed is not None],
         "problem": next((str(row.problem) for row in rows if row.problem), None),
         "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
         "chance": next((row.chance for row in rows if row.chance is not None), None),
+        **_trust(rows),
+        "per_factor": _means_per_factor([score.per_factor for score in scores]),
+        "seconds": sum(row.seconds for row in rows),
+    }
+
+
+def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
+    """Mean of the scores and their spread; None where one is undefined."""
+    values = [score.value for score in scores]
+    if not values or any(map(math.isnan, values)):
+        return {"value": None, "raw": None, "spread": None}
+    spread = stdev(values) if len(values) > 1 else None
+    return {"value": fmean(values), "raw": fmean(score.raw for score in scores), "spread": spread}
+
+
+def _trust(rows: list[Row]) -> dict[str, Any]:
+    """Floor and interval of the first seed that has them, and the worst verdict of all seeds."""
+    floor = next(filter(None, map(floor_fields, rows)), None)
+    verdicts = [verdict for verdict in map(verdict_fields, rows) if verdict]
+    return {
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),
         "calibrated": floor["calibrated"] if floor else None,
-        # the worst of several seeds
         "verdict": max(verdicts, key=lambda verdict: LEVELS.index(verdict["level"])) if verdicts else None,
-        "per_factor": _means_per_factor([score.per_factor for score in scores]),
-        "seconds": sum(row.seconds for row in rows),
     }
 
 
