@@ -37,13 +37,13 @@ def mixed(rng, factors):
     return factors @ rng.normal(size=(5, 5))
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
+@pytest.mark.parametrize("rho", [0.0, pytest.param(0.7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("test", TESTS)
 def test_permuted_and_scaled_factors_have_no_mismatch(test, rho):
     assert mean_mismatches(test, permuted_and_scaled, rho) <= 0.1
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
+@pytest.mark.parametrize("rho", [0.0, pytest.param(0.7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("test", TESTS)
 def test_a_dense_mixing_has_all_mismatches(test, rho):
     assert 19.4 <= mean_mismatches(test, mixed, rho, n_seeds=20) <= 20.0
