@@ -58,6 +58,15 @@ def test_elsewhere_is_a_mean_over_five_draws():
     assert len(drawn) >= 1 + 5
 
 
+@pytest.fixture
+def _audited(monkeypatch):
+    """An audit that found every property of identification satisfied, and every one of mcc violated."""
+    found = {"identification": "satisfied", "mcc": "violated"}
+    table = {name: {key: {"verdict": verdict} for key in ("P1", "P2", "P3", "P4")} for name, verdict in found.items()}
+    monkeypatch.setattr("unweave.trust.audit_table.table", lambda: table)
+
+
+@pytest.mark.usefixtures("_audited")
 @pytest.mark.parametrize(("metric", "level"), [(identification, "trust"), (mcc, "do not use")])
 def test_a_move_does_not_count_where_the_audit_found_the_property_satisfied(metric, level):
     """Both are 1 on the counterpart; a score of .5 at hand would have moved by half of the range."""
@@ -65,6 +74,7 @@ def test_a_move_does_not_count_where_the_audit_found_the_property_satisfied(metr
     assert (found.level, found.elsewhere) == (level, pytest.approx(0.5 if level == "trust" else 1.0, abs=0.01))
 
 
+@pytest.mark.usefixtures("_audited")
 @pytest.mark.parametrize(("metric", "level"), [(identification, "trust"), (mcc, "caution")])
 def test_what_the_audit_found_decides_where_nothing_can_be_tried(metric, level):
     """A constant factor cannot be drawn anew; the others correlate."""
