@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.card import ANY_KIND, Assumption
+from unweave.card import Assumption
 from unweave.score import Score
 
 CARD = {
     "measures": "explicitness",
     "equivalence": "any",
-    "factor_kinds": ANY_KIND,
-    "needs": ("factors", "codes"),
     "min_rows": 2,
-    "bounds": (0.0, 1.0),
-    "best": 1.0,
     "chance": 0.0,
     "cost": "none",
     "fails_when": "always",

@@ -69,8 +69,14 @@ def test_a_value_that_makes_no_sense_is_named(field, value, said):
 def test_a_misspelt_or_missing_field_is_named():
     with pytest.raises(MetricError, match="no field 'bound': did you mean 'bounds'"):
         unweave.metric(**FIELDS, bound=(0, 1))
-    with pytest.raises(MetricError, match="needs bounds, chance: state them"):
-        unweave.metric(**{name: value for name, value in FIELDS.items() if name not in ("bounds", "chance")})
+    with pytest.raises(MetricError, match="needs chance, cost: state them"):
+        unweave.metric(**{name: value for name, value in FIELDS.items() if name not in ("cost", "chance")})
+
+
+def test_what_most_cards_say_need_not_be_said():
+    unsaid = ("factor_kinds", "needs", "bounds", "best")
+    short = unweave.metric(**{name: value for name, value in FIELDS.items() if name not in unsaid})(half)
+    assert short.card == unweave.metric(**FIELDS)(half).card
 
 
 def test_values_at_the_edge_make_sense():

@@ -20,7 +20,6 @@ import math
 
 import unweave
 from unweave import Evidence, Metric, Score
-from unweave.card import ANY_KIND
 from unweave.metrics import CATALOGUE, manifold_entropy, mcc
 
 z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -29,11 +28,7 @@ z = [[float(i % 7), float(i % 5)] for i in range(60)]
 @unweave.metric(
     measures="compactness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=10,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="none",
     fails_when="always",
@@ -46,8 +41,8 @@ def mine(evidence: Evidence, *, power: float = 1.0) -> Score:
 # metric(...) with this field changed, on a function that is right
 CARD = """
 @unweave.metric(
-    measures="compactness", equivalence={equivalence}, factor_kinds=ANY_KIND, needs={needs}, min_rows=10,
-    bounds={bounds}, best=1.0, chance={chance}, cost="none", fails_when="always", reference="none"{more}
+    measures="compactness", equivalence={equivalence}, needs={needs}, min_rows=10,
+    bounds={bounds}, chance={chance}, cost="none", fails_when="always", reference="none"{more}
 )
 def f_{k}(evidence: Evidence, *, power: float = 1.0) -> {returns}:
     return {body}
@@ -94,6 +89,7 @@ BAD = [
     'unweave.compare(z, {"a": z}, row_gruops=[1])',
     'Evidence(z, z, kidns="ordinal")',
     "Evidence(z, z, sampler=3)",
+    'unweave.metric(measures="compactness")',
     "unweave.evalute(z, z)",
     "unweave.trust.diagnoze(Evidence(z, z))",
     "unweave.synthetic.wrolds",
@@ -104,6 +100,8 @@ BAD = [
             [
                 {"bounds": '"hello"'},
                 {"needs": '("factrs",)'},
+                {"chance": "0.0, best='high'"},
+                {"chance": "0.0, factor_kinds='any'"},
                 {"chance": '"by permutations"'},
                 {"equivalence": '"elementwize"'},
                 {"more": ", versoin=2"},

@@ -14,11 +14,7 @@ from unweave.score import Score
 CARD = {
     "measures": "nothing",
     "equivalence": "any",
-    "factor_kinds": frozenset(unweave.FactorKind),
-    "needs": ("factors", "codes"),
     "min_rows": 10,
-    "bounds": (0.0, 1.0),
-    "best": 1.0,
     "chance": 0.0,
     "cost": "none",
     "fails_when": "always",

@@ -8,7 +8,7 @@ import pytest
 
 import unweave
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
-from unweave.metrics import CATALOGUE, jemmig, mcc, t_mex
+from unweave.metrics import CATALOGUE, jemmig, t_mex
 from unweave.trust.nulls.noise_floor import noise_floor
 
 RNG = np.random.default_rng(0)
@@ -20,8 +20,8 @@ ALIGNMENT = "t_mex (score=alignment)"
 
 
 @unweave.metric(
-    measures="errors", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"), min_rows=2,
-    bounds=(0.0, 2.0), best=0.0, chance=1.0, cost="none", fails_when="never", reference="none",
+    measures="errors", equivalence="any", min_rows=2, bounds=(0.0, 2.0), best=0.0, chance=1.0,
+    cost="none", fails_when="never", reference="none",
 )  # fmt: skip
 def distance(evidence):
     """One minus the correlation of the first code with each factor."""

@@ -22,9 +22,8 @@ SEEN: Counter[tuple[int, float]] = Counter()
 
 
 @unweave.metric(
-    measures="a mean", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"), min_rows=2,
-    bounds=(0.0, 1.0), best=1.0, chance=0.5, cost="none", fails_when="never", reference="none",
-)  # fmt: skip
+    measures="a mean", equivalence="any", min_rows=2, chance=0.5, cost="none", fails_when="never", reference="none"
+)
 def counted(evidence):
     """The mean code, and a memory of where it was asked for."""
     SEEN[evidence.n_rows, float(evidence.codes.sum())] += 1
@@ -55,9 +54,8 @@ def test_intervals_and_ties_are_those_of_each_metric_alone(row_groups):
 
 def test_a_metric_that_fails_somewhere_compares_nothing():
     @unweave.metric(
-        measures="a mean", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"),
-        min_rows=2, bounds=(0.0, 1.0), best=1.0, chance=0.5, cost="none", fails_when="never", reference="none",
-    )  # fmt: skip
+        measures="a mean", equivalence="any", min_rows=2, chance=0.5, cost="none", fails_when="never", reference="none"
+    )
     def fails_on_many_codes(evidence):
         """The mean code of two."""
         if evidence.n_codes > 2:

@@ -11,7 +11,6 @@ import pytest
 import unweave
 from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
 from unweave.evaluation import loop
-from unweave.evidence import FactorKind
 from unweave.findings import Finding
 from unweave.progress import Progress
 
@@ -29,11 +28,7 @@ def declared(function, chance=0.0, **card):
         **{
             "measures": "nothing",
             "equivalence": "any",
-            "factor_kinds": frozenset(FactorKind),
-            "needs": ("factors", "codes"),
             "min_rows": 1,
-            "bounds": (0.0, 1.0),
-            "best": 1.0,
             "chance": chance,
             "cost": "none",
             "fails_when": "always",

@@ -18,11 +18,8 @@ def a_metric(name):
     return metric(
         measures="nothing",
         equivalence="any",
-        factor_kinds=metrics.mcc.card.factor_kinds,
         needs=("factors",),
         min_rows=1,
-        bounds=(0.0, 1.0),
-        best=1.0,
         chance=0,
         cost="none",
         fails_when="always",

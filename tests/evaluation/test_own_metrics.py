@@ -9,7 +9,6 @@ import pytest
 import unweave
 from unweave import Evidence, Score, compare, evaluate
 from unweave.evaluation import Evaluation
-from unweave.metrics import mcc as catalogued
 from unweave.metrics import r2 as catalogued_r2
 from unweave.trust.audit_table import audited_name
 from unweave.trust.diagnosis.diagnosis import diagnose
@@ -22,11 +21,7 @@ CODES = np.column_stack([FACTORS + 0.3 * RNG.normal(size=(120, 2)), RNG.normal(s
 OWN = {
     "measures": "closeness of means",
     "equivalence": "any",
-    "factor_kinds": catalogued.card.factor_kinds,
-    "needs": ("factors", "codes"),
     "min_rows": 2,
-    "bounds": (0.0, 1.0),
-    "best": 1.0,
     "chance": "by permutation",
     "cost": "none",
     "fails_when": "never",

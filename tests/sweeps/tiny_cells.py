@@ -9,18 +9,15 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from unweave.card import ANY_KIND, MetricUndefined, metric
+from unweave.card import MetricUndefined, metric
 from unweave.score import Score
 from unweave.sweeps import Cell, Measurement, Sweep, run
 
 FIELDS = {
     "measures": "nothing",
     "equivalence": "any",
-    "factor_kinds": ANY_KIND,
     "needs": (),
     "min_rows": 1,
-    "bounds": (0.0, 1.0),
-    "best": 1.0,
     "chance": 0.0,
     "cost": "none",
     "fails_when": "always",

@@ -2,7 +2,7 @@
 
 import math
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 
 
 def made_up(**fields):
@@ -10,11 +10,8 @@ def made_up(**fields):
     card = {
         "measures": "nothing",
         "equivalence": "any",
-        "factor_kinds": ANY_KIND,
-        "needs": ("factors", "codes"),
         "min_rows": 2,
         "bounds": (-math.inf, 1.0),
-        "best": 1.0,
         "chance": "by permutation",
         "cost": "none",
         "fails_when": "always",

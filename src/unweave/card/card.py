@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from unweave.card.card_checks import check_card
-from unweave.card.vocabulary import UNBOUNDED, Assumption, Chance, Equivalence, Need, Variant
+from unweave.card.vocabulary import ANY_KIND, UNBOUNDED, Assumption, Chance, Equivalence, Need, Variant
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.reading.columns import quoted
 
@@ -37,15 +37,15 @@ class CardFields(TypedDict):
 
     measures: str
     equivalence: Equivalence
-    factor_kinds: frozenset[FactorKind]
-    needs: tuple[Need, ...]
     min_rows: int
-    bounds: tuple[float, float]
-    best: float
     chance: Chance
     cost: str
     fails_when: str
     reference: str
+    factor_kinds: NotRequired[frozenset[FactorKind]]
+    needs: NotRequired[tuple[Need, ...]]
+    bounds: NotRequired[tuple[float, float]]
+    best: NotRequired[float]
     assumes: NotRequired[tuple[Assumption, ...]]
     identity_tolerance: NotRequired[float]
     order_tolerance: NotRequired[float]
@@ -71,15 +71,15 @@ class Card:
     summary: str
     measures: str
     equivalence: Equivalence
-    factor_kinds: frozenset[FactorKind]
-    needs: tuple[Need, ...]
     min_rows: int
-    bounds: tuple[float, float]
-    best: float
     chance: Chance
     cost: str
     fails_when: str
     reference: str
+    factor_kinds: frozenset[FactorKind] = ANY_KIND
+    needs: tuple[Need, ...] = ("factors", "codes")
+    bounds: tuple[float, float] = (0.0, 1.0)
+    best: float = 1.0
     assumes: tuple[Assumption, ...] = ()
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0

@@ -75,17 +75,15 @@ def metric(**fields: Unpack[CardFields]) -> Declaration:
     ``rng`` into one seed; and completes the score with name, version, bounds, best, settings and the caveats of every
     metric. The name of the metric is the name of the function, its summary the first line of the docstring.
 
+    A metric that says nothing else takes codes and factors of every kind, and scores between 0 and 1 with 1 as the best
+    value. The score of random codes (``chance``) has no default, because every metric has to state it.
+
     Examples
     --------
-    >>> from unweave.card import ANY_KIND
     >>> @metric(
     ...     measures="explicitness",
     ...     equivalence="affine",
-    ...     factor_kinds=ANY_KIND,
-    ...     needs=("factors", "codes"),
     ...     min_rows=10,
-    ...     bounds=(0.0, 1.0),
-    ...     best=1.0,
     ...     chance="by permutation",
     ...     cost="n m",
     ...     fails_when="more than the first factor and the first code matter",

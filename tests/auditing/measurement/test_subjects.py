@@ -39,8 +39,8 @@ def test_the_scale_turns_what_is_best_to_one():
 
 def test_a_lower_is_better_metric_of_a_card_is_turned():
     @unweave.metric(
-        measures="errors", equivalence="any", factor_kinds=mcc.card.factor_kinds, needs=("factors", "codes"),
-        min_rows=2, bounds=(0.0, 4.0), best=0.0, chance=4.0, cost="none", fails_when="never", reference="none",
+        measures="errors", equivalence="any", min_rows=2, bounds=(0.0, 4.0), best=0.0, chance=4.0,
+        cost="none", fails_when="never", reference="none",
     )  # fmt: skip
     def errors(evidence):
         """Errors."""

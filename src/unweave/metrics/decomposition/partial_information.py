@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, MetricUndefined, metric
+from unweave.card import MetricUndefined, metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.protocols import DecompositionInformation, FactorDraws, PartialInformation
 from unweave.evidence import Evidence
@@ -38,10 +38,8 @@ bound_metric = functools.partial(
     metric,
     measures="compactness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
     needs=("factors", "posterior"),
     min_rows=100,
-    bounds=(0.0, 1.0),
     chance=0.0,
     cost="samples x n densities for each factor and each of 2m + 1 groups of codes",
     fails_when="a value of a factor has few rows: all codes together tell every row apart, and seem to tell the factor",

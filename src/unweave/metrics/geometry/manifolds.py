@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, Mean, RunningMean
 from unweave.estimators.geometry.priors import Latents, Prior
@@ -25,7 +25,6 @@ Sets = tuple[tuple[int, ...], ...]
 # the card of the metrics of geometry, but for what a metric says otherwise
 geometry_metric = functools.partial(
     metric,
-    factor_kinds=ANY_KIND,
     needs=("decoder",),
     min_rows=0,
     chance="no pairing",

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.identification.factor_findings import factor_findings
@@ -35,11 +35,7 @@ MOST_PASSING = 0.05  # share of factors that random mixings give back as if thei
 @metric(
     measures="one-to-one recovery",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=30,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     version=2,
     cost="n m d (about 30 fitted functions a factor), and kernel fits to 500 rows that all codes share",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
@@ -23,11 +23,7 @@ from unweave.score import Score
 @metric(
     measures="modularity and explicitness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m d counts, shared with mig",
     fails_when="factors are correlated or of very different entropies (the large ones decide)",

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
@@ -25,11 +25,7 @@ from unweave.score import Score
 @metric(
     measures="compactness",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m d counts",
     fails_when="factors are correlated, codes come in copies, or rows are few for the bins (the gap shrinks)",

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
@@ -27,11 +27,7 @@ from unweave.score import Score
 @metric(
     measures="modularity",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m d counts, shared with mig",
     fails_when="factors are correlated, or many codes are unused (each counts as a gap of 0)",

@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_HELD_ALONE
@@ -21,10 +21,6 @@ held_factor_metric = functools.partial(
     metric,
     measures="modularity",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    needs=("factors", "codes"),
     min_rows=100,
     chance=0.0,
     assumes=(FACTORS_HELD_ALONE,),

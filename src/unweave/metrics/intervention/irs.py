@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.information.binning import Binning
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -32,11 +32,7 @@ from unweave.score import Score
 @metric(
     measures="modularity",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance="by permutation",
     cost="n m d distances",
     fails_when=(

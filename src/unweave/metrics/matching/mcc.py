@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
 from unweave.estimators.dependence.random_dependence import RandomDependence
 from unweave.estimators.matching import best_matching, matched_correlation_by_chance
@@ -30,11 +30,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
 @metric(
     measures="one-to-one recovery",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=10,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=matched_correlation_by_chance,
     cost="one n x m x d matrix product and an exact assignment",
     fails_when=(

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.protocols import PosteriorInformation
 from unweave.evidence import Evidence
@@ -34,11 +34,8 @@ from unweave.score import Score
 @metric(
     measures="informativeness",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("posterior",),
     min_rows=20,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m bins masses, or samples x n densities a code",
     fails_when="a code's posterior is far narrower than a bin, or its range is not that of the grid",

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.posteriors.protocols import PosteriorInformation
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
@@ -27,10 +27,8 @@ from unweave.score import Score
 @metric(
     measures="compactness",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("factors", "posterior"),
     min_rows=40,
-    bounds=(0.0, 1.0),
     best=0.0,
     chance="by permutation",
     cost="n m bins masses, or samples x n densities a code and factor",

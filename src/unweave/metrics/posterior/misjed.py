@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
@@ -28,10 +28,8 @@ from unweave.score import Score
 @metric(
     measures="independence",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("posterior",),
     min_rows=20,
-    bounds=(0.0, 1.0),
     best=0.0,
     chance=0.84,
     cost="n m bins masses and n m^2 counts",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.posteriors.protocols import PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
@@ -24,11 +24,8 @@ from unweave.score import Score
 @metric(
     measures="compactness",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
     needs=("factors", "posterior"),
     min_rows=40,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m bins masses, or samples x n densities a code and factor",
     fails_when="factors are correlated, codes come in copies, or posteriors are far narrower than a bin",

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
@@ -34,10 +34,8 @@ from unweave.score import Score
 @metric(
     measures="independence",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
     needs=("posterior",),
     min_rows=100,
-    bounds=(0.0, 1.0),
     best=0.0,
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, MetricUndefined, metric
+from unweave.card import MetricUndefined, metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.protocols import Sampled
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
@@ -34,11 +34,8 @@ separated_metric = functools.partial(
     metric,
     measures="independence",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
     needs=("posterior",),
     min_rows=100,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",
     fails_when="samples are few: I(x, z) cannot exceed log N, so narrow posteriors make every code look shared",

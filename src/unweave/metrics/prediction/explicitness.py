@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -25,11 +25,7 @@ MOST_ROWS = 20_000
 @metric(
     measures="explicitness",
     equivalence="affine",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one softmax regression per factor, on at most 20,000 rows",
     fails_when="entanglement is the question (any invertible linear mixing gets full marks), or values are rare",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.protocols import Probe
 from unweave.evidence import Evidence
@@ -21,11 +21,7 @@ from unweave.score import Score
 @metric(
     measures="explicitness",
     equivalence="affine",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=10,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="n m^2 per fold (n^2 m where codes outnumber rows)",
     fails_when="entanglement is the question: any invertible linear mixing gets full marks",

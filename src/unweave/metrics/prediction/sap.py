@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.dependence.correlation import Pearson
 from unweave.estimators.information.binning import levels
 from unweave.estimators.probes.line_classifiers import LineClassifier, Neighbourhood
@@ -30,11 +30,7 @@ from unweave.score import Score
 @metric(
     measures="compactness",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=10,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one n x m x d matrix product; a classifier per code for categories",
     fails_when="factors are correlated, codes come in copies, or a code bends its factor",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.mutual_information import NearestNeighbour
 from unweave.estimators.information.protocols import Information
 from unweave.evidence import Evidence
@@ -23,10 +23,6 @@ RANGE_SHARE = 1 / 20
 infomec_metric = functools.partial(
     metric,
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    needs=("factors", "codes"),
     min_rows=50,
     chance="by permutation",
     reference="Hsu et al. (2023), 'Disentanglement via latent quantization'",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.arrays import FloatArray, Labels, Rows
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.information.protocols import Information, JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
@@ -31,10 +31,6 @@ NO_NUISANCES = Finding("no_nuisances_given")
 # the card of the six of 004, but for what a metric says otherwise
 metric_of_004 = functools.partial(
     metric,
-    factor_kinds=ANY_KIND,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    needs=("factors", "codes"),
     min_rows=50,
     reference="Rethinking disentanglement under dependent factors of variation (004)",
 )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, Variant, metric
+from unweave.card import Variant, metric
 from unweave.estimators.dependence.conditional_independence import (
     IndependenceTest,
     LinearCovariance,
@@ -41,8 +41,6 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
 @metric(
     measures="one-to-one recovery",
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=50,
     bounds=(0.0, np.inf),
     best=0.0,

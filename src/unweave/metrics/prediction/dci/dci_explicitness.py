@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -23,11 +23,7 @@ from unweave.score import Score
 @metric(
     measures="explicitness",
     equivalence="affine",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=50,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one linear probe, and 64 trees per factor (per level of a categorical one), on at most 20,000 rows",
     fails_when="entanglement is the question (mixed codes are explicit too), or the ladder of probes is not yours",

@@ -7,7 +7,7 @@ with d the number of factors that vary and m the number of codes that vary (East
 
 from __future__ import annotations
 
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import live_points, varying
@@ -21,11 +21,7 @@ def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
 @metric(
     measures="size",
     equivalence="any",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=2,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance=_as_many,
     cost="none",
     fails_when="it stands alone: it counts columns, so noise of the right width gets full marks",

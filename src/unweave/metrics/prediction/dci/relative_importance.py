@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import entr
 
 from unweave.arrays import FloatArray
-from unweave.card import ANY_KIND, metric
+from unweave.card import metric
 from unweave.estimators.probes.probes import BoostedTrees
 from unweave.estimators.probes.protocols import Probe
 from unweave.evidence import Evidence
@@ -31,10 +31,6 @@ NOTHING_USED = Finding("probe_used_no_code")
 dci_metric = functools.partial(
     metric,
     equivalence="elementwise",
-    factor_kinds=ANY_KIND,
-    bounds=(0.0, 1.0),
-    best=1.0,
-    needs=("factors", "codes"),
     min_rows=50,
     chance="by permutation",
     reference=(

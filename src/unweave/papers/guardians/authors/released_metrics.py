@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.card import ANY_KIND, metric, seed_from
+from unweave.card import metric, seed_from
 from unweave.estimators.matching import best_matching
 from unweave.evidence import Evidence
 from unweave.metrics.matching.mcc import BY_NAME
@@ -35,11 +35,7 @@ def released_split(n_rows: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np
 @metric(
     measures="one-to-one recovery",
     equivalence="permutation and scale",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=2,
-    bounds=(0.0, 1.0),
-    best=1.0,
     chance="by permutation",
     cost="one n x m x d matrix product and an exact assignment",
     fails_when="rows are few: with two of them it is 1",
@@ -60,11 +56,8 @@ def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearma
 @metric(
     measures="explicitness",
     equivalence="affine",
-    factor_kinds=ANY_KIND,
-    needs=("factors", "codes"),
     min_rows=5,  # the authors' tables have none for fewer
     bounds=(-np.inf, 1.0),
-    best=1.0,
     chance=0.0,
     cost="one least squares fit",
     fails_when="columns have a mean, or codes differ by many orders of magnitude (all but the largest are lost)",
