@@ -14,9 +14,9 @@ from unweave.cli import main
 from unweave.datasets import small_sprites
 from unweave.models import AnnealedVAE, BetaVAE, FactorVAE, JointVAE, TrainingError, TrainingSettings, train
 from unweave.models.runs.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
-from unweave.models.runs.declaration import declared_training, read_declaration
 from unweave.models.runs.pictures import traversals
 from unweave.models.runs.reading import read_runs
+from unweave.models.runs.training_file import declared_training, read_declaration
 from unweave.models.training.stack import Stack
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)

@@ -6,8 +6,8 @@ from unweave.datasets import small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import mcc
 from unweave.models import BetaVAE, TrainingSettings, train
-from unweave.models.runs.declaration import DataSetChoice
 from unweave.models.runs.sweep_cells import TrainedModels
+from unweave.models.runs.training_file import DataSetChoice
 from unweave.sweeps import grid, run
 
 

@@ -17,8 +17,8 @@ from unweave.papers.guardians.claims import CLAIMS
 from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.experiments import compare_all, counted
 from unweave.papers.guardians.figures import FIGURES, figures_of
-from unweave.papers.guardians.protocols import ALL, ReleasedCode, metrics_and_protocol
 from unweave.papers.guardians.reproduction import comparisons, means
+from unweave.papers.guardians.run_protocols import ALL, ReleasedCode, metrics_and_protocol
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
 from unweave.sweeps import run

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unweave.papers.guardians.declared_sweeps import SWEEPS
-from unweave.papers.guardians.protocols import metrics_and_protocol
+from unweave.papers.guardians.run_protocols import metrics_and_protocol
 from unweave.synthetic.encoders import Mixed
 from unweave.synthetic.theory import NullMcc, mcc_of_distributed, mcc_of_linear_map, r2_of_dropped
 

@@ -2,7 +2,7 @@
 
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError
-from unweave.card.declaration import Metric, metric, seed_from
+from unweave.card.metric_decorator import Metric, metric, seed_from
 from unweave.card.vocabulary import ANY_KIND, Assumption, Chance, Equivalence, Need, Variant
 
 __all__ = [

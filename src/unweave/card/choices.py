@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from unweave.card.card import Card
-from unweave.card.declaration import Metric
+from unweave.card.metric_decorator import Metric
 from unweave.evidence import EvidenceError
 
 Choice = Metric | functools.partial[Any]

@@ -59,7 +59,7 @@ def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
 def training_data(folder: Path) -> DataSet:
     """The data set that the models of a folder were trained on."""
     with _needing_torch():
-        from unweave.models.runs.declaration import data_set_of
+        from unweave.models.runs.training_file import data_set_of
 
         return data_set_of(folder)
 

@@ -93,9 +93,9 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_lim
     Cells are written as they are finished: run the same again to go on after an interruption.
     """
     with one_sentence_errors():
-        from unweave.sweeps.declaration import read_sweep
         from unweave.sweeps.execution import run
         from unweave.sweeps.summary import printed
+        from unweave.sweeps.sweep_file import read_sweep
 
         declared = read_sweep(file)
         folder = out or Path(declared.name)

@@ -59,7 +59,7 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
     from unweave.evidence import EvidenceError
 
     try:
-        from unweave.models.runs.declaration import (
+        from unweave.models.runs.training_file import (
             DataSetChoice,
             TrainingDeclaration,
             read_declaration,

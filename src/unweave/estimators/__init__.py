@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
     from unweave.estimators.dependence.random_dependence import RandomDependence
     from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, Prior, StandardNormal
+    from unweave.estimators.information.information_protocols import Information, JointInformation
     from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
-    from unweave.estimators.information.protocols import Information, JointInformation
     from unweave.estimators.information.usable_information import UsableInformation
     from unweave.estimators.posteriors.gaussian_information import GaussianInformation
     from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-    from unweave.estimators.posteriors.protocols import DecompositionInformation, PosteriorInformation
+    from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation, PosteriorInformation
     from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
     from unweave.estimators.probes.capacity_ladder import LinearThenTrees
     from unweave.estimators.probes.line_classifiers import LinearSvm, LineClassifier, Neighbourhood
     from unweave.estimators.probes.linear_probes import Lasso, Linear
     from unweave.estimators.probes.logistic_probe import Classifier, Logistic
+    from unweave.estimators.probes.probe_protocols import Probe
     from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest
-    from unweave.estimators.probes.protocols import Probe
 else:
     __getattr__, __dir__ = on_demand(
         __name__,

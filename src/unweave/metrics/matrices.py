@@ -13,9 +13,9 @@ from unweave.card import MetricUndefined
 from unweave.estimators.dependence import correlation as correlations
 from unweave.estimators.dependence.correlation import Correlation
 from unweave.estimators.information.entropy import label_entropies
-from unweave.estimators.information.protocols import FactorLabels, Information
+from unweave.estimators.information.information_protocols import FactorLabels, Information
 from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
-from unweave.estimators.probes.protocols import Probe
+from unweave.estimators.probes.probe_protocols import Probe
 from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised

@@ -10,10 +10,10 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
-from unweave.estimators.information.protocols import FactorLabels
+from unweave.estimators.information.information_protocols import FactorLabels
 from unweave.estimators.posteriors.mixture_density import Components, groups_of
 from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
-from unweave.estimators.posteriors.protocols import FactorDraws, Sampled, SampledFactors, WithinValues
+from unweave.estimators.posteriors.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
 from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import memoised

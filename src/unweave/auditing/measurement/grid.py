@@ -25,7 +25,7 @@ from unweave.synthetic.encoders import (
     WithMixedExtras,
     WithNoiseCodes,
 )
-from unweave.synthetic.encoders.declaration import size_of
+from unweave.synthetic.encoders.encoder import size_of
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint, World
 
 Property = Literal["P1", "P2", "P3", "P4"]

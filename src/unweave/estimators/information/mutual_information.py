@@ -15,9 +15,9 @@ from unweave.arrays import FloatArray, Labels, Rows
 from unweave.estimators.dependence.correlation import ranks
 from unweave.estimators.information.binning import BinnedFactors, Binning, binned
 from unweave.estimators.information.entropy import entropy_of_counts
+from unweave.estimators.information.information_protocols import Information, JointInformation, Observations
 from unweave.estimators.information.joint_counts import joint_tables
 from unweave.estimators.information.neighbours import label_information
-from unweave.estimators.information.protocols import Information, JointInformation, Observations
 
 
 @dataclass(frozen=True)

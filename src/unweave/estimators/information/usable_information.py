@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.protocols import JointInformation
-from unweave.estimators.probes.protocols import LIBRARY
+from unweave.estimators.information.information_protocols import JointInformation
+from unweave.estimators.probes.probe_protocols import LIBRARY
 from unweave.estimators.probes.tuned_logistic import tuned_probabilities
 
 

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.posteriors.protocols import DecompositionInformation, PartialInformation, PosteriorObservations
+from unweave.estimators.posteriors.posterior_protocols import (
+    DecompositionInformation,
+    PartialInformation,
+    PosteriorObservations,
+)
 
 
 def gaussian_entropy(covariance: FloatArray) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from unweave.arrays import Labels, Rows
 from unweave.estimators.information.binning import BinnedFactors, Binning
 from unweave.estimators.posteriors.mixture_density import Codes, Components, log_ratios
-from unweave.estimators.posteriors.protocols import (
+from unweave.estimators.posteriors.posterior_protocols import (
     DecompositionInformation,
     FactorInformation,
     PartialInformation,

@@ -20,7 +20,7 @@ from scipy.special import entr, ndtr
 
 from unweave.arrays import FloatArray, Labels
 from unweave.estimators.information.binning import BinnedFactors, Binning
-from unweave.estimators.information.protocols import Information, Observations
+from unweave.estimators.information.information_protocols import Information, Observations
 from unweave.estimators.posteriors.grid_masses import (
     Single,
     centre_masses,
@@ -29,7 +29,7 @@ from unweave.estimators.posteriors.grid_masses import (
     standard_edges,
     working_space,
 )
-from unweave.estimators.posteriors.protocols import (
+from unweave.estimators.posteriors.posterior_protocols import (
     FactorInformation,
     PosteriorInformation,
     PosteriorObservations,

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
-from unweave.estimators.probes.protocols import ByScikitLearn
+from unweave.estimators.probes.probe_protocols import ByScikitLearn
 
 NOTHING_LEFT = 1e-9
 

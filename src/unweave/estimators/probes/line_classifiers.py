@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.protocols import ByScikitLearn
+from unweave.estimators.probes.probe_protocols import ByScikitLearn
 
 IntArray = NDArray[np.intp]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.protocols import ByIndicators, ByScikitLearn
+from unweave.estimators.probes.probe_protocols import ByIndicators, ByScikitLearn
 
 PENALTIES = np.logspace(-9, 3, 37)
 ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise

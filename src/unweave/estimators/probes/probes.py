@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.binning import edges_in_gaps
-from unweave.estimators.probes.protocols import ByScikitLearn, Probe
+from unweave.estimators.probes.probe_protocols import ByScikitLearn, Probe
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined, metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.posteriors.protocols import DecompositionInformation, FactorDraws, PartialInformation
+from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation, FactorDraws, PartialInformation
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying

@@ -8,7 +8,7 @@ H(y), averaged over factors.
 
 from __future__ import annotations
 
-from unweave.estimators.posteriors.protocols import DecompositionInformation
+from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, positive, summarised
 from unweave.score import Score

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.estimators.posteriors.protocols import DecompositionInformation
+from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics.decomposition.partial_information import SAMPLING, bound_metric, summarised
 from unweave.score import Score

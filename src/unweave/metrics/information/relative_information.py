@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.protocols import Information
+from unweave.estimators.information.information_protocols import Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import code_entropies, factor_entropies, live_points, mutual_information_matrix

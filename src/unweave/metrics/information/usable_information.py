@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray, Labels, Rows
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding

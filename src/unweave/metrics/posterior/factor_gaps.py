@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.posteriors.protocols import FactorDraws, PosteriorInformation
+from unweave.estimators.posteriors.posterior_protocols import FactorDraws, PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised

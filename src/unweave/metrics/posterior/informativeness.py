@@ -15,7 +15,7 @@ import numpy as np
 
 from unweave.card import metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.posteriors.protocols import PosteriorInformation
+from unweave.estimators.posteriors.posterior_protocols import PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.metrics.posterior.grid_settings import (
     GRID,

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from unweave.card import metric
-from unweave.estimators.posteriors.protocols import PosteriorInformation
+from unweave.estimators.posteriors.posterior_protocols import PosteriorInformation
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED

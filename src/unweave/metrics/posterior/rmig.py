@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import metric
-from unweave.estimators.posteriors.protocols import PosteriorInformation
+from unweave.estimators.posteriors.posterior_protocols import PosteriorInformation
 from unweave.evidence import Evidence
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED
 from unweave.metrics.matrices import varying

@@ -17,7 +17,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined, metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.posteriors.protocols import Sampled
+from unweave.estimators.posteriors.posterior_protocols import Sampled
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.probes.protocols import PreparedProbe, Probe
+from unweave.estimators.probes.probe_protocols import PreparedProbe, Probe
 from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence
 from unweave.memo import memoised

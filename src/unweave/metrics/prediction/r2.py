@@ -12,7 +12,7 @@ import numpy as np
 
 from unweave.card import metric, seed_from
 from unweave.estimators.probes.linear_probes import Linear
-from unweave.estimators.probes.protocols import Probe
+from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.metrics.prediction.held_out_prediction import held_out_r2
 from unweave.score import Score

@@ -1,8 +1,8 @@
 """Encoder and decoder networks, as frozen values: their weights live in a stack, one slice a model."""
 
 from unweave.models.networks.convolutional import Convolutional
-from unweave.models.networks.declaration import Layer, Sizes, Trunk, Weights, initial_weights
 from unweave.models.networks.perceptron import MLP, Dense
+from unweave.models.networks.trunk import Layer, Sizes, Trunk, Weights, initial_weights
 
 TRUNKS = {"mlp": MLP, "conv": Convolutional}
 

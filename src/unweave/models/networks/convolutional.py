@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from unweave.models.errors import TrainingError
-from unweave.models.networks.declaration import Layer, Sizes, Weights
 from unweave.models.networks.perceptron import Dense
+from unweave.models.networks.trunk import Layer, Sizes, Weights
 
 KERNEL, SMALLEST = 4, 4
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from unweave.models.errors import TrainingError
-from unweave.models.networks.declaration import Layer, Sizes, Weights
+from unweave.models.networks.trunk import Layer, Sizes, Weights
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from unweave.models.objectives.ada_gvae import AdaGVAE
 from unweave.models.objectives.annealed_vae import AnnealedVAE
 from unweave.models.objectives.beta_tcvae import BetaTCVAE
 from unweave.models.objectives.beta_vae import BetaVAE
-from unweave.models.objectives.declaration import Custom, Objective
 from unweave.models.objectives.dip_vae_i import DIPVAEI
 from unweave.models.objectives.dip_vae_ii import DIPVAEII
 from unweave.models.objectives.factor_vae import FactorVAE
 from unweave.models.objectives.hfs_vae import HFSVAE
 from unweave.models.objectives.joint_vae import JointVAE
+from unweave.models.objectives.objective import Custom, Objective
 from unweave.models.objectives.vae import VAE
 
 OBJECTIVES: dict[str, type[Objective]] = {

@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from unweave.models.networks.network import CriticShape
-from unweave.models.objectives.declaration import Objective, hyperparameter
 from unweave.models.objectives.factor_vae import telling_apart
+from unweave.models.objectives.objective import Objective, hyperparameter
 from unweave.models.objectives.step import Step
 
 

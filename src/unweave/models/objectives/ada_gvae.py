@@ -14,8 +14,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unweave.models.objectives.declaration import Objective, hyperparameter
 from unweave.models.objectives.divergences import gaussian_kl_per_code
+from unweave.models.objectives.objective import Objective, hyperparameter
 from unweave.models.objectives.step import Step
 
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unweave.models.objectives.declaration import Objective, hyperparameter
 from unweave.models.objectives.divergences import total_correlation_of_batch
+from unweave.models.objectives.objective import Objective, hyperparameter
 from unweave.models.objectives.step import Step
 
 

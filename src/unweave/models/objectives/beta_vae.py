@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unweave.models.objectives.declaration import Objective, hyperparameter
+from unweave.models.objectives.objective import Objective, hyperparameter
 from unweave.models.objectives.step import Step
 
 

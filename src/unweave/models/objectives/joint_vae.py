@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from unweave.models.errors import TrainingError
-from unweave.models.objectives.declaration import Objective, hyperparameter, risen
 from unweave.models.objectives.divergences import categorical_kl
+from unweave.models.objectives.objective import Objective, hyperparameter, risen
 from unweave.models.objectives.step import Step
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unweave.models.objectives.declaration import Objective
+from unweave.models.objectives.objective import Objective
 from unweave.models.objectives.step import Step
 
 

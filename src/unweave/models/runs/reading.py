@@ -16,7 +16,7 @@ from unweave.models.networks.network import Architecture, Network
 from unweave.models.objectives import Custom, Objective, kind_of
 from unweave.models.objectives.step import Step
 from unweave.models.runs.checkpoints import FORMAT, read_json, read_tensors
-from unweave.models.runs.declaration import settings_of
+from unweave.models.runs.training_file import settings_of
 from unweave.models.training.stack import Member
 
 TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}

@@ -13,7 +13,7 @@ import numpy as np
 from unweave.evidence import Evidence
 from unweave.models.networks import MLP, Trunk
 from unweave.models.objectives import Objective
-from unweave.models.runs.declaration import DataSetChoice
+from unweave.models.runs.training_file import DataSetChoice
 from unweave.models.training.fleet import train
 from unweave.models.training.settings import TrainingSettings
 from unweave.sweeps.protocol import Measurement, measured, scored

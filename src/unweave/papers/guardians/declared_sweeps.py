@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from unweave.papers.guardians.protocols import ALL, SUITE, ProtocolName, metrics_and_protocol
+from unweave.papers.guardians.run_protocols import ALL, SUITE, ProtocolName, metrics_and_protocol
 from unweave.papers.guardians.settings import Setting
 from unweave.sweeps import Cell, Sweep
 

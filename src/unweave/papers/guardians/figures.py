@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unweave.papers.guardians.declared_sweeps import SWEEPS
-from unweave.papers.guardians.protocols import ALL, MAIN, SUITE
+from unweave.papers.guardians.run_protocols import ALL, MAIN, SUITE
 from unweave.papers.guardians.settings import Setting
 
 

@@ -15,7 +15,7 @@ from unweave.papers.guardians.authors.agreement import COMPARED, CellAgreement, 
 from unweave.papers.guardians.authors.results import Key, SeedMean, authors_means, means_of
 from unweave.papers.guardians.declared_sweeps import FIRST_SEED, SWEEPS, DeclaredSweep
 from unweave.papers.guardians.figures import Figure, Part
-from unweave.papers.guardians.protocols import ALL, ProtocolName
+from unweave.papers.guardians.run_protocols import ALL, ProtocolName
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.sweeps import run
 

@@ -9,7 +9,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.synthetic.functions import ONE_FACTOR
 from unweave.synthetic.worlds import Constraint, Correlated, Independent
-from unweave.synthetic.worlds.declaration import Rng
+from unweave.synthetic.worlds.world import Rng
 
 
 @dataclass(frozen=True)

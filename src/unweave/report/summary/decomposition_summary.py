@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.card import Metric
-from unweave.estimators.posteriors.protocols import DecompositionInformation
+from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation
 from unweave.evidence import Evidence
 from unweave.metrics import (
     redundancy_lower_bound,

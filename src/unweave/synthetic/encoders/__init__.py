@@ -4,7 +4,7 @@ Every encoder is a frozen value with `encode(factors, rng)`; the same ``rng`` gi
 are. `purity` says how far each code follows each factor alone, and `mixing_share` sums that up in a number.
 """
 
-from unweave.synthetic.encoders.declaration import Encoder, mixing_share
+from unweave.synthetic.encoders.encoder import Encoder, mixing_share
 from unweave.synthetic.encoders.matched import Elementwise, Mixed, PermutedAndScaled
 from unweave.synthetic.encoders.nulls import Noise
 from unweave.synthetic.encoders.overcomplete import Copied, Distributed, WithMixedExtras

@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales, size_of
+from unweave.synthetic.encoders.encoder import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales, size_of
 from unweave.synthetic.functions import MONOTONE, in_turn
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.synthetic.encoders.declaration import Recovery, Rng
+from unweave.synthetic.encoders.encoder import Recovery, Rng
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import OneFactorPerCode, Recovery, Rng, random_scales, size_of
+from unweave.synthetic.encoders.encoder import OneFactorPerCode, Recovery, Rng, random_scales, size_of
 from unweave.synthetic.encoders.matched import Elementwise
 
 

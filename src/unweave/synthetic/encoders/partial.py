@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Encoder, LinearMap, Recovery, Rng
+from unweave.synthetic.encoders.encoder import Encoder, LinearMap, Recovery, Rng
 from unweave.synthetic.encoders.matched import haar_frame
 from unweave.synthetic.functions import MONOTONE, in_turn
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.synthetic.encoders.declaration import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales
+from unweave.synthetic.encoders.encoder import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales
 from unweave.synthetic.encoders.matched import Elementwise
 from unweave.synthetic.encoders.overcomplete import Copied, Distributed
 from unweave.synthetic.functions import RELEASED, in_turn

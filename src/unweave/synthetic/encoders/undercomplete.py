@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.encoders.declaration import Recovery, Rng
+from unweave.synthetic.encoders.encoder import Recovery, Rng
 from unweave.synthetic.encoders.matched import PermutedAndScaled
 
 

@@ -6,8 +6,8 @@ their distribution function, so that dependence stays and only scales change.
 """
 
 from unweave.synthetic.worlds.constrained import Circuit, OneFactorConstraint, TwoFactorConstraint
-from unweave.synthetic.worlds.declaration import Constraint, Marginal, World, with_marginal
 from unweave.synthetic.worlds.free import Causal, Confounded, Correlated, Independent, WithCovariance
+from unweave.synthetic.worlds.world import Constraint, Marginal, World, with_marginal
 
 __all__ = [
     "Causal",

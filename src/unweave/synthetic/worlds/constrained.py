@@ -9,8 +9,8 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
 from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
-from unweave.synthetic.worlds.declaration import Constraint, Marginal, NumberedFactors, Rng
 from unweave.synthetic.worlds.free import Independent
+from unweave.synthetic.worlds.world import Constraint, Marginal, NumberedFactors, Rng
 
 
 @dataclass(frozen=True)

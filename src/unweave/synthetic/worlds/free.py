@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
-from unweave.synthetic.worlds.declaration import Marginal, NumberedFactors, Rng, with_marginal
+from unweave.synthetic.worlds.world import Marginal, NumberedFactors, Rng, with_marginal
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised

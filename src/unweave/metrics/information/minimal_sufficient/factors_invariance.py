@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from unweave.card import seed_from
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond

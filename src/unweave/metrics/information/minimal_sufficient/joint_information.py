@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import seed_from
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
 from unweave.metrics.information.minimal_sufficient.minimality import CODE_SCALE

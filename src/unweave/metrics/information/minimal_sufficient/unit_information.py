@@ -14,7 +14,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import metric
-from unweave.estimators.information.protocols import Information, JointInformation
+from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import FactorKind, inferred_kind

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import seed_from
-from unweave.estimators.probes.protocols import Probe
+from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import live_points, varying

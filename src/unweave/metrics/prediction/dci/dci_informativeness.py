@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.card import seed_from
-from unweave.estimators.probes.protocols import Probe
+from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import importance

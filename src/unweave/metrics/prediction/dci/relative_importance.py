@@ -16,8 +16,8 @@ from scipy.special import entr
 
 from unweave.arrays import FloatArray
 from unweave.card import metric
+from unweave.estimators.probes.probe_protocols import Probe
 from unweave.estimators.probes.probes import BoostedTrees
-from unweave.estimators.probes.protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import importance, varying

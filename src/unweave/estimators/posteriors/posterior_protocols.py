@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.protocols import FactorLabels, Observations
+from unweave.estimators.information.information_protocols import FactorLabels, Observations
 
 if TYPE_CHECKING:
     from unweave.estimators.posteriors.mixture_sampling import MixtureSampling

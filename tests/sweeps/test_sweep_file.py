@@ -10,9 +10,9 @@ from tiny_cells import many
 
 from unweave import EvidenceError
 from unweave.cli import main
-from unweave.sweeps import declaration, run, summary
-from unweave.sweeps.declaration import declared_sweep, read_sweep
+from unweave.sweeps import run, summary, sweep_file
 from unweave.sweeps.summary import printed
+from unweave.sweeps.sweep_file import declared_sweep, read_sweep
 from unweave.synthetic.encoders import Kept, Mixed, Noisy, PermutedAndScaled
 from unweave.synthetic.worlds import Correlated
 
@@ -139,9 +139,9 @@ def test_summaries_leave_out_what_is_undefined(tmp_path):
 
 
 def test_every_public_world_and_encoder_can_be_named():
-    found = list(declaration._built({"worlds": [{"class": "Circuit"}]}, "world", declaration.worlds, "sample"))
+    found = list(sweep_file._built({"worlds": [{"class": "Circuit"}]}, "world", sweep_file.worlds, "sample"))
     assert [type(entry.item).__name__ for entry in found] == ["Circuit"]
-    for name in set(declaration.encoders.__all__) - {"BY_PAPER_NAME", "Encoder", "mixing_share"}:
+    for name in set(sweep_file.encoders.__all__) - {"BY_PAPER_NAME", "Encoder", "mixing_share"}:
         with pytest.raises(EvidenceError, match=f"{name} has no parameter 'absent'"):
             declared_sweep(GOOD | {"encoders": [{"class": name, "absent": 1}]}, "bad")
 
