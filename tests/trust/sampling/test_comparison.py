@@ -10,8 +10,9 @@ from scipy import stats
 from unweave import Evidence, EvidenceError
 from unweave.metrics import mcc
 from unweave.score import Score
-from unweave.trust.sampling.comparison import _sets_of_ties, compared
+from unweave.trust.sampling.comparison import compared
 from unweave.trust.sampling.planning import samples_needed
+from unweave.trust.sampling.ties import sets_of_ties
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(300, 2))
@@ -56,8 +57,8 @@ def test_letters_and_order():
 
 def test_ties_overlap_where_neighbours_are_alike():
     apart = {frozenset(("a", "c")), frozenset(("a", "d")), frozenset(("b", "d"))}
-    assert _sets_of_ties(list("abcd"), apart) == (("a", "b"), ("b", "c"), ("c", "d"))
-    assert _sets_of_ties(list("abc"), set()) == (("a", "b", "c"),)
+    assert sets_of_ties(list("abcd"), apart) == (("a", "b"), ("b", "c"), ("c", "d"))
+    assert sets_of_ties(list("abc"), set()) == (("a", "b", "c"),)
 
 
 def test_p_values_are_corrected_for_the_number_of_pairs():

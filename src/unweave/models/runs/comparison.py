@@ -20,7 +20,7 @@ from unweave.models.errors import TrainingError
 from unweave.models.model import TrainedModel
 from unweave.models.runs.naming import setting_name
 from unweave.sweeps.protocol import measured, scored
-from unweave.trust.sampling.comparison import tied_letters
+from unweave.trust.sampling.ties import tied_letters
 
 METRICS = ("mig", "dci_disentanglement", "identification", "minimality", "sufficiency", "irs")
 

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import t as student
 
-from unweave.arrays import Rows
+from unweave.arrays import FloatArray, Rows
 from unweave.card.choices import Choice, card_of
 from unweave.estimators.dependence.multiple_testing import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.trust.sampling.intervals import check_level
 from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
+from unweave.trust.sampling.ties import letters_of, sets_of_ties
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Comparison:
     differences : tuple of `Difference`
         Every pair, the better one first.
     ties : tuple of tuples of str
-        Largest sets in which no two are told apart, best first; a representation may be in several.
+        Sets in which no two are told apart, none of which could be larger, best first; a representation may be in
+        several, and every pair that is not told apart is in one.
     letters : dict of name to str
         The same as letters: representations that share one are not told apart.
     notes, reason
@@ -147,7 +149,7 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
     order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)
     differences = _differences(order, scored, fewest, level)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
-    ties = _sets_of_ties(order, told_apart)
+    ties = sets_of_ties(order, told_apart)
     return Comparison(
         metric=metric,
         level=level,
@@ -155,18 +157,9 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
         scores={name: scored[name].score.raw for name in order},
         differences=differences,
         ties=ties,
-        letters=_letters(order, ties),
+        letters=letters_of(order, ties),
         notes=fewest.notes,
     )
-
-
-def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
-    """Letters of what is not told apart, best first: those that share a letter are alike.
-
-    >>> tied_letters(["a", "b", "c"], {frozenset("ac")})
-    {'a': 'a', 'b': 'ab', 'c': 'b'}
-    """
-    return _letters(order, _sets_of_ties(order, told_apart))
 
 
 def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
@@ -194,47 +187,23 @@ def _differences(
     """Every pair, on as many parts as every representation was scored on."""
     plan, n_done = fewest.plan, len(fewest.raw)
     pairs = list(itertools.combinations(order, 2))
-    gaps = [scored[a].score.raw - scored[b].score.raw for a, b in pairs]
-    errors = [
-        plan.standard_error([x - y for x, y in zip(scored[a].raw[:n_done], scored[b].raw[:n_done], strict=True)])
-        for a, b in pairs
-    ]
+    first, second = np.triu_indices(len(order), 1)
+    scores = np.array([scored[name].score.raw for name in order])
+    of_parts = np.array([scored[name].raw[:n_done] for name in order])
+    gaps = scores[first] - scores[second]
+    errors = np.sqrt(plan.factor * np.var(of_parts[first] - of_parts[second], axis=1, ddof=1))
     freedom = min(n_done, plan.n_units) - 1
-    p_values = [_two_sided(gap, error, freedom) for gap, error in zip(gaps, errors, strict=True)]
+    p_values = corrected(_two_sided(gaps, errors, freedom), "holm")
     reach = plan.quantile(level, n_done)
     return tuple(
-        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p_value))
-        for (a, b), gap, error, p_value in zip(pairs, gaps, errors, corrected(np.array(p_values), "holm"), strict=True)
+        Difference(*pair, gap, error, gap - reach * error, gap + reach * error, p_value)
+        for pair, gap, error, p_value in zip(pairs, gaps.tolist(), errors.tolist(), p_values.tolist(), strict=True)
     )
 
 
-def _two_sided(gap: float, error: float, freedom: int) -> float:
-    if abs(gap) <= 1e-12 * max(1.0, error):
-        return 1.0
-    return float(2 * student.sf(abs(gap) / error, freedom)) if error > 0 else 0.0
-
-
-def _sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
-    """Largest sets in which no two are told apart (maximal cliques), each in the order given."""
-    alike = {a: {b for b in order if b != a and frozenset((a, b)) not in told_apart} for a in order}
-    found: list[tuple[str, ...]] = []
-
-    def extend(chosen: set[str], candidates: set[str], seen: set[str]) -> None:
-        if not candidates and not seen:
-            found.append(tuple(name for name in order if name in chosen))
-        for name in [name for name in order if name in candidates]:
-            extend(chosen | {name}, candidates & alike[name], seen & alike[name])
-            candidates = candidates - {name}
-            seen = seen | {name}
-
-    extend(set(), set(order), set())
-    return tuple(sorted(found, key=lambda tied: [order.index(name) for name in tied]))
-
-
-def _letters(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str, str]:
-    return {name: "".join(_letter(k) for k, tied in enumerate(ties) if name in tied) for name in order}
-
-
-def _letter(k: int) -> str:
-    """a to z, then a1, b1 and so on."""
-    return chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else "")
+def _two_sided(gaps: FloatArray, errors: FloatArray, freedom: int) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):  # a difference without spread is none, or certain
+        p_values = 2 * student.sf(np.abs(gaps) / errors, freedom)
+    p_values[errors == 0] = 0.0
+    p_values[np.abs(gaps) <= 1e-12 * np.maximum(1.0, errors)] = 1.0
+    return p_values

@@ -1,0 +1,100 @@
+"""Sets of ties as a compact letter display: two representations share a letter if and only if they are not told apart.
+
+Every set that no further representation fits in (a maximal clique) would do, but there can be exponentially many of
+them. Sets that together hold every tied pair are enough, and a greedy cover finds some in polynomial time: each starts
+at a pair that no set holds yet and grows by the representation that brings most such pairs. Where ties reach over
+neighbours in the order of the scores alone, each largest set is the only one to hold its two ends, so all are found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import Rows
+
+Truths = NDArray[np.bool_]
+
+
+def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
+    """Sets in which no two are told apart, none of which could be larger and which hold every tied pair.
+
+    Each set is in the order given, and so are the sets.
+
+    >>> sets_of_ties(["a", "b", "c", "d"], {frozenset("ac"), frozenset("ad")})
+    (('a', 'b'), ('b', 'c', 'd'))
+    """
+    place = {name: k for k, name in enumerate(order)}
+    alike = np.ones((len(order), len(order)), dtype=np.bool_)
+    for first, second in map(tuple, told_apart):
+        alike[place[first], place[second]] = alike[place[second], place[first]] = False
+    return tuple(tuple(order[k] for k in tied) for tied in sorted(_needed(_cover(alike), alike)))
+
+
+def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
+    """Letters of what is not told apart, best first: those that share a letter are alike.
+
+    >>> tied_letters(["a", "b", "c"], {frozenset("ac")})
+    {'a': 'a', 'b': 'ab', 'c': 'b'}
+    """
+    return letters_of(order, sets_of_ties(order, told_apart))
+
+
+def letters_of(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str, str]:
+    """The letters of the sets that each is in.
+
+    >>> letters_of(["a", "b"], (("a",), ("b",)))
+    {'a': 'a', 'b': 'b'}
+    """
+    held: dict[str, list[str]] = {name: [] for name in order}
+    for k, tied in enumerate(ties):
+        for name in tied:
+            held[name].append(_letter(k))
+    return {name: "".join(letters) for name, letters in held.items()}
+
+
+def _cover(alike: Truths) -> list[list[int]]:
+    """Maximal cliques that hold every pair that is alike, and everyone who is like no other alone."""
+    missing = alike.copy()  # the diagonal stands for everyone's own place in a set
+    found = []
+    for start in range(len(alike)):
+        while missing[start].any():
+            first = int(np.flatnonzero(missing[start])[0])
+            clique = _grown(sorted({start, first}), alike, missing)
+            missing[np.ix_(clique, clique)] = False
+            found.append(clique)
+    return found
+
+
+def _grown(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
+    """The clique with others, those first that bring most pairs still missing, until no further one fits."""
+    candidates = np.logical_and.reduce(alike[clique])
+    candidates[clique] = False
+    brought = missing[clique].sum(axis=0)
+    while candidates.any():
+        best = int(np.argmax(np.where(candidates, brought, -1)))
+        clique = [*clique, best]
+        candidates &= alike[best]
+        candidates[best] = False
+        brought = brought + missing[best]
+    return sorted(clique)
+
+
+def _needed(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
+    """The cliques without those all of whose pairs stand in others."""
+    times: Rows = np.zeros(alike.shape, dtype=np.intp)
+    for clique in cliques:
+        times[np.ix_(clique, clique)] += 1
+    kept = []
+    for clique in cliques:
+        block = np.ix_(clique, clique)
+        if (times[block] > 1).all():
+            times[block] -= 1
+        else:
+            kept.append(clique)
+    return kept
+
+
+def _letter(k: int) -> str:
+    """a to z, then a1, b1 and so on."""
+    return chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else "")
