@@ -132,7 +132,7 @@ def checked(tmp_path_factory, pytestconfig):
         start = text.count("\n") + 1
         text += snippet.strip("\n") + "\n\n"
         places[snippet] = range(start, text.count("\n") + 1)
-    errors = found_errors(text, tmp_path_factory.mktemp("types"), pytestconfig.cache.mkdir("mypy"))
+    errors = found_errors(text, tmp_path_factory.mktemp("types"), pytestconfig.rootpath / ".mypy_cache" / "snippets")
     return {snippet: [errors[line] for line in lines if line in errors] for snippet, lines in places.items()}
 
 

@@ -65,9 +65,9 @@ else:
                 "posteriors.gaussian_information": ("GaussianInformation",),
                 "posteriors.mixture_sampling": ("MixtureSampling",),
                 "information.mutual_information": ("Histogram", "NearestNeighbour"),
-                "posteriors.protocols": ("DecompositionInformation", "PosteriorInformation"),
+                "posteriors.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
                 "geometry.priors": ("GaussianMixture", "IndependentPrior", "Prior", "StandardNormal"),
-                "information.protocols": ("Information", "JointInformation"),
+                "information.information_protocols": ("Information", "JointInformation"),
                 "posteriors.quantised_posterior": ("QuantisedPosterior",),
                 "information.usable_information": ("UsableInformation",),
                 "probes.capacity_ladder": ("LinearThenTrees",),
@@ -75,7 +75,7 @@ else:
                 "probes.linear_probes": ("Lasso", "Linear"),
                 "probes.logistic_probe": ("Classifier", "Logistic"),
                 "probes.probes": ("BoostedTrees", "GradientBoosting", "RandomForest"),
-                "probes.protocols": ("Probe",),
+                "probes.probe_protocols": ("Probe",),
             }.items()
             for name in names
         },
