@@ -5,13 +5,18 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test check lint types bench study audit docs mutants clean
+.PHONY: demo test test-integrations check lint types bench study audit docs mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
 
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+# every tracker in its real package; mlflow, wandb and aim take some minutes to install, so CI leaves them out
+test-integrations: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,integrations-dev]'
+	$(BIN)/python -m pytest tests/integrations src/unweave/integrations
 
 study: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow

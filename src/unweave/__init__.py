@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from unweave import datasets, estimators, metrics, models, sweeps, synthetic, trust
+    from unweave import datasets, estimators, integrations, metrics, models, sweeps, synthetic, trust
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
@@ -55,6 +55,7 @@ else:  # type checkers would take any name from a module with __getattr__
             "encode": "unweave.encoding",
             "estimators": "unweave.estimators",
             "evaluate": "unweave.evaluation",
+            "integrations": "unweave.integrations",
             "metric": "unweave.card",
             "metrics": "unweave.metrics",
             "models": "unweave.models",
@@ -102,4 +103,5 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "datasets",
     "models",
     "sweeps",
+    "integrations",
 ]

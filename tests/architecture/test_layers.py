@@ -22,8 +22,8 @@ LINES = [
     {"evaluation"},
     {"sweeps", "files"},
     {"auditing", "models", "encoding"},
-    {"report", "integrations"},
-    {"papers"},
+    {"report"},
+    {"papers", "integrations"},
     {"cli"},
     {"__main__"},  # python -m unweave
 ]
@@ -32,16 +32,21 @@ ONLY_IN = {
     "torch": {"neural", "models", "integrations"},
     "safetensors": {"models"},
     "zuko": {"neural"},
-    "matplotlib": {"report", "papers"},
+    "matplotlib": {"report", "papers", "integrations"},
     "jinja2": {"report"},
     "pandas": {"report"},
     "polars": {"report", "files", "sweeps"},
     "pyarrow": {"report", "files"},
-    "narwhals": {"report", "files", "evidence", "evaluation"},
+    "narwhals": {"report", "files", "evidence", "evaluation", "integrations"},
     "h5py": {"datasets"},
     "PIL": {"datasets"},
     "click": {"cli"},
     "distributed": {"sweeps"},
+    "torchmetrics": {"integrations"},
+    "lightning": {"integrations"},
+    "wandb": {"integrations"},
+    "aim": {"integrations"},
+    "huggingface_hub": {"integrations"},
 }
 VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "base", "core", "tools"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
