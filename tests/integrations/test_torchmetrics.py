@@ -1,0 +1,108 @@
+"""torchmetrics on top of evaluate: batches, collections, and two processes that equal one."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from torch import distributed, multiprocessing
+
+import unweave
+
+pytest.importorskip("torchmetrics", reason="torchmetrics is not installed: pip install 'unweave[torchmetrics]'")
+
+from torchmetrics import MetricCollection
+
+from unweave.integrations.torchmetrics import RepresentationScore, RepresentationScores
+
+GENERATOR = torch.Generator().manual_seed(0)
+FACTORS = torch.rand(300, 3, generator=GENERATOR, dtype=torch.float64)
+CODES = FACTORS @ torch.tensor([[1.0, 0.3, 0.0], [0.0, 1.0, 0.4], [0.2, 0.0, 1.0]], dtype=torch.float64)
+METRICS = ["mcc", "r2", "mig"]
+
+
+def one_process():
+    return {name: unweave.evaluate(FACTORS, CODES, metrics=METRICS, quick=True)[name].value for name in METRICS}
+
+
+def test_batches_give_what_all_rows_give():
+    scores = RepresentationScores(METRICS)
+    for factors, codes in zip(FACTORS.split(64), CODES.split(64), strict=True):
+        scores.update(factors, codes)
+    assert {name: float(value) for name, value in scores.compute().items()} == pytest.approx(one_process(), abs=1e-7)
+    scores.reset()
+    scores.update(FACTORS, FACTORS)
+    assert float(scores.compute()["mcc"]) == pytest.approx(1)
+
+
+def test_a_collection_shares_its_rows():
+    both = MetricCollection({name: RepresentationScore(name) for name in METRICS})
+    for factors, codes in zip(FACTORS.split(100), CODES.split(100), strict=True):
+        both.update(factors, codes)
+    assert {name: float(value) for name, value in both.compute().items()} == pytest.approx(one_process(), abs=1e-7)
+    assert len(both.compute_groups) == 1  # the rows are kept once
+
+
+def test_forward_gives_the_batch_and_keeps_the_rest():
+    metric = RepresentationScore("mcc")
+    batch = metric(FACTORS[:100], CODES[:100])
+    assert float(batch) == pytest.approx(unweave.metrics.mcc(FACTORS[:100], CODES[:100]).value)
+    metric(FACTORS[100:], CODES[100:])
+    assert float(metric.compute()) == pytest.approx(one_process()["mcc"])
+
+
+def test_posteriors_directions_and_copies():
+    metric = RepresentationScore("jemmig")
+    assert metric.higher_is_better is False
+    assert RepresentationScore("mcc").higher_is_better is True
+    metric.update(FACTORS, CODES, torch.full_like(CODES, 0.1))
+    expected = unweave.metrics.jemmig(FACTORS, unweave.Posterior(CODES, np.full(CODES.shape, 0.1))).value
+    assert float(metric.compute()) == pytest.approx(expected)
+    assert float(pickle.loads(pickle.dumps(metric)).compute()) == pytest.approx(expected)
+    assert float(metric.clone().compute()) == pytest.approx(expected)
+
+
+def test_failures_are_nan_with_a_warning():
+    metric = RepresentationScore("mcc")
+    metric.update(FACTORS, CODES * math.nan)
+    with pytest.warns(UserWarning, match="missing|finite|nan"):
+        assert math.isnan(metric.compute())
+    with pytest.raises(unweave.EvidenceError, match="no metric called"):
+        RepresentationScore("mc")
+
+
+def _worker(rank, address, results):
+    distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    plain, numbered = RepresentationScores(METRICS), RepresentationScores(METRICS)
+    rows = torch.arange(rank, 301, 2) % 300  # as DistributedSampler: every other row, and one repeated at the end
+    for part in rows.split(40):
+        numbered.update(FACTORS[part], CODES[part], rows=part)
+    half = slice(0, 150) if rank == 0 else slice(150, 300)
+    plain.update(FACTORS[half], CODES[half])
+    for name, metric in (("plain", plain), ("numbered", numbered)):
+        results[rank, name] = {label: float(value) for label, value in metric.compute().items()}
+    distributed.destroy_process_group()
+
+
+def test_two_processes_equal_one(tmp_path):
+    """State merged over gloo: halves one after the other, and a sampler's turns with a repeated row."""
+    context = multiprocessing.get_context("fork")  # as fast as possible; the parent has used no threads of torch
+    with context.Manager() as manager:
+        results = manager.dict()
+        address = f"file://{tmp_path}/meeting"
+        workers = [context.Process(target=_worker, args=(rank, address, results)) for rank in (0, 1)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(120)
+        found = dict(results)
+    assert set(found) == {(rank, name) for rank in (0, 1) for name in ("plain", "numbered")}
+    for scores in found.values():
+        assert scores == pytest.approx(one_process(), abs=1e-7)
+
+
+def test_rows_in_another_order_are_put_in_order():
+    metric, order = RepresentationScore("r2"), np.random.default_rng(0).permutation(300)
+    metric.update(FACTORS[order], CODES[order], rows=torch.from_numpy(order))
+    assert float(metric.compute()) == pytest.approx(one_process()["r2"], abs=1e-7)
