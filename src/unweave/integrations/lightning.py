@@ -1,0 +1,103 @@
+"""A Lightning callback that scores a held-out set during training."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+try:
+    from lightning.pytorch import Callback, LightningModule, Trainer
+except ImportError as error:
+    raise ImportError("This needs Lightning: pip install 'unweave[lightning]'.") from error
+
+from unweave.integrations.history import History
+from unweave.integrations.monitor import Monitor
+from unweave.integrations.trackers import TRACKERS, log_evaluation, package_of
+
+
+class RepresentationCallback(Callback):
+    """Scores held-out samples every so many epochs or steps, and with noise floors and verdicts at the end.
+
+    Scores are logged as ``unweave/mcc`` and so on, where `ModelCheckpoint` and `EarlyStopping` find them by
+    ``monitor=``. Only the first process scores. A metric that fails never stops the training.
+
+    Parameters
+    ----------
+    inputs, factors : array or tensor, and table
+        Held-out samples as the module takes them, and their true factors.
+    every_n_epochs : int
+        How often to score; 0 for never.
+    every_n_steps : int, optional
+        Score by training steps instead.
+    finish : bool
+        Whether to score with noise floors, intervals and verdicts when training ends. The trackers of the trainer get
+        the page.
+    **options
+        ``metrics``, ``page``, ``budget`` and the others of `Monitor`.
+
+    Attributes
+    ----------
+    history : History
+        Evaluations by epoch (or step); ``history.plot()`` draws them.
+
+    Notes
+    -----
+    The module's method ``encode`` gives the codes if it has one, else the module itself: codes, or mean and standard
+    deviation or log-variance.
+
+    Examples
+    --------
+    >>> import torch
+    >>> factors = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
+    >>> callback = RepresentationCallback(factors, factors, every_n_epochs=5, metrics=["mcc"])
+    >>> callback.history.steps
+    []
+    """
+
+    def __init__(
+        self,
+        inputs: Any,
+        factors: Any,
+        *,
+        every_n_epochs: int = 1,
+        every_n_steps: int | None = None,
+        finish: bool = True,
+        **options: Any,
+    ) -> None:
+        self.every_n_epochs, self.every_n_steps, self.finish = every_n_epochs, every_n_steps, finish
+        self.monitor = Monitor(inputs, factors, **options)
+
+    @property
+    def history(self) -> History:
+        """Evaluations by epoch or step."""
+        return self.monitor.history
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Score if an epoch is due."""
+        epoch = trainer.current_epoch + 1
+        if self.every_n_steps is None and self.every_n_epochs and epoch % self.every_n_epochs == 0:
+            self._score(trainer, pl_module, epoch)
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Score if a step is due."""
+        if self.every_n_steps and trainer.global_step % self.every_n_steps == 0:
+            self._score(trainer, pl_module, trainer.global_step)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Score with noise floors, intervals and verdicts, and give the page to the loggers."""
+        if not (self.finish and trainer.is_global_zero):
+            return
+        step = trainer.current_epoch if self.every_n_steps is None else trainer.global_step
+        evaluation = self.monitor.finish(step, pl_module)
+        for logger in trainer.loggers if evaluation is not None else []:
+            with contextlib.suppress(Exception):  # a logger that cannot take a page is no reason to fail
+                run = logger.experiment  # type: ignore[attr-defined]
+                if package_of(run) in TRACKERS and evaluation is not None:
+                    log_evaluation(evaluation, run, step=trainer.global_step)
+
+    def _score(self, trainer: Trainer, pl_module: LightningModule, step: int) -> None:
+        if trainer.is_global_zero:
+            numbers = self.monitor.score(step, pl_module)
+            pl_module.log_dict(numbers, rank_zero_only=True, batch_size=1)

@@ -1,0 +1,147 @@
+"""`Monitor`: a held-out set scored every so often while a model is trained, in any training loop."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.encoding.models import encoder_of
+from unweave.encoding.outputs import OutputReader
+from unweave.evaluation import Evaluation, evaluate
+from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
+from unweave.evidence import EvidenceOptions, Posterior
+from unweave.evidence.reading.columns import plain
+from unweave.integrations.history import History
+from unweave.integrations.logged_numbers import logged_numbers
+
+METRICS = ("mcc", "r2", "mig", "dci_disentanglement", "identification")
+
+
+class Monitor:
+    """Scores a model on held-out samples during training, and keeps the history.
+
+    A metric, an encoder or a tracker that fails never stops the training: the history says what went wrong. The
+    model is left as it was, its mode and torch's random numbers included, so training gives the same weights with and
+    without a monitor.
+
+    Parameters
+    ----------
+    inputs : array or tensor, first axis samples
+        The held-out samples as the model takes them.
+    factors : table
+        Their true factors.
+    every : int
+        Score at every so many calls.
+    metrics : names or metrics
+        By default MCC, R2, MIG, DCI disentanglement and identification.
+    tracker : object, optional
+        Where to log, as `unweave.integrations.trackers.log_evaluation` takes it.
+    page : path, optional
+        File for the report of `finish`.
+    budget : float
+        Seconds for noise floors and intervals in `finish`.
+    batch_size : int
+        Samples encoded at a time.
+    **evidence_options
+        ``kinds`` and the others of `Evidence`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).uniform(size=(200, 2))
+    >>> monitor = Monitor(factors, factors, every=2, metrics=["mcc"])
+    >>> for epoch in range(1, 5):  # a model that learns to separate the factors
+    ...     scored = monitor(epoch, lambda samples: samples + (1 - epoch / 4) * samples[:, ::-1])
+    >>> monitor.history.steps, [round(value, 1) for value in monitor.history.values("mcc")]
+    ([2, 4], [0.9, 1.0])
+    """
+
+    def __init__(
+        self,
+        inputs: Any,
+        factors: Any,
+        *,
+        every: int = 1,
+        metrics: MetricChoice | Iterable[MetricChoice] = METRICS,
+        tracker: Any = None,
+        page: str | Path | None = None,
+        budget: float = 30.0,
+        batch_size: int = 500,
+        **evidence_options: Unpack[EvidenceOptions],
+    ) -> None:
+        if every < 1:
+            raise ValueError(f"every={every} is no number of steps: use 1 or more.")
+        self.chosen = list(chosen_metrics(metrics).values())  # a wrong name is an error before training, not in it
+        self.inputs: NDArray[Any] = np.asarray(plain(inputs))
+        self.factors, self.every, self.tracker, self.page = factors, every, tracker, page
+        self.budget, self.batch_size, self.options = budget, batch_size, evidence_options
+        self.history = History()
+        self._warned: set[str] = set()
+
+    def __call__(self, step: int, model: Any) -> dict[str, float]:
+        """Scores by name if the step is a multiple of ``every``, else nothing.
+
+        ``model`` is what `unweave.encode` takes: a torch module, a function, or an object with a method encode.
+        """
+        return self.score(step, model) if step % self.every == 0 else {}
+
+    def score(self, step: int, model: Any, *, quick: bool = True) -> dict[str, float]:
+        """Scores at this step by name; empty where they could not be computed."""
+        try:
+            codes = self._encoded(model)
+            evaluation = evaluate(
+                self.factors, codes, metrics=self.chosen, quick=quick, budget=self.budget, **self.options
+            )
+            self.history.evaluations[step] = evaluation
+            self._log(evaluation, step, with_page=not quick)
+            return logged_numbers(evaluation)
+        except Exception as error:
+            self._note(step, error)
+            return {}
+
+    def finish(self, step: int, model: Any) -> Evaluation | None:
+        """Score with noise floors, intervals and verdicts, and write the page; None where this failed."""
+        self.score(step, model, quick=False)
+        evaluation = self.history.evaluations.get(step)
+        if evaluation is not None and self.page is not None:
+            try:
+                evaluation.to_html(self.page)
+            except Exception as error:
+                self._note(step, error)
+        return evaluation
+
+    def _log(self, evaluation: Evaluation, step: int, *, with_page: bool) -> None:
+        if self.tracker is not None:
+            from unweave.integrations.trackers import log_evaluation
+
+            log_evaluation(evaluation, self.tracker, step=step, page=with_page)
+
+    def _encoded(self, model: Any) -> Any:
+        encoder, reader = encoder_of(model), OutputReader()
+        batches = []
+        with _same_randomness():
+            for start in range(0, len(self.inputs), self.batch_size):
+                batch = self.inputs[start : start + self.batch_size]
+                batches.append(reader.arrays(encoder(batch), len(batch)))
+        arrays = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+        return Posterior(arrays["codes"], arrays["codes_std"]) if "codes_std" in arrays else arrays["codes"]
+
+    def _note(self, step: int, error: Exception) -> None:
+        problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        self.history.problems[step] = problem
+        if problem not in self._warned:
+            self._warned.add(problem)
+            warnings.warn(f"unweave could not score step {step}, and training goes on: {problem}", stacklevel=4)
+
+
+def _same_randomness() -> contextlib.AbstractContextManager[Any]:
+    """Leave torch's random numbers as they were: an encoder may draw some."""
+    torch = sys.modules.get("torch")
+    return contextlib.nullcontext() if torch is None else torch.random.fork_rng()

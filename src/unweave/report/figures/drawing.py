@@ -1,0 +1,37 @@
+"""What the figures of results share: an empty one, colours, quiet axes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from unweave.report.figures.geometry import FAINT
+
+COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0f9fb8", "#b5488f")
+LEVEL_COLOURS = {"trust": "#2a9d6f", "caution": "#d97706", "do not use": "#c0392b"}
+
+
+def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty figure with one pair of axes, which a notebook shows as the result of a cell."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    if "IPython" in sys.modules:  # importing pyplot is what teaches a notebook to show figures
+        import_module("matplotlib.pyplot")
+    return figure, figure.add_subplot()
+
+
+def colour_of(place: int) -> str:
+    """A colour for every place in an order; they repeat after eight."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def quiet(axes: Axes) -> None:
+    """Axes with little ink: no box, faint lines across."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8)

@@ -1,0 +1,54 @@
+"""The metadata of a model card as the Hub's own package reads it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unweave
+from unweave.integrations.huggingface import eval_results, model_index
+
+FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return unweave.evaluate(FACTORS, FACTORS, metrics=["mcc", "wsepin"], budget=0.2)
+
+
+def test_it_is_json_and_leaves_undefined_scores_out(evaluation):
+    card = json.loads(json.dumps(model_index(evaluation, "mine", "dsprites", split="test"), allow_nan=False))
+    (result,) = card["model-index"][0]["results"]
+    (metric,) = result["metrics"]
+    row = evaluation.row("mcc", "codes")
+    assert (metric["value"], metric["args"]["floor"]) == (row.score.value, row.noise_floor.floor)
+    assert metric["args"]["verdict"] == row.verdict.level
+    assert result["dataset"] == {"type": "dsprites", "name": "dsprites", "split": "test"}
+
+
+def test_the_hub_reads_it(evaluation, tmp_path):
+    hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
+    results = eval_results(evaluation, "mine", "dsprites", dataset_name="dSprites")
+    card = hub.ModelCard.from_template(
+        hub.ModelCardData(model_name="mine", eval_results=results),
+        template_str="---\n{{ card_data }}\n---\n\n# mine\n",
+    )
+    card.save(tmp_path / "README.md")
+    (read,) = hub.ModelCard.load(tmp_path / "README.md").data.eval_results
+    assert (read.metric_type, read.dataset_name) == ("unweave/mcc", "dSprites")
+    assert read.metric_value == pytest.approx(evaluation["mcc"].value)
+    assert read.metric_args["verdict"] == evaluation.row("mcc", "codes").verdict.level
+
+
+def test_evaluate_keeps_it(evaluation, tmp_path):
+    library = pytest.importorskip("evaluate", reason="evaluate is not installed: pip install evaluate")
+    path = library.save(tmp_path / "results.json", **model_index(evaluation, "mine", "dsprites"))
+    assert json.loads(path.read_text())["model-index"][0]["name"] == "mine"
+
+
+def test_one_of_several_is_named(evaluation):
+    both = unweave.compare(FACTORS, {"a": FACTORS, "b": FACTORS[::-1]}, metrics=["mcc"], quick=True)
+    with pytest.raises(unweave.EvidenceError, match="name one"):
+        model_index(both, "mine", "dsprites")
+    (metric,) = model_index(both, "mine", "x", representation="a")["model-index"][0]["results"][0]["metrics"]
+    assert metric["value"] == pytest.approx(1)
