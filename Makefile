@@ -33,8 +33,12 @@ types: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
 
-mutants: $(VENV)/installed-dev
+mutants: $(VENV)/installed-dev build/reach.sqlite
 	$(BIN)/python tests/mutants/run.py $(ARGS)
+
+# which tests reach which lines; delete it to look again
+build/reach.sqlite:
+	-$(BIN)/python tests/mutants/reach.py
 
 audit: $(VENV)/installed-dev
 	$(BIN)/python -m unweave.auditing.catalogue

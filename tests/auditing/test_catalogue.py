@@ -57,7 +57,7 @@ def test_written_and_read(small, tmp_path):
     assert data == json.loads(json.dumps(table_data(audits)))
     assert data["metrics"]["mcc"]["ticks"] == audits[0].ticks
     assert data["metrics"]["mcc"]["P4"]["interval"] == pytest.approx(audits[0]["P4"].interval, abs=1e-4)
-    assert data["not_audited"] == {"t_mex": audits[1].refusal}
+    assert data["not_audited"] == {"t_mex": str(audits[1].refusal)}
     assert f"| `<lambda>` | {audits[2]['P1'].tick} 0 [0, 0] |" in markdown_table(data)
 
 

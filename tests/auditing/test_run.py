@@ -161,8 +161,8 @@ def test_errors_and_nan_are_results(small):
 
     found = audit(moody, grid=small, seeds=2, adversary=False)
     assert found["P4"].verdict == "violated"  # what could be measured gets full marks
-    assert any("ValueError: too many codes" in problem for problem in found.problems)
-    assert any("undefined (nan)" in problem for problem in found.problems)
+    assert any("ValueError: too many codes" in str(problem) for problem in found.problems)
+    assert any("undefined (nan)" in str(problem) for problem in found.problems)
     assert any("m/d 5" in missing for missing in found["P3"].missing)
 
 

@@ -1,7 +1,8 @@
 """`make mutants`: put small faults into copies of the tree, one at a time, and see whether the tests find them.
 
 A fault is an entry of a TOML list: a file, a text that occurs in it once, what replaces it, and the tests that should
-know. These run first; a fault that they miss meets all other quick tests, unless ``--relevant`` says to stop there.
+know. Tests that reach the faulty lines run first, if ``reach.py`` has looked which ones do, then those named; a fault
+that they miss meets all other quick tests, unless ``--relevant`` says to stop there.
 
 A fault is *found* if a test fails that passes without it, *survives* if none does, is *stale* if its text is not in
 the file exactly once, and is *out of time* if the tests did not end. Results are kept in ``build/mutants.jsonl``: a run
@@ -17,7 +18,6 @@ import hashlib
 import json
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -28,7 +28,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from pathlib import Path
+from typing import Any
+
+import pytest
+from reach import LINES, Reach
 
 ROOT = Path(__file__).parents[2]
 LISTS = sorted(Path(__file__).parent.glob("*.toml"))
@@ -38,7 +43,6 @@ PYTEST = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:rand
 LOADED = ("pytest", "numpy", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "sklearn.linear_model", "hypothesis")
 RUNNING: set[int] = set()
 FORKS = multiprocessing.get_context("forkserver")
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -80,17 +84,51 @@ def faulty(text: str, fault: Fault) -> str | None:
     return text.replace(fault.find, fault.replace) if text.count(fault.find) == 1 else None
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How far the search for a test goes: seconds for a run of pytest, CPU seconds of tests that reach the fault."""
+
+    limit: float
+    reaching: float
+    relevant_only: bool
+
+
+class Chosen:
+    """A plugin of pytest that runs these tests in this order, where any are named one by one."""
+
+    def __init__(self, tests: list[str], broken: set[str]) -> None:
+        self.place = {test: k for k, test in enumerate(tests) if "::" in test}
+        self.broken = broken
+        self.failed = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember the first test that fails."""
+        self.failed = self.failed or (report.nodeid if report.failed else "")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be imported fails as a whole."""
+        self.failed = self.failed or (report.nodeid if report.failed else "")
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Leave the others out."""
+        items[:] = [item for item in items if item.nodeid not in self.broken]
+        if self.place:
+            items[:] = sorted(
+                (item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid]
+            )
+
+
 class Tree:
     """A copy of the working tree in which faults are tried, one after another."""
 
-    def __init__(self, folder: Path, limit: float) -> None:
-        self.root, self.limit, self.broken = folder, limit, set[str]()
+    def __init__(self, folder: Path, effort: Effort, reach: Reach | None) -> None:
+        self.root, self.effort, self.reach, self.broken = folder, effort, reach, set[str]()
         for name in _tracked_files():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
 
-    def tried(self, fault: Fault, relevant_only: bool) -> tuple[str, str]:
+    def tried(self, fault: Fault) -> tuple[str, str]:
         """What became of a fault, and the test that found it."""
         path = self.root / fault.file
         original = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -99,7 +137,7 @@ class Tree:
             return "stale", ""
         path.write_text(text, encoding="utf-8")
         try:
-            for suite in [fault.tests, *([] if relevant_only else [("tests", "src")])]:
+            for suite in self.suites(fault, original):
                 status, failed = self.run(suite)
                 while status == "failed":
                     path.write_text(original, encoding="utf-8")
@@ -114,16 +152,28 @@ class Tree:
         finally:
             path.write_text(original, encoding="utf-8")
 
-    def run(self, tests: Iterable[str]) -> tuple[str, str]:
+    def suites(self, fault: Fault, original: str) -> Iterator[list[str]]:
+        """The tests that a fault meets, the likeliest first."""
+        if self.reach is not None:
+            start = original.index(fault.find)
+            reaching = self.reach.of(fault.file, original, start, start + len(fault.find))
+            cost = accumulate(self.reach.tests[test]["seconds"] for test in reaching)
+            affordable = len(list(takewhile(lambda seconds: seconds <= self.effort.reaching, cost)))
+            yield reaching[: max(affordable, 1)]
+        yield list(fault.tests)
+        if not self.effort.relevant_only:
+            yield ["tests", "src"]
+
+    def run(self, tests: list[str]) -> tuple[str, str]:
         """Passed, failed or out of time, and the first test that failed."""
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
-        output = self.root / "output.txt"
-        process = FORKS.Process(
-            target=_tested, args=(self.root, [*present, *(f"--deselect={test}" for test in self.broken)], output)
-        )
+        if not present:
+            return "passed", ""
+        (self.root / "failed.txt").unlink(missing_ok=True)
+        process = FORKS.Process(target=_tested, args=(self.root, present, self.broken))
         process.start()
         RUNNING.add(process.pid)
-        process.join(self.limit)
+        process.join(self.effort.limit)
         RUNNING.discard(process.pid)
         if process.is_alive():
             _end(process.pid)
@@ -131,8 +181,8 @@ class Tree:
             return "out of time", ""
         if process.exitcode in (0, 5):  # 5: all tests were slow ones
             return "passed", ""
-        failed = FAILED.search(output.read_text(encoding="utf-8"))
-        return "failed", failed[1] if failed else present[0]
+        failed = self.root / "failed.txt"
+        return "failed", (failed.read_text(encoding="utf-8") if failed.exists() else "") or present[0]
 
 
 def _end(pid: int) -> None:
@@ -141,19 +191,21 @@ def _end(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _tested(root: Path, tests: list[str], output: Path) -> None:
+def _tested(root: Path, tests: list[str], broken: set[str]) -> None:
     """Run pytest on a tree in this process, which ends with pytest's exit code."""
     os.setsid()  # so that what tests start can be ended with them
-    with output.open("w") as file:
+    with (root / "output.txt").open("w") as file:
         for stream in (1, 2):
             os.dup2(file.fileno(), stream)
         os.chdir(root)
         sys.path.insert(0, str(root / "src"))
         sys.dont_write_bytecode = True
         os.environ |= {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        import pytest
-
-        os._exit(int(pytest.main([*PYTEST, *tests])))
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        chosen = Chosen(tests, broken)
+        code = int(pytest.main([*PYTEST, *files], plugins=[chosen]))
+        (root / "failed.txt").write_text(chosen.failed, encoding="utf-8")
+        os._exit(code)
 
 
 def _tracked_files() -> list[str]:
@@ -180,7 +232,9 @@ def known(results: Path, tests_digest: str) -> dict[str, dict[str, str]]:
     return kept
 
 
-def tried_all(faults: list[Fault], workers: int, limit: float, relevant_only: bool) -> Iterator[tuple[Fault, str, str]]:
+def tried_all(
+    faults: list[Fault], workers: int, effort: Effort, reach: Reach | None
+) -> Iterator[tuple[Fault, str, str]]:
     """Every fault with what became of it, as they end."""
     trees, lock = threading.local(), threading.Lock()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -188,8 +242,8 @@ def tried_all(faults: list[Fault], workers: int, limit: float, relevant_only: bo
         def one(fault: Fault) -> tuple[Fault, str, str]:
             if not hasattr(trees, "own"):
                 with lock:
-                    trees.own = Tree(Path(tempfile.mkdtemp(dir=folder)), limit)
-            return fault, *trees.own.tried(fault, relevant_only)
+                    trees.own = Tree(Path(tempfile.mkdtemp(dir=folder)), effort, reach)
+            return fault, *trees.own.tried(fault)
 
         jobs = [pool.submit(one, fault) for fault in faults]
         try:
@@ -208,7 +262,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="faults whose name or file has this text")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for each run of pytest")
-    parser.add_argument("--relevant", action="store_true", help="run only the tests that a fault names")
+    parser.add_argument("--reaching", type=float, default=120.0, help="CPU seconds of tests that reach a fault")
+    parser.add_argument("--relevant", action="store_true", help="run only tests that reach a fault or that it names")
     chosen = parser.parse_args()
     faults = [
         fault for path in chosen.lists for fault in faults_in(path) if chosen.only in fault.name + " " + fault.file
@@ -221,7 +276,8 @@ def main() -> None:
     status = {fault: kept[fault.key]["status"] for fault in faults if fault.key in kept}
     with RESULTS.open("a", encoding="utf-8") as file:
         waiting = [fault for fault in faults if fault not in status]
-        for fault, found, by in tried_all(waiting, chosen.workers, chosen.limit, chosen.relevant):
+        effort = Effort(chosen.limit, chosen.reaching, chosen.relevant)
+        for fault, found, by in tried_all(waiting, chosen.workers, effort, Reach() if LINES.exists() else None):
             status[fault] = found
             entry = {"key": fault.key, "name": fault.name, "status": found, "by": by, "tests": tests_digest}
             file.write(json.dumps(entry) + "\n")

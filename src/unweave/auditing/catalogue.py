@@ -77,7 +77,7 @@ def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
         "versions": first.versions,
         "grid": first.grid,
         "metrics": {audit.metric: _summary(audit) for audit in kept},
-        "not_audited": {audit.metric: audit.refusal for audit in audits if audit.refusal},
+        "not_audited": {audit.metric: str(audit.refusal) for audit in audits if audit.refusal},
     }
 
 
@@ -127,8 +127,8 @@ def _summary(audit: Audit) -> dict[str, Any]:
         "equivalence": audit.equivalence,
         "promises": plain["promises"],
         "red_team": plain["red_team"],
-        "treatment": audit.treatment,
-        "problems": list(audit.problems),
+        "treatment": str(audit.treatment or ""),
+        "problems": [str(problem) for problem in audit.problems],
         "seconds": round(audit.seconds, 1),
     }
 

@@ -12,18 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.auditing.findings.properties import LOSSY_SHARE, PARTLY, SATISFIED
-from unweave.auditing.measurement.grid import ASKS, PROPERTIES
+from unweave.auditing.measurement.grid import PROPERTIES
 from unweave.auditing.scorecard import Audit, PropertyNumber, Result
+from unweave.findings import Finding
+from unweave.words.audits import ASKS, MEASURED
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
-SAYS = {
-    "change": "change with rho",
-    "lossless": "cost of a redundant factor",
-    "lossy": "share of the fair cost of free factors",
-    "distance": "distance from the matched code",
-    "level": "mean score",
-}
 WIDTH = 140
+SHOWN = 3  # of the points that were not measured
 
 
 def rich_audit(audit: Audit) -> Group:
@@ -31,7 +27,7 @@ def rich_audit(audit: Audit) -> Group:
     parts: list[Text | Table] = [Text(_heading(audit), style="bold")]
     if audit.refusal:
         return Group(*parts, Text(f"Not applicable: {audit.refusal}"))
-    parts += [_verdicts(audit), *(Text(line) for line in _notes(audit))]
+    parts += [_verdicts(audit), *(Text(str(note)) for note in _notes(audit))]
     parts.append(Text("\nWorst cases, after: from unweave.auditing.reproduce_case import *", style="bold"))
     for result in audit.results:
         if result.worst_case is not None:
@@ -104,7 +100,7 @@ def _verdicts(audit: Audit) -> Table:
         table.add_row(head, Text(ASKS[result.name], style="italic"), "", "", "")
         for row in _most_telling(result):
             interval = f"[{_short(row.interval[0])}, {_short(row.interval[1])}]"
-            says = SAYS[row.kind] + ("" if row.counts else " (apart: not in the verdict)")
+            says = MEASURED[row.kind] + ("" if row.counts else " (apart: not in the verdict)")
             table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, _limits(row))
         table.add_row("", "", "", "", "")
     return table
@@ -131,13 +127,12 @@ def _limits(row: PropertyNumber) -> str:
     return f">= {_short(LOSSY_SHARE)}" if row.kind == "lossy" else f"<= {_short(SATISFIED)}, partly {_short(PARTLY)}"
 
 
-def _notes(audit: Audit) -> list[str]:
+def _notes(audit: Audit) -> list[Finding]:
     notes = [audit.treatment] if audit.treatment else []
     for result in audit.results:
         if result.missing:
-            shown = "; ".join(result.missing[:3])
-            more = f" and {len(result.missing) - 3} more" if len(result.missing) > 3 else ""
-            notes.append(f"{result.name}: not measured within the budget, or undefined: {shown}{more}.")
+            shown, n_more = "; ".join(result.missing[:SHOWN]), max(len(result.missing) - SHOWN, 0)
+            notes.append(Finding("points_not_measured", name=result.name, shown=shown, n_more=n_more))
     notes += audit.problems
     if audit.promises:
         found = ", ".join(
@@ -145,12 +140,17 @@ def _notes(audit: Audit) -> list[str]:
             f"{'' if promise.kept else ' BROKEN'}"
             for promise in audit.promises
         )
-        notes.append(f"Card: full marks promised up to {audit.equivalence}; measured: {found}.")
+        notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=found))
     if audit.red_team is not None:
         worst = audit.red_team
         notes.append(
-            f"Adversary: best of {worst.n_tried} encoders scores {worst.score:.3f} with a mixing share of "
-            f"{worst.mixing_share:.3f}, product {worst.product:.3f}."
+            Finding(
+                "encoder_of_adversary",
+                n_tried=worst.n_tried,
+                score=worst.score,
+                mixing_share=worst.mixing_share,
+                product=worst.product,
+            )
         )
     return notes
 

@@ -12,11 +12,12 @@ from unweave.auditing.findings.card_check import Promise
 from unweave.auditing.findings.properties import PropertyVerdict
 from unweave.auditing.measurement.grid import PROPERTIES, Property
 from unweave.codec import plain_data, restored
+from unweave.findings import Finding
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
-SCHEMA = "unweave.audit/1"
+SCHEMA = "unweave.audit/2"
 TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
 NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
 
@@ -95,10 +96,10 @@ class Audit:
     curves: tuple[CurvePoint, ...] = ()
     promises: tuple[Promise, ...] = ()
     red_team: RedTeam | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[Finding, ...] = ()
     equivalence: str = ""
-    treatment: str = ""
-    refusal: str = ""
+    treatment: Finding | None = None
+    refusal: Finding | None = None
     n_seeds: int = 0
     grid: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)

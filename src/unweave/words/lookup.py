@@ -9,9 +9,17 @@ from types import ModuleType
 from typing import Any
 
 from unweave.findings import Finding
-from unweave.words import data_caveats, diagnoses, draws, information_caveats, prediction_caveats, verdict_reasons
+from unweave.words import (
+    audits,
+    data_caveats,
+    diagnoses,
+    draws,
+    information_caveats,
+    prediction_caveats,
+    verdict_reasons,
+)
 
-TOPICS = (data_caveats, prediction_caveats, information_caveats, draws, diagnoses, verdict_reasons)
+TOPICS = (data_caveats, prediction_caveats, information_caveats, draws, diagnoses, verdict_reasons, audits)
 
 
 def _stating(topic: ModuleType) -> dict[str, Callable[..., str]]:

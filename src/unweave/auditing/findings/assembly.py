@@ -18,6 +18,7 @@ from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point
 from unweave.auditing.measurement.subjects import Subject
 from unweave.auditing.scorecard import Audit, CurvePoint, PropertyNumber, Result, WorstCase
 from unweave.evaluation.results import LIBRARIES
+from unweave.findings import Finding
 
 Outcomes = Mapping[Case, Sequence[Outcome]]
 
@@ -110,8 +111,8 @@ def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
     return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)
 
 
-def _problems(outcomes: Outcomes) -> tuple[str, ...]:
-    """Every sentence once, with the number of cells that said it and the first of them."""
+def _problems(outcomes: Outcomes) -> tuple[Finding, ...]:
+    """Every problem once, with the number of cells that had it and the first of them."""
     counts: Counter[str] = Counter()
     first: dict[str, Case] = {}
     for case, row in outcomes.items():
@@ -120,5 +121,6 @@ def _problems(outcomes: Outcomes) -> tuple[str, ...]:
                 counts[one.problem] += 1
                 first.setdefault(one.problem, case)
     return tuple(
-        f"{count} cells: {problem} (first at {written(first[problem])})" for problem, count in counts.most_common()
+        Finding("cells_without_score", n_cells=count, problem=problem, first=written(first[problem]))
+        for problem, count in counts.most_common()
     )

@@ -30,12 +30,6 @@ from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstrain
 
 Property = Literal["P1", "P2", "P3", "P4"]
 PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
-ASKS: dict[Property, str] = {
-    "P1": "does not move with the correlation of the factors",
-    "P2": "sees which factors are free: redundant ones may go, others not",
-    "P3": "does not move with the number of codes",
-    "P4": "gives nothing to codes that know nothing",
-}
 P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
 P3_TURNS = {"E5": 0, "E8": 1}  # the others later
 LAST = 1000  # after all others: so many rows and codes cost more than the rest together

@@ -12,6 +12,7 @@ from unweave.card import Card
 from unweave.card.choices import metric_of, stated_options
 from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 
 Auditable = MetricChoice | Callable[..., Any]
@@ -48,24 +49,21 @@ class Subject:
         return 0 if self.card is None else self.card.version
 
     @property
-    def treatment(self) -> str:
-        """One sentence on what is done to its scores, or nothing."""
+    def treatment(self) -> Finding | None:
+        """What is done to its scores, if anything is."""
         if self.refusal or (self.worst, self.best) == (0.0, 1.0):
-            return ""
-        return f"Scores are rescaled: {self.worst:g} counts as 0 and {self.best:g} as 1, the best."
+            return None
+        return Finding("scores_rescaled", worst=self.worst, best=self.best)
 
     @property
-    def refusal(self) -> str:
-        """One sentence on why it cannot be audited, or nothing."""
+    def refusal(self) -> Finding | None:
+        """Why it cannot be audited, where it cannot."""
         needs = () if self.card is None else tuple(n for n in self.card.needs if n not in ("factors", "codes"))
         if needs:
-            return f"{self.label} needs a {needs[0]}, and the audit's worlds and encoders have factors and codes only."
+            return Finding("needs_more_than_tables", metric=self.label, need=needs[0])
         if not math.isfinite(self.worst) or not math.isfinite(self.best):
-            return (
-                f"{self.label} has no finite worst or best score, so differences have no scale: "
-                "pass scale=(worst, best)."
-            )
-        return ""
+            return Finding("no_scale_to_audit", metric=self.label)
+        return None
 
     @property
     def _takes_seed(self) -> bool:

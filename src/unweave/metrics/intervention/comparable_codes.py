@@ -45,7 +45,13 @@ def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
 
 def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
     """Live codes on the scale of comparison: as they are, or their places between 0 and 1 among free codes."""
-    return codes if scale == "values" else _ranked(codes, comparable_codes(evidence, "values"))
+    return codes if scale == "values" else _ranked(codes, _ascending(evidence))
+
+
+@memoised(on="both")
+def _ascending(evidence: Evidence) -> FloatArray:
+    """Every live code with no factor held, sorted by itself."""
+    return np.asarray(np.sort(comparable_codes(evidence, "values"), axis=0).T, order="C")
 
 
 @memoised(on="codes")
@@ -61,13 +67,13 @@ def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
     if scale not in ("ranks", "values"):
         raise ValueError(f"scale={scale!r} is not known: use 'ranks' or 'values'.")
-    return codes if scale == "values" else _ranked(codes, codes)
+    return codes if scale == "values" else _ranked(codes, np.sort(codes, axis=0).T)
 
 
-def _ranked(codes: FloatArray, among: FloatArray) -> FloatArray:
+def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
+    """Places of codes (rows x codes) among sorted values (codes x values); ties get the middle of theirs."""
     places = np.empty(codes.shape)
-    for i in range(codes.shape[1]):
-        ascending = np.sort(among[:, i])
-        below, upto = np.searchsorted(ascending, codes[:, i], "left"), np.searchsorted(ascending, codes[:, i], "right")
-        places[:, i] = (below + upto) / (2 * ascending.size)
+    for i, values in enumerate(ascending):
+        below, upto = np.searchsorted(values, codes[:, i], "left"), np.searchsorted(values, codes[:, i], "right")
+        places[:, i] = (below + upto) / (2 * values.size)
     return places

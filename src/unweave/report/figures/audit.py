@@ -13,10 +13,11 @@ from matplotlib.lines import Line2D
 
 from unweave.auditing import Audit
 from unweave.auditing.findings.properties import LOSSY_SHARE, PARTLY, SATISFIED
-from unweave.auditing.measurement.grid import ASKS, PROPERTIES, Property
+from unweave.auditing.measurement.grid import PROPERTIES, Property
 from unweave.auditing.scorecard import CurvePoint
 from unweave.evidence import EvidenceError
 from unweave.report.figures.geometry import INK
+from unweave.words.audits import ASKS
 
 GOOD, FAIR = "#2a9d6f", "#d97706"
 VERDICT_COLOURS = {"satisfied": GOOD, "partly": FAIR, "violated": "#c0392b", "undecided": "#777777"}

@@ -1,0 +1,56 @@
+"""What an audit found of a metric, and what it could not measure."""
+
+from __future__ import annotations
+
+ASKS = {
+    "P1": "does not change with the correlation of the factors",
+    "P2": "allows redundant factors to be dropped, but not free ones",
+    "P3": "does not change with the number of codes",
+    "P4": "scores about 0 for random codes",
+}
+MEASURED = {
+    "change": "change with rho",
+    "lossless": "cost of a redundant factor",
+    "lossy": "share of the fair cost of free factors",
+    "distance": "distance from the matched code",
+    "level": "mean score",
+}
+
+
+def scores_rescaled(worst: float, best: float) -> str:
+    """A metric with other bounds than 0 and 1."""
+    return f"Scores are rescaled: {worst:g} counts as 0 and {best:g} as 1, the best."
+
+
+def needs_more_than_tables(metric: str, need: str) -> str:
+    """A metric that factors and codes are not enough for."""
+    return f"{metric} needs a {need}, and the audit's worlds and encoders have factors and codes only."
+
+
+def no_scale_to_audit(metric: str) -> str:
+    """A metric without a finite worst or best score."""
+    return f"{metric} has no finite worst or best score, so differences have no scale: pass scale=(worst, best)."
+
+
+def cells_without_score(n_cells: int, problem: str, first: str) -> str:
+    """Cells in which a metric raised or gave nan, for one reason."""
+    return f"{n_cells} cells: {problem} (first at {first})"
+
+
+def points_not_measured(name: str, shown: str, n_more: int) -> str:
+    """Points of a property without scores."""
+    more = f" and {n_more} more" if n_more else ""
+    return f"{name}: not measured within the budget, or undefined: {shown}{more}."
+
+
+def marks_of_card(equivalence: str, found: str) -> str:
+    """What the encoders that a card speaks of were given."""
+    return f"Card: full marks promised up to {equivalence}; measured: {found}."
+
+
+def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, product: float) -> str:
+    """The encoder that deceives a metric most."""
+    return (
+        f"Adversary: best of {n_tried} encoders scores {score:.3f} with a mixing share of {mixing_share:.3f}, "
+        f"product {product:.3f}."
+    )
