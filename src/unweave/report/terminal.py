@@ -17,9 +17,11 @@ from unweave.evaluation import Evaluation
 # what goes first where width is short; the checks stand in the table of one representation alone
 BESIDE_SCORES = ("measures", "reason", "chance")
 BESIDE_CHECKED = ("measures", "reason", "calibrated", "interval", "floor")
-MARKS = {"trust": "✓", "caution": "!", "do not use": "✗"}
-STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
-MEANING = "✓ trust  ! caution  ✗ do not use; scores in a row that share a letter do not differ significantly"
+MARKS = {"trust": "✓", "no verdict": "?", "caution": "!", "do not use": "✗"}
+STYLES = {"trust": "green", "no verdict": "dim", "caution": "yellow", "do not use": "red"}
+MEANING = (
+    "✓ trust  ? no verdict  ! caution  ✗ do not use; scores in a row that share a letter do not differ significantly"
+)
 REASON_WIDTH = 50
 
 

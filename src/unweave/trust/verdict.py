@@ -14,7 +14,6 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -25,11 +24,12 @@ from unweave.score import Score
 from unweave.trust.audit_table import advice, audited_name, fails, satisfies
 from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, with_factors
 from unweave.trust.diagnosis.diagnosis import Diagnosis
+from unweave.trust.floor_in_verdict import with_floor
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.repeated_scoring import raw_values, score_or_none
+from unweave.trust.verdict_record import SECTIONS, Level, Property, Reason, Verdict
 
-Level = Literal["trust", "caution", "do not use"]
-Property = Literal["P1", "P2", "P3", "P4"]
+__all__ = ["Reason", "Verdict", "verdicts"]
 
 CAUTION = 0.10
 DO_NOT_USE = 0.20
@@ -41,49 +41,7 @@ ROUNDING = 0.005
 MOST_CODES = 2000
 CORRELATED = 0.3
 CROWDED = 0.1
-SECTIONS: dict[Property, str] = {
-    "P1": "003, section 3.1",
-    "P2": "003, section 3.2",
-    "P3": "003, section 3.3",
-    "P4": "003, section 3.4",
-}
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a verdict is what it is: a finding, its weightiest quantity, where to read on, and what to do instead."""
-
-    finding: Finding
-    quantity: str
-    measured: float
-    section: str = ""
-    advice: Finding | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The finding in words."""
-        return str(self.finding)
-
-    @property
-    def instead(self) -> str:
-        """What to do instead, in words; empty where nothing is advised."""
-        return "" if self.advice is None else str(self.advice)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How far a metric's score may be trusted on these data, with the reasons, the weightiest first.
-
-    ``elsewhere`` is what the metric would give with independent factors, as many codes as factors, and enough rows;
-    nan where that could not be tried.
-
-    >>> Verdict("caution", (Reason("There are few rows.", "rows", 40.0),)).reasons[0].sentence
-    'There are few rows.'
-    """
-
-    level: Level
-    reasons: tuple[Reason, ...] = ()
-    elsewhere: float = math.nan
+SIZE = "size"  # what a metric measures that counts codes and factors
 
 
 def verdicts(
@@ -128,7 +86,10 @@ def verdicts(
     found = {}
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
-        if label in pairing and steps and _range(score) > 0:
+        without = _without_meaning(metric, score)
+        if without is not None:
+            found[label] = without
+        elif label in pairing and steps:
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
@@ -200,7 +161,7 @@ def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosi
     ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
     if level == "trust":
         ordered = (Reason(Finding("score_stable", elsewhere=elsewhere), "score elsewhere", elsewhere),)
-    return _with_floor(Verdict(level, ordered, elsewhere), floor)
+    return with_floor(Verdict(level, ordered, elsewhere), score, floor)
 
 
 @dataclass(frozen=True)
@@ -241,11 +202,25 @@ def _reason(concerns: Property, change: _Change, diagnosis: Diagnosis) -> Reason
     return Reason(found, "rows per code", ratio, section)
 
 
+def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
+    """No verdict, for metrics of which none has a meaning; None for all others."""
+    card = card_of(metric)
+    if math.isnan(score.raw):
+        reason = Reason(Finding("undefined_here"), "score", math.nan, "", Finding("read_its_caveats"))
+    elif "factors" not in card.needs:
+        reason = Reason(Finding("uses_no_factors"), "", math.nan, "", Finding("read_beside_factor_metrics"))
+    elif card.measures == SIZE:
+        reason = Reason(Finding("size_of_codes"), "", math.nan, "", Finding("read_as_size"))
+    elif _range(score) == 0:
+        reason = Reason(Finding("without_range"), "", math.nan, "", Finding("compare_with_floor"))
+    else:
+        return None
+    return Verdict("no verdict", (reason,))
+
+
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
     """The verdict from what the data are and what the audit found, where nothing could be tried."""
     name, reasons = audited_name(metric), []
-    if "factors" not in card_of(metric).needs:
-        return Verdict("caution", (Reason(Finding("uses_no_factors"), "", math.nan),))
     if diagnosis.max_correlation > CORRELATED and fails(name, "P1"):
         found = Finding("correlated_by_audit", correlation=diagnosis.max_correlation)
         reasons.append(Reason(found, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"]))
@@ -261,18 +236,7 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
     if diagnosis.n_rows < FEWEST_ROWS:
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", Finding("take_more_samples")))
-    if math.isnan(score.raw):
-        reasons.append(Reason(Finding("undefined_here"), "score", math.nan, "", Finding("read_its_caveats")))
-    return _with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), floor)
-
-
-def _with_floor(verdict: Verdict, floor: NoiseFloor | None) -> Verdict:
-    """A metric that gives noise nearly full marks says nothing, whatever else holds."""
-    if floor is None or not floor.defined or not math.isnan(floor.calibrated) or math.isnan(floor.raw):
-        return verdict
-    reason = Reason(Finding("noise_scores_high", floor=floor.floor), "noise floor", floor.floor, SECTIONS["P4"])
-    against = verdict.reasons if verdict.level != "trust" else ()
-    return Verdict("do not use", (reason, *against), verdict.elsewhere)
+    return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor)
 
 
 def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:

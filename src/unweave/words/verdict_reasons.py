@@ -95,9 +95,86 @@ def noise_scores_high(floor: float) -> str:
     return f"Random codes already score {floor:.2f}, so this metric is uninformative here."
 
 
+def scores_like_noise(value: float, floor: float, p_value: float) -> str:
+    """A low score beside a floor as low: it says what it says."""
+    return f"These codes score like random codes: {value:.2f}, and random codes get {floor:.2f} (p = {p_value:.2g})."
+
+
+def not_above_noise(value: float, floor: float, p_value: float) -> str:
+    """A score that noise reaches."""
+    return (
+        f"This score is not above noise: it is {value:.2f}, and random codes get {floor:.2f} on average "
+        f"(p = {p_value:.2g})."
+    )
+
+
+def below_noise(value: float, floor: float, calibrated: float) -> str:
+    """A score that noise beats, which makes the calibrated score negative."""
+    return (
+        f"Random codes score better: they get {floor:.2f} on average and these codes {value:.2f}. The calibrated score "
+        f"is 0 for random codes and 1 for the best, so it is negative here ({calibrated:.2f})."
+    )
+
+
+def hardly_above_noise(value: float, floor: float, calibrated: float) -> str:
+    """A score of which noise gets nearly all."""
+    return (
+        f"This score is hardly above noise: it is {value:.2f}, and random codes get {floor:.2f} on average, so its "
+        f"calibrated score is {calibrated:.2f}."
+    )
+
+
+def floor_far_from_zero(value: float, floor: float, calibrated: float) -> str:
+    """A score whose scale does not begin at 0."""
+    return (
+        f"Random codes already score {floor:.2f} here, so {value:.2f} is less than it seems: the calibrated score, "
+        f"which is 0 for random codes and 1 for the best, is {calibrated:.2f}."
+    )
+
+
+def size_of_codes() -> str:
+    """A metric of sizes alone."""
+    return "This metric counts codes and factors and does not depend on how they are related, so no verdict applies."
+
+
+def without_range() -> str:
+    """A metric whose score has no upper or lower end."""
+    return "This score has no fixed range, so a change of it cannot be called small or large."
+
+
 def advice(concerns: str, metrics: str) -> str:
     """What to do where a property matters; the metrics that have it are named."""
     return (f"Read {metrics}. " if metrics else "") + ADVICE[concerns]
+
+
+def codes_know_nothing() -> str:
+    """What to do where codes score like noise."""
+    return "Read this as no sign that the codes know the factors, and check the encoder or the pairing of rows."
+
+
+def read_calibrated_score() -> str:
+    """What to do with a high floor."""
+    return "Read the calibrated score."
+
+
+def read_a_lower_floor() -> str:
+    """What to do where noise scores as well."""
+    return "Do not read this score as evidence; read a metric with a noise floor near 0, or take more samples."
+
+
+def read_as_size() -> str:
+    """What to do with a count."""
+    return "Read it as a description of the representation."
+
+
+def compare_with_floor() -> str:
+    """What to do with a score without a range."""
+    return "Compare it with its noise floor and with other representations of the same data."
+
+
+def read_beside_factor_metrics() -> str:
+    """What to do with a metric of codes alone."""
+    return "Read it beside a metric that uses the factors, such as identification or mcc."
 
 
 def take_more_samples() -> str:

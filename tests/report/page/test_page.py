@@ -185,7 +185,7 @@ def test_text_can_be_read_in_both_schemes(browser, pages, scheme):
     assert (sum(paper) < 120) == (scheme == "dark")
     for selector in ("body", ".sub", ".small", ".legend", "nav a", "a[href='#reasons']"):
         assert contrast(rgb(browser, selector, "color"), paper) >= 4.5, selector
-    for level in ("trust", "caution", "do-not-use"):
+    for level in ("trust", "no-verdict", "caution", "do-not-use"):
         chip = f".chip.{level}"
         assert contrast(rgb(browser, chip, "color"), rgb(browser, chip, "backgroundColor")) >= 4.5
         assert browser.find_element("css selector", chip).text == level.replace("-", " ")  # not by colour alone

@@ -44,7 +44,7 @@ def test_bare_scores_are_summarised_and_say_so():
         assert (cell["floor"], cell["interval"], cell["verdict"]) == (None, None, None)
     assert "without verdicts" in summary["headline"]
     assert summary["next_steps"][-1]["sentence"].startswith("Evaluate without --quick")
-    assert summary["counts"] == {"trust": 0, "caution": 0, "do not use": 0}
+    assert summary["counts"] == {"trust": 0, "no verdict": 0, "caution": 0, "do not use": 0}
     flat = next(bar for bar in summary["charts"][0]["bars"] if bar["factor"] == "flat")
     assert flat["value"] is None  # undefined is not zero
 
@@ -58,7 +58,7 @@ def test_floor_interval_and_verdict_come_through(summary):
     assert cell["calibrated"] == pytest.approx((0.041 - 0.033) / (1 - 0.033))
     assert cell["verdict"]["level"] == "do not use"
     assert [reason["measured"] for reason in cell["verdict"]["reasons"]] == [3.0, 0.62]
-    assert summary["counts"] == {"trust": 3, "caution": 2, "do not use": 1}
+    assert summary["counts"] == {"trust": 3, "no verdict": 0, "caution": 2, "do not use": 1}
     assert summary["headline"].startswith("Of 6 scores, 3 can be trusted")
 
 

@@ -9,7 +9,7 @@ from unweave.evaluation import Evaluation
 from unweave.report.summary.summarise import summarise
 from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
 
-MARKS = {"trust": "✓ trust", "caution": "! caution", "do not use": "✗ do not use"}
+MARKS = {"trust": "✓ trust", "no verdict": "? no verdict", "caution": "! caution", "do not use": "✗ do not use"}
 
 
 def markdown_page(evaluation: Evaluation) -> str:

@@ -39,6 +39,7 @@ def _levels_in_words(judged: list[str]) -> list[str]:
     counts = {level: judged.count(level) for level in LEVELS}
     return [
         f"{counts['trust'] or 'none'} can be trusted on these data",
+        *([f"{counts['no verdict']} could not be checked"] if counts["no verdict"] else []),
         *([f"{counts['caution']} with caution"] if counts["caution"] else []),
         *([f"{counts['do not use']} should not be used"] if counts["do not use"] else []),
     ]

@@ -15,7 +15,7 @@ from unweave.evaluation import Evaluation, Row
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.verdict import Reason
 
-LEVELS = ("trust", "caution", "do not use")
+LEVELS = ("trust", "no verdict", "caution", "do not use")
 BAND = (0.05, 0.95)
 
 
@@ -98,6 +98,7 @@ def _reason_fields(reason: Reason) -> dict[str, Any]:
         "measured": _known(reason.measured),
         "section": reason.section,
         "instead": reason.instead,
+        "how": reason.how,
     }
 
 

@@ -1,0 +1,85 @@
+"""The noise floor in a verdict: a score that random codes reach is not trusted, whatever else holds.
+
+The share of its range that a metric gives to random codes decides what to say. Up to a tenth of the range is next to
+nothing: a score as low says that the codes know nothing, and may be read so. Above that the raw score cannot be read
+without its floor; above half of the range most of the score is noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+from unweave.findings import Finding
+from unweave.score import Score
+from unweave.trust.nulls.noise_floor import NoiseFloor
+from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
+
+NEXT_TO_NOTHING = 0.10  # of the metric's range
+MOSTLY_NOISE = 0.50
+ABOVE_NOISE = 0.05  # p-value
+HARDLY = 0.10  # calibrated
+GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
+
+
+def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verdict:
+    """The verdict with what the noise floor adds: at least as grave, and its reason first.
+
+    >>> from unweave.score import Score
+    >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
+    >>> found = with_floor(Verdict("trust"), Score(0.68, bounds=(0.0, 1.0), best=1.0), floor)
+    >>> found.level, found.reasons[0].sentence
+    ('do not use', 'This score is not above noise: it is 0.68, and random codes get 0.69 on average (p = 0.77).')
+    """
+    if floor is None or not floor.defined or math.isnan(score.raw) or verdict.level == "no verdict":
+        return verdict
+    judged = _judged(score, floor)
+    if judged is None:
+        return verdict
+    level, reason = judged
+    gravest = max(level, verdict.level, key=GRAVITY.index)
+    against = verdict.reasons if verdict.level != "trust" or level == "trust" else ()
+    return Verdict(gravest, (reason, *against), verdict.elsewhere)
+
+
+def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
+    """What the floor alone says, and how grave it is; None where it says nothing."""
+    share = _share_of_noise(score, floor.floor)
+    if abs(score.best - floor.floor) < HARDLY * NEXT_TO_NOTHING:
+        return "do not use", _reason(Finding("noise_scores_high", floor=floor.floor), floor)
+    if math.isnan(share):
+        return None
+    value, noise, calibrated, p_value = score.value, floor.floor, floor.calibrated, floor.p_value
+    if p_value > ABOVE_NOISE:
+        if max(share, _share_of_noise(score, value)) <= NEXT_TO_NOTHING:
+            return "trust", _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
+        if -calibrated > HARDLY:
+            return "do not use", _reason(Finding("below_noise", value=value, floor=noise, calibrated=calibrated), floor)
+        return "do not use", _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
+    if share <= NEXT_TO_NOTHING:
+        return None
+    if calibrated <= HARDLY:
+        found = Finding("hardly_above_noise", value=value, floor=noise, calibrated=calibrated)
+        return "caution", _reason(found, floor)
+    found = Finding("floor_far_from_zero", value=value, floor=noise, calibrated=calibrated)
+    return "caution" if share > MOSTLY_NOISE else "trust", _reason(found, floor)
+
+
+def _share_of_noise(score: Score, value: float) -> float:
+    """How far a value is from the worst one, as a share of the range; nan where there is no range."""
+    low, high = score.bounds
+    worst = high if score.lower_is_better else low
+    return abs(value - worst) / (high - low) if math.isfinite(high - low) else math.nan
+
+
+def _reason(found: Finding, floor: NoiseFloor) -> Reason:
+    seen = f"n_draws={max(len(floor.draws), 1)}"
+    how = f"unweave.trust.noise_floor(metric, evidence, {seen}).floor"
+    return Reason(found, "noise floor", floor.floor, SECTIONS["P4"], _advice(found), how)
+
+
+def _advice(found: Finding) -> Finding:
+    if found.kind == "scores_like_noise":
+        return Finding("codes_know_nothing")
+    if found.kind in ("hardly_above_noise", "floor_far_from_zero"):
+        return Finding("read_calibrated_score")
+    return Finding("read_a_lower_floor")

@@ -1,0 +1,125 @@
+"""The noise floor is part of every verdict: what random codes reach is not trusted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.metrics import CATALOGUE, dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
+from unweave.score import Score
+from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.floor_in_verdict import with_floor
+from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floors
+from unweave.trust.verdict import Verdict, verdicts
+
+
+def judged(value, floor, p_value, level="trust", best=1.0):
+    """The verdict of a score from 0 to 1 that was this level before its floor was looked at."""
+    calibrated = (value - floor) / (best - floor) if abs(best - floor) >= 0.01 else math.nan
+    known = NoiseFloor("it", "permutation", value, floor=floor, p_value=p_value, calibrated=calibrated)
+    return with_floor(Verdict(level), Score(value, bounds=(0.0, 1.0), best=best), known)
+
+
+@pytest.mark.parametrize(
+    ("value", "floor", "p_value", "level", "kind"),
+    [
+        (0.980, 0.980, 0.4, "do not use", "not_above_noise"),
+        (0.681, 0.691, 0.77, "do not use", "not_above_noise"),
+        (0.20, 0.60, 1.0, "do not use", "below_noise"),
+        (0.995, 0.995, 0.6, "do not use", "noise_scores_high"),
+        (0.03, 0.03, 0.4, "trust", "scores_like_noise"),
+        (0.30, 0.05, 0.2, "do not use", "not_above_noise"),  # few draws: the floor is low, the score is not
+        (0.70, 0.69, 0.005, "caution", "hardly_above_noise"),
+        (0.90, 0.69, 0.005, "caution", "floor_far_from_zero"),
+        (0.90, 0.30, 0.005, "trust", "floor_far_from_zero"),
+    ],
+)
+def test_what_a_floor_says(value, floor, p_value, level, kind):
+    found = judged(value, floor, p_value)
+    assert (found.level, found.reasons[0].finding.kind) == (level, kind)
+    assert found.reasons[0].instead
+    assert "noise_floor(metric, evidence" in found.reasons[0].how
+
+
+def test_a_low_floor_beside_a_high_score_says_nothing():
+    assert judged(0.9, 0.05, 0.005).reasons == ()
+
+
+def test_where_lower_is_better_the_worst_is_the_upper_end():
+    assert judged(0.95, 0.96, 0.4, best=0.0).reasons[0].finding.kind == "scores_like_noise"
+    assert judged(0.5, 0.5, 0.4, best=0.0).level == "do not use"
+
+
+def test_a_floor_never_makes_a_verdict_milder():
+    assert judged(0.9, 0.3, 0.005, level="do not use").level == "do not use"
+
+
+def test_negative_calibrated_scores_are_explained():
+    sentence = judged(0.20, 0.60, 1.0).reasons[0].sentence
+    assert "negative" in sentence
+    assert "-1.00" in sentence
+
+
+def of_noise(kind, n_rows, seed):
+    """Factors, and codes that know nothing of them."""
+    rng = np.random.default_rng([seed, n_rows])
+    factors = rng.normal(size=(n_rows, 4))
+    codes = {
+        "normal": lambda: rng.normal(size=(n_rows, 4)),
+        "many": lambda: rng.normal(size=(n_rows, 20)),
+        "heavy": lambda: rng.standard_t(2, size=(n_rows, 6)),
+        "levels": lambda: rng.integers(0, 5, size=(n_rows, 6)).astype(float),
+        "copies": lambda: np.tile(rng.normal(size=(n_rows, 2)), 3),
+        "mixed": lambda: rng.normal(size=(n_rows, 3)) @ rng.normal(size=(3, 10)),
+    }[kind]()
+    return Evidence(factors, codes)
+
+
+KINDS_OF_NOISE = ("normal", "many", "heavy", "levels", "copies", "mixed")
+SIZES = (60, 100, 300, 1000, 3000)
+
+
+def trusted_noise(chosen, evidence, n_draws):
+    """Metrics that are trusted although their floor is above a tenth of their range."""
+    scores = {name: metric(evidence) for name, metric in chosen.items()}
+    floors = noise_floors(chosen, evidence, n_draws=n_draws)
+    found = verdicts(chosen, scores, evidence, diagnose(evidence), floors)
+    shares = {
+        name: floor.floor if scores[name].best else 1 - floor.floor for name, floor in floors.items() if floor.defined
+    }
+    return [name for name, verdict in found.items() if verdict.level == "trust" and shares.get(name, 0) > 0.1]
+
+
+@pytest.mark.parametrize("kind", ["normal", "many", "levels"])
+def test_noise_is_not_trusted_where_the_floor_is_high(kind):
+    chosen = {"mcc": mcc, "modularity": modularity, "infomec_modularity": infomec_modularity, "minimality": minimality}
+    assert trusted_noise(chosen, of_noise(kind, 100, 0), 19) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", SIZES)
+@pytest.mark.parametrize("kind", KINDS_OF_NOISE)
+def test_noise_of_six_kinds_and_five_sizes(kind, n_rows):
+    """All metrics of points, but for two that take minutes."""
+    chosen = {
+        name: metric
+        for name, metric in CATALOGUE.items()
+        if {*metric.card.needs} == {"factors", "codes"}
+        and metric.card.min_rows <= n_rows
+        and name not in ("factors_invariance", "representations_invariance")
+    }
+    assert trusted_noise(chosen, of_noise(kind, n_rows, 1), 19) == []
+
+
+def test_metrics_of_sizes_and_without_a_range_get_no_verdict():
+    factors = np.random.default_rng(0).normal(size=(100, 2))
+    evidence = Evidence(factors, factors[:, ::-1])
+    chosen = {"dci_size": dci_size, "t_mex": t_mex, "r2": r2, "sap": sap, "mig": mig}
+    scores = {name: metric(evidence) for name, metric in chosen.items()}
+    found = verdicts(chosen, scores, evidence, diagnose(evidence))
+    for name, kind in {"dci_size": "size_of_codes", "t_mex": "without_range"}.items():
+        assert found[name].level == "no verdict"
+        assert found[name].reasons[0].finding.kind == kind
+        assert found[name].reasons[0].instead
+    assert found["r2"].level == "trust"
