@@ -32,7 +32,7 @@ ONLY_IN = {
     "torch": {"neural", "models", "integrations"},
     "safetensors": {"models"},
     "zuko": {"neural"},
-    "matplotlib": {"report", "papers", "integrations"},
+    "matplotlib": {"report", "papers", "integrations", "evaluation"},
     "jinja2": {"report"},
     "pandas": {"report"},
     "polars": {"report", "files", "sweeps"},

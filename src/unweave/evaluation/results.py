@@ -25,6 +25,7 @@ from unweave.trust.verdict import Verdict
 from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import Console, ConsoleOptions, RenderableType
 
 SCHEMA = "unweave.evaluation/4"
@@ -37,6 +38,7 @@ RENDERER_HOMES = {
     "summarise": "unweave.report.summary.summarise",
     "html_page": "unweave.report.page.html",
     "markdown_page": "unweave.report.page.markdown",
+    "evaluation_plot": "unweave.report.figures.evaluation_plot",
 }
 
 
@@ -198,6 +200,31 @@ class Evaluation:
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The report as Markdown; also written to a file if one is named."""
         return _written(self._rendered("markdown_page"), path)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metric: str | None = None,
+        representation: str | None = None,
+        factors: object = None,
+        codes: object = None,
+    ) -> Figure:
+        """A matplotlib figure; needs the extra ``unweave[report]``.
+
+        Parameters
+        ----------
+        kind : {"scores", "matrix", "factors", "pairs", "verdicts", "comparison"}, optional
+            Scores with intervals and noise (of one representation), the code-by-factor matrix of a metric, its number
+            for every factor, every factor against its matched code, the verdicts as a strip, or all representations
+            by one metric, best first (of several).
+        metric, representation : str, optional
+            Which; by default the first that fits.
+        factors, codes : tables
+            The data, for pairs: an evaluation does not keep them.
+        """
+        figure: Figure = self._rendered("evaluation_plot", kind, metric, representation, factors, codes)
+        return figure
 
     def to_frame(self, backend: str = "polars") -> Any:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
