@@ -2,15 +2,19 @@
 
 import json
 import math
+import numbers
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyRegressor
+from sklearn.model_selection import cross_val_score
 
 from unweave import Score
 from unweave.codec import plain_data
+from unweave.metrics import mcc
 
 NAN, INF = math.nan, math.inf
 ANY_NUMBER = st.floats(allow_nan=True, allow_infinity=True)
@@ -79,11 +83,25 @@ def test_parts_of_any_shape_come_back(array):
     assert back.parts["part"].dtype == np.float64
 
 
+def test_a_score_is_a_number_for_scikit_learn():
+    def recovered(_model, codes, factors):
+        return mcc(factors, codes)
+
+    z = np.random.default_rng(0).normal(size=(60, 2))
+    found = cross_val_score(DummyRegressor(), z, z, scoring=recovered, cv=2)
+    assert isinstance(Score(0.5), numbers.Real)
+    assert found.tolist() == pytest.approx([1.0, 1.0])
+    assert max(Score(0.2), Score(0.7), key=float).value == 0.7
+    assert sorted([Score(0.7), Score(0.2)])[0] == 0.2
+    assert bool(Score(0.0))  # `if row.score` asks whether there is one
+
+
 def test_scores_that_differ_are_not_equal():
     assert Score(0.5) != Score(0.5000001)
     assert Score(NAN) == Score(NAN)
     assert Score(0.5, parts={"a": np.array([1.0, NAN])}) != Score(0.5, parts={"a": np.array([1.0, 2.0])})
-    assert Score(0.5) != 0.5
+    assert Score(0.5) != 0.4
+    assert Score(0.5) != "0.5"
 
 
 class Probe:

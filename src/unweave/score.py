@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
+from unweave.real_numbers import RealNumber
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,12 @@ class ShownMatrix:
     framed: bool = True
 
 
-@dataclass(frozen=True)
-class Score:
+@dataclass(frozen=True, eq=False)
+class Score(RealNumber):
     """What a metric gives: a number within its bounds, its parts, and its caveats.
+
+    A score is a number: it can be added, compared and returned to scikit-learn, and counts with its ``value``. Two
+    scores are equal when all they hold is equal.
 
     Attributes
     ----------
@@ -71,8 +75,8 @@ class Score:
     Examples
     --------
     >>> score = Score(raw=1.02, metric="mcc", bounds=(0.0, 1.0))
-    >>> float(score), score.raw
-    (1.0, 1.02)
+    >>> float(score), score.raw, score > 0.5, score / 2
+    (1.0, 1.02, True, 0.5)
     >>> Score.from_json(score.to_json()) == score
     True
     """
@@ -110,8 +114,14 @@ class Score:
     def __float__(self) -> float:
         return self.value
 
+    def __bool__(self) -> bool:
+        return True  # 0 is a score: `if row.score` asks whether there is one
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Score) and self.to_dict() == other.to_dict()
+        return self.to_dict() == other.to_dict() if isinstance(other, Score) else super().__eq__(other)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return super().__hash__()
 
     def __repr__(self) -> str:
         note = f", {len(self.caveats)} caveat{'s' * (len(self.caveats) > 1)}" if self.caveats else ""

@@ -12,7 +12,7 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "codec", "words", "on_demand", "progress", "whole_files"},
+    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers", "whole_files"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

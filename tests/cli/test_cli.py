@@ -270,7 +270,7 @@ class TestOtherCommands:
         ("score flat.npz", "mcc needs a factor that varies, and all are constant"),
         ("score both.npz --metrics mmc", "There is no metric called 'mmc': did you mean 'mcc'?"),
         ("score both.npz --metrics mcc:corelation=rdc", "mcc has no option 'corelation'"),
-        ("score both.npz --metrics mcc:correlation=kendall", "No metric could be computed: mcc failed with ValueError"),
+        ("score both.npz --metrics mcc:correlation=kendall", "correlation='kendall' is not known: use 'pearson'"),
         ("score both.npz --kinds nominal", "'nominal' is not a kind of factor"),
         ("score both.npz --kinds hue=ordinal", "kinds names 'hue', but the factors are 'factor 0', 'factor 1'"),
         ("score angle.npz --kinds circular", "Factor 'factor 0' is circular with period 6.28319"),

@@ -10,8 +10,10 @@ import pytest
 
 import unweave
 from unweave import EvidenceError, Posterior, Score, compare, evaluate, metric, metrics
+from unweave.estimators import Linear
 from unweave.evaluation import loop
 from unweave.findings import Finding
+from unweave.metrics import mcc, mig
 from unweave.progress import Progress
 
 N_ROWS = 120
@@ -108,11 +110,53 @@ class TestFailures:
         assert str(rows[0].problem) == "half failed with ZeroDivisionError: division by zero"
         assert rows[1].score is not None
 
-    def test_wrong_option_values_are_said_in_the_row(self):
-        evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=kendall", "r2:n_folds=1", "r2"])
-        assert "'kendall' is not known: use 'pearson'" in str(evaluation.rows[0].problem)
-        assert "A split into 1 parts leaves nothing to test on" in str(evaluation.rows[1].problem)
-        assert evaluation.rows[2].score is not None
+    @pytest.mark.parametrize(
+        ("metric", "message"),
+        [
+            ("mcc:correlation=kendall", "correlation='kendall' is not known: use 'pearson', 'spearman'"),
+            ("mcc:normalise=none", "normalise='none' is not known: use 'matched' or 'coverage'"),
+            ("r2:n_folds=1", "n_folds=1 of r2 is not allowed: use a whole number from 2"),
+            (functools.partial(mig, estimator=Linear()), "is not allowed: use an estimator .Information"),
+            (functools.partial(mcc, rng=-1), "rng=-1 of mcc is not allowed: use a whole number from 0"),
+        ],
+    )
+    def test_wrong_option_values_are_refused_before_the_run(self, metric, message):
+        with pytest.raises(EvidenceError, match=message):
+            evaluate(FACTORS, CODES, metrics=[metric, "r2"])
+
+    def test_families_are_names(self):
+        labels = evaluate(FACTORS, CODES, metrics=["infomec", "mcc"], quick=True).labels
+        assert labels == ("infomec_modularity", "infomec_explicitness", "infomec_compactness", "mcc")
+        with pytest.raises(EvidenceError, match="There is no metric called 'dcii': did you mean 'dci'"):
+            evaluate(FACTORS, CODES, metrics=["dcii"])
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"codes": CODES}, "No metric can be computed from codes alone: pass factors too"),
+            ({"factors": FACTORS}, "No metric can be computed from factors alone: pass codes too"),
+            (
+                {"sampler": len},
+                "computed from a sampler alone: pass factors and codes too. Without factors",
+            ),
+        ],
+    )
+    def test_one_side_alone_says_what_is_missing(self, given, message):
+        with pytest.raises(EvidenceError, match=message):
+            evaluate(**given)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"level": None}, "level=None is not a level"),
+            ({"metrics": 123}, "metrics=123 are no metrics: pass names"),
+            ({"metrics": [123]}, "An object of type int is not a metric"),
+            ({"seeds": range(10**12)}, "There are more than 10000 seeds: pass fewer"),
+        ],
+    )
+    def test_bad_arguments_are_one_sentence(self, options, message):
+        with pytest.raises(EvidenceError, match=message):
+            evaluate(FACTORS, CODES, **({"metrics": "mcc"} | options))
 
     def test_too_few_rows_for_some(self):
         rows = {row.label: row for row in evaluate(FACTORS[:20], CODES[:20], metrics=QUICK).rows}

@@ -84,12 +84,14 @@ def test_an_edited_file_is_refused_in_one_sentence(evaluation, edit, place):
 
 
 def test_scores_by_metric_representation_and_seed(evaluation):
-    assert evaluation["mcc"] == evaluation.score("mcc", "kept", 0)
+    assert evaluation.score("mcc") == evaluation.score("mcc", "kept", 0)
     assert evaluation.score("r2", "noise", 1) != evaluation.score("r2", "noise", 0)
     with pytest.raises(KeyError, match="no score of 'dci'; there are mcc, r2, mig"):
-        evaluation["dci"]
+        evaluation.score("dci")
     with pytest.raises(EvidenceError, match="A split into 100 parts needs at least 100 rows and there are 80"):
-        evaluation["r2 (n_folds=100)"]
+        evaluation.score("r2 (n_folds=100)")
+    with pytest.raises(EvidenceError, match=r"There are 2 representations \('kept', 'noise'\): write evaluation.score"):
+        evaluation["mcc"]
 
 
 def test_mean_and_spread_over_seeds(evaluation):

@@ -3,6 +3,7 @@
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError
 from unweave.card.metric_decorator import Metric, metric, seed_from
+from unweave.card.option_values import Count, Seed, Several, Share
 from unweave.card.vocabulary import ANY_KIND, Assumption, Chance, Equivalence, Need, Variant
 
 __all__ = [
@@ -11,11 +12,15 @@ __all__ = [
     "Card",
     "CardFields",
     "Chance",
+    "Count",
     "Equivalence",
     "Metric",
     "MetricError",
     "MetricUndefined",
     "Need",
+    "Seed",
+    "Several",
+    "Share",
     "Variant",
     "metric",
     "seed_from",

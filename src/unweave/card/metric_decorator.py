@@ -14,6 +14,7 @@ import numpy as np
 
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError, check_fields
+from unweave.card.option_values import check_option_values, option_types
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
@@ -120,6 +121,7 @@ class Declaration:
         def scored(factors: object = None, codes: object = None, **given: Any) -> Score:
             refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
             evidence = _evidence_of(card, factors, codes, given)
+            check_option_values(card.name, option_types(body), given)
             refusal = card.refusal(evidence)
             if refusal:
                 raise MetricUndefined(refusal)

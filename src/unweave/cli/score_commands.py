@@ -32,7 +32,9 @@ SCORE_OPTIONS = [
     ),
     click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
-    click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, help="Runs of metrics with a random part."),
+    click.option(
+        "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, help="Runs of metrics with a random part."
+    ),
     click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
     click.option("--quick", is_flag=True, help="Scores alone, without noise floors, intervals and verdicts."),
     click.option(
@@ -187,7 +189,7 @@ def explain(name: str) -> None:
 @click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
 @click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
 @click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Latents to draw.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the latents.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
 @click.option("--keep", metavar="NATS", type=float, help="Say how many latents keep so many nats.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

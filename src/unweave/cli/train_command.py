@@ -15,7 +15,9 @@ from unweave.cli.terminal import one_sentence_errors, resumable
 @click.argument("dataset", required=False)
 @click.argument("hyperparameters", nargs=-1, type=click.UNPROCESSED)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the runs.")
-@click.option("--seeds", metavar="N", type=click.IntRange(1), default=1, show_default=True, help="Number of seeds.")
+@click.option(
+    "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Number of seeds."
+)
 @click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Steps of training.")
 @click.option("--codes", metavar="N", type=int, default=10, show_default=True, help="Number of Gaussian codes.")
 @click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Images a step.")

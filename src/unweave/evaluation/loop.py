@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import time
@@ -26,6 +27,7 @@ from unweave.findings import Finding
 from unweave.progress import progress_bar
 
 BUDGET = 30.0
+MOST_SEEDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ def evaluate(
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
         By default all of the catalogue that can be computed from what was given: metrics of posteriors appear with
-        ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``.
+        ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``. The name of a family
+        stands for all its metrics: ``"dci"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     quick : bool
@@ -163,6 +166,8 @@ def _run(
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
     if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # nan is no number of seconds either
         raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
+    if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
+        raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
     chosen = chosen_metrics(metrics)
     seed_list = _seed_list(seeds)
     jobs = [
@@ -173,6 +178,8 @@ def _run(
         if metrics is not None or metric_of(entry).card.lacking(evidence) is None
         for seed in (seed_list if _takes_seed(entry) else [None])
     ]
+    if not jobs:
+        raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
     known: dict[str, Any] = {}
     n_steps = len(jobs) + (0 if assurance.quick else 3 * len(evidences) + (len(evidences) > 1))
@@ -187,11 +194,25 @@ def _run(
     return Evaluation(tuple(rows), described_data(evidences) | known)
 
 
+def _what_is_missing(evidence: Evidence) -> str:
+    """One sentence on what was given, that no metric of the catalogue takes it alone, and what to add."""
+    sides = {"factors": evidence.n_factors, "codes": evidence.n_codes, "nuisances": evidence.nuisances.shape[1]}
+    given = [name for name, size in sides.items() if size] + ["a sampler"] * (evidence.sampler is not None)
+    missing = " and ".join(name for name in ("factors", "codes") if not sides[name])
+    return (
+        f"No metric can be computed from {' and '.join(given) or 'nothing'} alone: pass {missing} too. "
+        "Without factors a posterior (codes=Posterior(mean, std)) or a decoder (decoder=) can be measured."
+    )
+
+
 def _seed_list(seeds: int | Iterable[int]) -> list[int]:
+    several = seeds if isinstance(seeds, Iterable) else [seeds]
     try:
-        listed = [operator.index(seed) for seed in (seeds if isinstance(seeds, Iterable) else [seeds])]
+        listed = [operator.index(seed) for seed in itertools.islice(several, MOST_SEEDS + 1)]
     except TypeError:
         listed = [-1]
+    if len(listed) > MOST_SEEDS:
+        raise EvidenceError(f"There are more than {MOST_SEEDS} seeds: pass fewer.")
     if not listed or min(listed) < 0 or len(set(listed)) < len(listed):
         raise EvidenceError(f"seeds={seeds!r} are not seeds: pass a whole number from 0, or several different ones.")
     return listed

@@ -1,13 +1,15 @@
-"""Which metrics to run: by name, by text with options, as functions or partial functions."""
+"""Which metrics to run: by name, by family, by text with options, as functions or partial functions."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from unweave.card import Metric
 from unweave.card.choices import metric_of, stated_options
+from unweave.card.option_values import check_option_values, option_types
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 from unweave.names import imported, suggestion
@@ -20,12 +22,13 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
     """Metrics by label, the whole catalogue for None; a label is the name with the options that were stated."""
     if metrics is None:
         return dict(CATALOGUE)
+    if not (isinstance(metrics, Iterable) or callable(metrics)):
+        raise EvidenceError(f"metrics={metrics!r} are no metrics: pass names such as ['mcc', 'r2'], or None for all.")
     choices = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     if not choices:
         raise EvidenceError("There is no metric to compute: name at least one, or pass None for all.")
     chosen: dict[str, Any] = {}
-    for choice in choices:
-        entry = chosen_by_text(choice) if isinstance(choice, str) else choice
+    for entry in (entry for choice in choices for entry in _entries(choice)):
         label = _label(entry)
         if label in chosen and metric_of(chosen[label]) is not metric_of(entry):
             raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
@@ -33,10 +36,35 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
     return chosen
 
 
+def _entries(choice: MetricChoice) -> Iterator[Any]:
+    """The metric that was chosen, or all of the family that was named."""
+    if not isinstance(choice, str):
+        yield choice
+    elif choice.strip() in (families := metric_families()):
+        yield from families[choice.strip()]
+    else:
+        yield chosen_by_text(choice)
+
+
+def metric_families() -> dict[str, list[Metric]]:
+    """Metrics of the catalogue by the rooms they live in; a room with a metric's own name is no family.
+
+    >>> [entry.card.name for entry in metric_families()["infomec"]]
+    ['infomec_modularity', 'infomec_explicitness', 'infomec_compactness']
+    """
+    families: dict[str, list[Metric]] = {}
+    for entry in CATALOGUE.values():
+        for room in inspect.unwrap(entry).__module__.removeprefix("unweave.metrics.").split(".")[:-1]:
+            if room not in CATALOGUE:
+                families.setdefault(room, []).append(entry)
+    return families
+
+
 def _label(choice: Any) -> str:
     name, options = metric_of(choice).card.name, stated_options(choice)
     for option in options:
         _check_option(metric_of(choice), option)
+    check_option_values(name, option_types(inspect.unwrap(metric_of(choice))), options)
     stated = ", ".join(f"{option}={value}" for option, value in options.items())
     return f"{name} ({stated})" if stated else name
 
@@ -53,7 +81,9 @@ def chosen_by_text(text: str) -> Any:
     elif stated and "=" not in stated[0]:
         entry = imported(f"{name}:{stated.pop(0)}", "metric")
     else:
-        raise EvidenceError(f"There is no metric called {name!r}: {suggestion(name.lower(), CATALOGUE)}")
+        raise EvidenceError(
+            f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_families()])}"
+        )
     options = dict(_read_option(metric_of(entry), pair) for pair in stated)
     return functools.partial(entry, **options) if options else entry
 

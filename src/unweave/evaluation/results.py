@@ -17,6 +17,7 @@ from unweave.card.description import CardDescription
 from unweave.codec import CodecError, plain_data, restored
 from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence.reading.columns import quoted
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.nulls.noise_floor import NoiseFloor
@@ -114,8 +115,8 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
 class Evaluation:
     """Scores of one or several representations; print it for a table.
 
-    ``evaluation["mcc"]`` is the `Score` of a metric; `score` names the representation and the seed where there are
-    several.
+    ``evaluation["mcc"]`` is the `Score` of a metric where there is one representation; `score` names the
+    representation and the seed where there are several.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -148,6 +149,12 @@ class Evaluation:
         raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
 
     def __getitem__(self, label: str) -> Score:
+        names = self.representations
+        if len(names) > 1:
+            shown = ", ".join(map(quoted, names[:4])) + ", ..." * (len(names) > 4)
+            raise EvidenceError(
+                f"There are {len(names)} representations ({shown}): write evaluation.score({label!r}, representation)."
+            )
         return self.score(label)
 
     def row(self, label: str, representation: str) -> Row | None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence, MetricUndefined, Posterior
+from unweave import Evidence, EvidenceError, MetricUndefined, Posterior
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import (
@@ -70,7 +70,7 @@ def test_points_are_refused():
 def test_k_beyond_the_codes():
     assert any("the best 3 are all of them" in str(caveat) for caveat in sepin_at_k(None, POSTERIOR).caveats)
     assert sepin_at_k(None, POSTERIOR).raw == sepin_at_k(None, POSTERIOR, k=2).raw
-    with pytest.raises(MetricUndefined, match="k=0 leaves no code"):
+    with pytest.raises(EvidenceError, match="k=0 of sepin_at_k is not allowed: use a whole number from 1"):
         sepin_at_k(None, POSTERIOR, k=0)
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from unweave.card import Count, Seed
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -35,8 +36,8 @@ def manifold_cross_mutual_information(
     *,
     match: Literal["data", "latents"] = "data",
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
-    rng: int | np.random.Generator | None = 0,
+    n_samples: Count = 1000,
+    rng: Seed = 0,
 ) -> Score:
     """Information, in nats, that each latent shares with its partner in another decoder, by the best one-to-one match.
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unweave.card import Count, Seed
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, index_sets, mean_of
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
@@ -41,8 +42,8 @@ def manifold_entropy(
     *,
     dimensions: int | Sequence[int] | None = None,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
-    rng: int | np.random.Generator | None = 0,
+    n_samples: Count = 1000,
+    rng: Seed = 0,
 ) -> Score:
     """Entropy, in nats, of what each latent alone generates: its importance; for a set, what they generate together.
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.card import Count, Seed
 from unweave.estimators.geometry.gram import index_sets, mean_of
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
@@ -42,8 +43,8 @@ def manifold_mutual_information(
     *,
     sets: Sequence[int | Sequence[int]] | None = None,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
-    rng: int | np.random.Generator | None = 0,
+    n_samples: Count = 1000,
+    rng: Seed = 0,
 ) -> Score:
     """Information, in nats, that two latents share in the data, averaged over pairs; or that two sets share.
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unweave.card import Count, Seed
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
@@ -41,8 +42,8 @@ def manifold_total_correlation(
     *,
     partition: Sequence[int | Sequence[int]] | None = None,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
-    rng: int | np.random.Generator | None = 0,
+    n_samples: Count = 1000,
+    rng: Seed = 0,
 ) -> Score:
     """Information, in nats, that latents share in the data: 0 when each moves the data in a direction of its own.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.card import Count
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E
 from unweave.estimators.geometry.priors import Prior, StandardNormal
@@ -81,7 +82,7 @@ def spectrum(
     decoder: object,
     *,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
+    n_samples: Count = 1000,
     rng: int = 0,
 ) -> Spectrum:
     """Entropy spectrum of a decoder: an `Evidence` with one, Jacobians, a torch module, or any `Decoder`.

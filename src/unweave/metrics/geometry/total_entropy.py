@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from unweave.card import Count, Seed
 from unweave.estimators.geometry.gram import HALF_LOG_2PI_E, mean_of
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence
@@ -31,8 +32,8 @@ def total_entropy(
     evidence: Evidence,
     *,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: int = 1000,
-    rng: int | np.random.Generator | None = 0,
+    n_samples: Count = 1000,
+    rng: Seed = 0,
 ) -> Score:
     """Differential entropy, in nats, of the data that a decoder generates from its prior.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import seed_from
+from unweave.card import Count, Seed, Several, seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
 from unweave.metrics.intervention.comparable_codes import Scale
@@ -43,12 +43,12 @@ def beta_vae_score(
     *,
     scale: Scale = "ranks",
     classifier: Classifier = Logistic(),  # noqa: B008 - a frozen value
-    bins: int = 10,
-    batch_size: int = 64,
-    n_batches: int = 1000,
-    n_splits: int = 5,
+    bins: Several = 10,
+    batch_size: Several = 64,
+    n_batches: Several = 1000,
+    n_splits: Count = 5,
     rescale: bool = True,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """How often a linear classifier of mean code differences names the factor that the pairs share.
 

@@ -65,8 +65,6 @@ def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
 
 
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
-    if scale not in ("ranks", "values"):
-        raise ValueError(f"scale={scale!r} is not known: use 'ranks' or 'values'.")
     return codes if scale == "values" else _ranked(codes, np.sort(codes, axis=0).T)
 
 

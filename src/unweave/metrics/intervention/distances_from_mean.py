@@ -27,8 +27,6 @@ def mean_distances(
     seed: int,
 ) -> tuple[FloatArray, float]:
     """Mean over values of the distances that count (live codes x factors), and the rows of a typical value."""
-    if values not in ("mass", "alike"):
-        raise ValueError(f"values={values!r} is not known: use 'mass' or 'alike'.")
     codes, rows = comparable_codes(evidence, scale), np.arange(evidence.n_rows)
     distances = np.full((codes.shape[1], evidence.n_factors), np.nan)
     smallest = math.inf

@@ -8,9 +8,7 @@ rescaled so that guessing one of d factors gets 0.
 
 from __future__ import annotations
 
-import numpy as np
-
-from unweave.card import seed_from
+from unweave.card import Count, Seed, Several, seed_from
 from unweave.evidence import Evidence
 from unweave.metrics.intervention.comparable_codes import Scale
 from unweave.metrics.intervention.fixed_factors import Plan
@@ -32,12 +30,12 @@ def factor_vae_score(
     evidence: Evidence,
     *,
     scale: Scale = "ranks",
-    bins: int = 10,
-    batch_size: int = 64,
-    n_batches: int = 1000,
-    n_splits: int = 5,
+    bins: Several = 10,
+    batch_size: Several = 64,
+    n_batches: Several = 1000,
+    n_splits: Count = 5,
     rescale: bool = True,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """How often the code that moves least while a factor is held names that factor, by a vote learned on other rows.
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import metric, seed_from
+from unweave.card import Seed, Several, metric, seed_from
 from unweave.estimators.information.binning import Binning
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -49,13 +49,13 @@ from unweave.score import Score
 def irs(
     evidence: Evidence,
     *,
-    bins: int = 20,
+    bins: Several = 20,
     binning: Binning = "equal_mass",
     quantile: float = 0.99,
     overall: Literal["quantile", "largest"] = "quantile",
     values: Literal["mass", "alike"] = "mass",
     scale: Scale = "values",
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """How little each code moves, at worst, while its best factor is held and all others vary.
 
@@ -91,8 +91,6 @@ def irs(
     live = live_points(evidence)
     if not live.any():
         return Score(math.nan, caveats=(NO_CODES,))
-    if overall not in ("quantile", "largest"):
-        raise ValueError(f"overall={overall!r} is not known: use 'quantile' or 'largest'.")
     codes = comparable_codes(evidence, scale)
     movement = far(codes, quantile if overall == "quantile" else 1.0)
     ceiling = movement if overall == "quantile" else np.full_like(movement, np.inf)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Count, Seed, Several, seed_from
 from unweave.evidence import Evidence
 from unweave.metrics.intervention.comparable_codes import Scale
 from unweave.metrics.intervention.fixed_factors import Plan
@@ -35,12 +35,12 @@ def relevance_factor_vae_score(
     evidence: Evidence,
     *,
     scale: Scale = "ranks",
-    bins: int | None = None,
-    batch_size: int = 64,
-    n_batches: int = 1000,
-    n_splits: int = 5,
+    bins: Several | None = None,
+    batch_size: Several = 64,
+    n_batches: Several = 1000,
+    n_splits: Count = 5,
     rescale: bool = True,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """How often the code that moves most while all factors but one are held names the free one.
 

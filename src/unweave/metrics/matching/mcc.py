@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import metric, seed_from
+from unweave.card import Seed, metric, seed_from
 from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
 from unweave.estimators.dependence.random_dependence import RandomDependence
 from unweave.estimators.matching import best_matching, matched_correlation_by_chance
@@ -49,7 +49,7 @@ def mcc(
     correlation: Literal["pearson", "spearman", "rdc"] | Correlation = "pearson",
     normalise: Literal["matched", "coverage"] = "matched",
     cross_fit: bool = False,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """Mean correlation of the best one-to-one matching of codes and factors.
 
@@ -75,11 +75,7 @@ def mcc(
     >>> round(float(mcc(factors, factors[:, ::-1] * [3, -1])), 3)
     1.0
     """
-    if normalise not in ("matched", "coverage"):
-        raise ValueError(f"normalise={normalise!r} is not known: use 'matched' or 'coverage'.")
-    chosen = BY_NAME.get(correlation) if isinstance(correlation, str) else correlation
-    if chosen is None:
-        raise ValueError(f"correlation={correlation!r} is not known: use {', '.join(map(repr, BY_NAME))}.")
+    chosen = BY_NAME[correlation] if isinstance(correlation, str) else correlation
     matrix = correlation_matrix(evidence, chosen)
     free = np.flatnonzero(varying(evidence))
     codes, columns = best_matching(matrix[:, free])

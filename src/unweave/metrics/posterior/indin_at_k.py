@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from unweave.card import Count
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
@@ -21,7 +22,7 @@ from unweave.score import Score
 def indin_at_k(
     evidence: Evidence,
     *,
-    k: int = 3,
+    k: Count = 3,
     estimator: MixtureSampling = SAMPLING,
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import MetricUndefined, metric
+from unweave.card import metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.posterior_protocols import Sampled
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
@@ -49,8 +49,6 @@ def best_k(
     evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
     """Mean over the k codes that have most of this part."""
-    if k < 1:
-        raise MetricUndefined(f"k={k} leaves no code to average: choose 1 or more.")
     few = (Finding("fewer_codes_than_k", n_codes=evidence.n_codes, k=k),) if k > evidence.n_codes else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last

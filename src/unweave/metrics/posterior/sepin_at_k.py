@@ -8,6 +8,7 @@ on a grid.
 
 from __future__ import annotations
 
+from unweave.card import Count
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
@@ -20,7 +21,7 @@ from unweave.score import Score
 def sepin_at_k(
     evidence: Evidence,
     *,
-    k: int = 3,
+    k: Count = 3,
     estimator: MixtureSampling = SAMPLING,
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import metric, seed_from
+from unweave.card import Seed, Several, Share, metric, seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -37,10 +37,10 @@ def explicitness(
     evidence: Evidence,
     *,
     probe: Classifier = Logistic(),  # noqa: B008 - a frozen value
-    bins: int = 10,
-    test_share: float = 0.2,
-    max_rows: int = MOST_ROWS,
-    rng: int | np.random.Generator | None = 0,
+    bins: Several = 10,
+    test_share: Share = 0.2,
+    max_rows: Several = MOST_ROWS,
+    rng: Seed = 0,
 ) -> Score:
     """How well a logistic probe tells each value of each factor from its other values, on held-out rows, averaged.
 

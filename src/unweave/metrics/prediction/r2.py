@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import metric, seed_from
+from unweave.card import Seed, Several, metric, seed_from
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
@@ -34,8 +34,8 @@ def r2(
     evidence: Evidence,
     *,
     probe: Probe = Linear(),  # noqa: B008 - a frozen value
-    n_folds: int = 5,
-    rng: int | np.random.Generator | None = 0,
+    n_folds: Several = 5,
+    rng: Seed = 0,
 ) -> Score:
     """How much of the factors' variance a probe predicts from all codes together, on rows it has not seen.
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import metric, seed_from
+from unweave.card import Seed, Several, metric, seed_from
 from unweave.estimators.dependence.correlation import Pearson
 from unweave.estimators.information.binning import levels
 from unweave.estimators.probes.line_classifiers import LineClassifier, Neighbourhood
@@ -45,8 +45,8 @@ def sap(
     classify: Literal["categorical", "discrete", "none"] = "categorical",
     classifier: LineClassifier = Neighbourhood(),  # noqa: B008 - a frozen value
     rescale: bool = True,
-    n_folds: int = 5,
-    rng: int | np.random.Generator | None = 0,
+    n_folds: Several = 5,
+    rng: Seed = 0,
 ) -> Score:
     """Gap between the two codes that alone predict a factor best, averaged over factors.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, Several, seed_from
 from unweave.estimators.information.information_protocols import JointInformation
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.usable_information import UsableInformation
@@ -33,8 +33,8 @@ def infomec_explicitness(
     evidence: Evidence,
     *,
     estimator: JointInformation = UsableInformation(),  # noqa: B008 - a frozen value
-    bins: int = 20,
-    rng: int | np.random.Generator | None = 0,
+    bins: Several = 20,
+    rng: Seed = 0,
 ) -> Score:
     """Share of a factor's entropy that a linear classifier on all codes saves on held-out rows, averaged over factors.
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from unweave.card import seed_from
+from unweave.card import Count, Seed, seed_from
 from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -39,8 +37,8 @@ def factors_invariance(
     *,
     estimator: Information = CODE_SCALE,
     joint: JointInformation = USABLE,
-    most_units: int = 256,
-    rng: int | np.random.Generator | None = 0,
+    most_units: Count = 256,
+    rng: Seed = 0,
 ) -> Score:
     """Share of what a code holds that other factors do not add to once its own factor is known, averaged over codes.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, seed_from
 from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
@@ -42,7 +42,7 @@ def minimality(
     *,
     estimator: Information = CODE_SCALE,
     joint: JointInformation = USABLE,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """Share of what a code holds that is about one factor, averaged over codes; also right for dependent factors.
 

@@ -8,9 +8,7 @@ is lost has the divisor of minimality (eq. 5), so that m_ij <= n_ij, which is th
 
 from __future__ import annotations
 
-import numpy as np
-
-from unweave.card import seed_from
+from unweave.card import Count, Seed, seed_from
 from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.excess_information import invariance, told_beyond
@@ -34,8 +32,8 @@ def nuisances_invariance(
     *,
     estimator: Information = CODE_SCALE,
     joint: JointInformation = USABLE,
-    most_units: int = 256,
-    rng: int | np.random.Generator | None = 0,
+    most_units: Count = 256,
+    rng: Seed = 0,
 ) -> Score:
     """Share of what a code holds that nuisances do not add to once its own factor is known, averaged over codes.
 

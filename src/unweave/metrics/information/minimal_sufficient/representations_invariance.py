@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, seed_from
 from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
@@ -33,7 +33,7 @@ def representations_invariance(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
     joint: JointInformation = USABLE,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """Share of a factor's entropy that the other codes do not add to its best code, averaged over factors.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, seed_from
 from unweave.estimators.information.information_protocols import Information, JointInformation
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
@@ -37,7 +37,7 @@ def sufficiency(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
     joint: JointInformation = USABLE,
-    rng: int | np.random.Generator | None = 0,
+    rng: Seed = 0,
 ) -> Score:
     """Share of a factor's entropy that its best code tells, averaged over factors; also right for dependent factors.
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import Variant, metric
+from unweave.card import Share, Variant, metric
 from unweave.estimators.dependence.conditional_independence import (
     IndependenceTest,
     LinearCovariance,
@@ -63,7 +63,7 @@ def t_mex(
     adjacency: ArrayLike | None = None,
     score: Literal["mismatches", "alignment"] = "mismatches",
     correction: Correction = "holm",
-    level: float = 0.05,
+    level: Share = 0.05,
 ) -> Score:
     """Number of mismatches between the factors that each code depends on and those it should depend on.
 
@@ -96,8 +96,6 @@ def t_mex(
     >>> float(t_mex(factors, factors @ [[1.0, 1.0], [1.0, -1.0]] + 0.1 * noise))
     2.0
     """
-    if score not in ("mismatches", "alignment"):
-        raise ValueError(f"score={score!r} is not known: use 'mismatches' or 'alignment'.")
     chosen = BY_NAME.get(test) if isinstance(test, str) else test
     if chosen is None:
         raise ValueError(f"test={test!r} is not known: use {', '.join(map(repr, BY_NAME))}.")

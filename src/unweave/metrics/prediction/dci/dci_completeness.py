@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, Share, seed_from
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -43,8 +43,8 @@ def dci_completeness(
     probe: Probe = DEFAULT_PROBE,
     normalise: Normalise = "factor",
     weights: Weights = "importance",
-    test_share: float = 0.2,
-    rng: int | np.random.Generator | None = 0,
+    test_share: Share = 0.2,
+    rng: Seed = 0,
 ) -> Score:
     """How far each factor is read from one code only, averaged over factors.
 

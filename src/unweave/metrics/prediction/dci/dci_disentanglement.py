@@ -8,9 +8,7 @@ with R_ij the importance of code i for factor j and H_d the entropy with logarit
 
 from __future__ import annotations
 
-import numpy as np
-
-from unweave.card import seed_from
+from unweave.card import Seed, Share, seed_from
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -39,8 +37,8 @@ def dci_disentanglement(
     probe: Probe = DEFAULT_PROBE,
     normalise: Normalise = "factor",
     weights: Weights = "importance",
-    test_share: float = 0.2,
-    rng: int | np.random.Generator | None = 0,
+    test_share: Share = 0.2,
+    rng: Seed = 0,
 ) -> Score:
     """How far each code is important for one factor only, averaged over codes by their importance.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.card import metric, seed_from
+from unweave.card import Seed, Several, Share, metric, seed_from
 from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -36,9 +36,9 @@ def dci_explicitness(
     *,
     ladder: LinearThenTrees = LinearThenTrees(),  # noqa: B008 - a frozen value
     floor: Floor = "zero",
-    test_share: float = 0.2,
-    max_rows: int = 20_000,
-    rng: int | np.random.Generator | None = 0,
+    test_share: Share = 0.2,
+    max_rows: Several = 20_000,
+    rng: Seed = 0,
 ) -> Score:
     """How much of the factors is read with how little capacity: the area above the loss-capacity curve, averaged.
 

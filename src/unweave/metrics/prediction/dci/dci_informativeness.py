@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import seed_from
+from unweave.card import Seed, Share, seed_from
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -35,8 +35,8 @@ def dci_informativeness(
     *,
     probe: Probe = DEFAULT_PROBE,
     measure: Literal["skill", "accuracy"] = "skill",
-    test_share: float = 0.2,
-    rng: int | np.random.Generator | None = 0,
+    test_share: Share = 0.2,
+    rng: Seed = 0,
 ) -> Score:
     """How well a probe of each factor predicts it from all codes, on held-out rows, averaged over factors.
 
@@ -62,8 +62,6 @@ def dci_informativeness(
     >>> float(dci_informativeness(factors, factors ** 3)) > 0.95
     True
     """
-    if measure not in ("skill", "accuracy"):
-        raise ValueError(f"measure={measure!r} is not known: use 'skill' or 'accuracy'.")
     found = importance(evidence, probe, test_share, seed_from(rng))
     per_factor = found.skill if measure == "skill" else found.accuracy
     return Score(

@@ -22,8 +22,6 @@ def area_above_curve(capacities: FloatArray, losses: FloatArray, floor: Floor) -
     >>> area_above_curve(np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.5, 0.0]), "zero")
     0.625
     """
-    if floor not in ("zero", "best"):
-        raise ValueError(f"floor={floor!r} is not known: use 'zero' or 'best'.")
     lowest = np.minimum.accumulate(np.minimum(losses, 1.0))
     span = float(capacities[-1] - capacities[0])
     if floor == "zero":

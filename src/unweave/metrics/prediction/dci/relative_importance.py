@@ -49,8 +49,6 @@ def relative_importance(
     matrix, skill = found.matrix[:, varying(evidence)], found.skill[varying(evidence)]
     if normalise == "none":
         return matrix
-    if normalise not in ("factor", "skill"):
-        raise ValueError(f"normalise={normalise!r} is not known: use 'factor', 'skill' or 'none'.")
     totals = matrix.sum(axis=0)
     shares = np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
     return shares if normalise == "factor" else shares * np.clip(np.nan_to_num(skill), 0.0, 1.0)
@@ -69,8 +67,6 @@ def concentration(rows: FloatArray) -> FloatArray:
 
 def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> float:
     """Mean over rows that have any importance, by importance or each alike; nan where there is none."""
-    if weights not in ("importance", "uniform"):
-        raise ValueError(f"weights={weights!r} is not known: use 'importance' or 'uniform'.")
     used = totals > 0
     if not used.any():
         return float("nan")
