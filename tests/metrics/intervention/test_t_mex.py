@@ -20,7 +20,11 @@ def gaussians(rng, n_rows, n_factors, rho):
     return np.sqrt(rho) * shared + np.sqrt(1 - rho) * rng.normal(size=(n_rows, n_factors))
 
 
-def mean_mismatches(test, encoder, rho, n_seeds=50):
+# a few data sets in every run, as many as the claim is about in the study
+RUNS = [(0.0, 10), pytest.param(0.0, 50, marks=pytest.mark.slow), pytest.param(0.7, 50, marks=pytest.mark.slow)]
+
+
+def mean_mismatches(test, encoder, rho, n_seeds):
     counts = []
     for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
@@ -37,16 +41,16 @@ def mixed(rng, factors):
     return factors @ rng.normal(size=(5, 5))
 
 
-@pytest.mark.parametrize("rho", [0.0, pytest.param(0.7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("rho", "n_seeds"), RUNS)
 @pytest.mark.parametrize("test", TESTS)
-def test_permuted_and_scaled_factors_have_no_mismatch(test, rho):
-    assert mean_mismatches(test, permuted_and_scaled, rho) <= 0.1
+def test_permuted_and_scaled_factors_have_no_mismatch(test, rho, n_seeds):
+    assert mean_mismatches(test, permuted_and_scaled, rho, n_seeds) <= 0.1
 
 
-@pytest.mark.parametrize("rho", [0.0, pytest.param(0.7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("rho", "n_seeds"), RUNS)
 @pytest.mark.parametrize("test", TESTS)
-def test_a_dense_mixing_has_all_mismatches(test, rho):
-    assert 19.4 <= mean_mismatches(test, mixed, rho, n_seeds=20) <= 20.0
+def test_a_dense_mixing_has_all_mismatches(test, rho, n_seeds):
+    assert 19.4 <= mean_mismatches(test, mixed, rho, min(n_seeds, 20)) <= 20.0
 
 
 @pytest.mark.parametrize("test", TESTS)
