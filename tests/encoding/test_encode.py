@@ -265,3 +265,27 @@ def test_a_broken_file_of_codes(tmp_path):
     for name, message in (("cut", "not a whole file"), ("other", "no array"), ("none", "no file")):
         with pytest.raises(EvidenceError, match=message):
             read_encoded(tmp_path / f"{name}.npz")
+
+
+class Opened:
+    """What a file must not do to those who read it."""
+
+    def __reduce__(self):
+        return print, ("code of the file was run",)
+
+
+def test_a_file_of_codes_runs_nothing(tmp_path, capsys):
+    path = encode(means, SPRITES, rows=20).save(tmp_path / "codes.npz")
+    with np.load(path) as content:
+        arrays = dict(content)
+    arrays["codes"] = np.array([Opened()], dtype=object)
+    np.savez(path, **arrays)
+    with pytest.raises(EvidenceError):
+        read_encoded(path)
+    assert capsys.readouterr().out == ""
+
+
+def test_rows_drawn_without_a_seed_are_those_of_seed_zero():
+    drawn, named, other = (encode(means, SPRITES, rows=30, **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
+    assert (drawn.indices == named.indices).all()
+    assert not (drawn.indices == other.indices).all()

@@ -1,6 +1,7 @@
 """Flows learn, resume as if they had never stopped, and the three objectives do what Figures 1 and 2 of 000 show."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -135,3 +136,18 @@ def test_figure_2_torus(tmp_path):
     assert alone.distance_from(truth) > 0.5
     assert alone.total_correlation_per_latent > 0.3
     assert alone.rows_on_the_diagonal() < 10
+
+
+class Opened:
+    """What a file must not do to those who read it."""
+
+    def __reduce__(self):
+        return print, ("code of the file was run",)
+
+
+def test_a_checkpoint_runs_nothing(tmp_path, capsys):
+    path = tmp_path / "flow.pt"
+    torch.save({"stated": Opened()}, path)
+    with pytest.raises(pickle.UnpicklingError):
+        train(CouplingFlow(2, SMALL), gaussian(), settings=FlowTraining(n_steps=2), checkpoint=path)
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,99 @@
+"""What codes respond to: Sobol indices with closed forms, and the columns and fits that they come from."""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.responses.code_responses import MODELS, responses_to_factors
+from unweave.responses.factor_bases import factor_bases, has_lumps
+from unweave.responses.factor_views import factor_view
+from unweave.responses.one_factor import local_fit
+
+N = 1000
+Z = np.random.default_rng(5).normal(size=(N, 4))
+
+
+def responses(codes, factors=Z, **options):
+    return responses_to_factors(Evidence(factors, np.column_stack(codes), **options), 5, 0)[0]
+
+
+def test_sums_have_the_shares_of_their_terms():
+    found = responses([Z[:, 0] + 2 * Z[:, 1], Z[:, 2]])
+    np.testing.assert_allclose(found.purity[0], [0.2, 0.8, 0, 0], atol=0.02)
+    np.testing.assert_allclose(found.purity[1], [0, 0, 1, 0], atol=0.02)
+    assert found.factor.tolist() == [-1, 2]
+    np.testing.assert_allclose(found.signal, 1, atol=0.01)
+
+
+def test_noise_is_nobodys():
+    rng = np.random.default_rng(6)
+    found = responses([Z[:, 0] + rng.normal(size=N), rng.normal(size=N)])
+    assert found.informative.tolist() == [True, False]
+    assert found.purity[0, 0] == pytest.approx(0.5, abs=0.06)
+    assert found.signal[0] == pytest.approx(0.5, abs=0.06)
+    assert not found.purity[1].any()
+
+
+def test_of_a_product_no_factor_has_a_share_of_its_own():
+    """Var E[a + a b | a] is half of the variance, Var E[a + a b | b] nothing."""
+    product, both = responses([Z[:, 0] * Z[:, 1], Z[:, 0] + Z[:, 0] * Z[:, 1]]).purity
+    assert product.max() < 0.05
+    assert both[0] == pytest.approx(0.5, abs=0.12)
+    assert both[1:].max() < 0.05
+
+
+def test_products_of_pairs_are_told_from_sums_and_from_more():
+    found = responses([Z[:, 0] * Z[:, 1], Z[:, 0] + np.sin(Z[:, 1])])
+    assert [MODELS[k] for k in found.model] == ["pairs", "additive"]
+    assert found.explained[0] > 0.9
+
+
+def test_do_codes_are_codes_of_independent_factors():
+    """With factors that correlate by .8, a + b varies by 3.6; set on their own, by 2."""
+    a = Z[:, 0]
+    b = 0.8 * a + 0.6 * Z[:, 1]
+    found = responses([(a + b) / np.sqrt(3.6)], factors=np.column_stack([a, b]))
+    assert found.do_codes.var() == pytest.approx(2 / 3.6, abs=0.06)
+    np.testing.assert_allclose(found.purity[0], 0.5, atol=0.03)
+
+
+def test_a_circle_has_whole_harmonics_of_variance_one():
+    degrees = np.random.default_rng(7).uniform(0, 360, N)
+    [circle] = factor_bases(Evidence({"angle": degrees}, Z, kinds={"angle": "circular:360"}))
+    angle = np.radians(degrees)
+    np.testing.assert_allclose(circle.linear, np.sqrt(2) * np.column_stack([np.cos(angle), np.sin(angle)]))
+    assert circle.smooth.shape[1] == 8
+    assert circle.products.shape[1] == 4
+    np.testing.assert_allclose(np.cov(circle.smooth, rowvar=False, bias=True), np.eye(8), atol=1e-8)
+
+
+def test_rows_next_to_a_row_lie_on_both_sides():
+    """Of a straight line the mean of neighbours is the line itself, within the gap between rows."""
+    line = np.linspace(-1, 1, N)
+    [factor] = factor_bases(Evidence(line[:, None], line[:, None]))
+    found = local_fit(factor, line[:, None], np.arange(N) % 5)
+    inner = slice(20, -20)
+    assert abs((found.of_many[inner, 0] - line[inner]).mean()) < 0.1 * (line[1] - line[0])
+    assert abs((found.of_three[inner, 0] - line[inner]).mean()) < (line[1] - line[0])
+
+
+def test_noise_beside_a_jump_is_that_of_the_rows():
+    rng = np.random.default_rng(8)
+    place = np.sort(rng.normal(size=N))
+    codes = 5.0 * (place > 0) + 0.3 * rng.normal(size=N)
+    [factor] = factor_bases(Evidence(place[:, None], codes[:, None]))
+    noise = local_fit(factor, codes[:, None], np.arange(N) % 5).noise
+    assert noise[0] == pytest.approx(0.09, rel=0.2)
+
+
+def test_even_values_have_no_lumps_and_few_equal_ones_make_none():
+    even = np.linspace(0, 1, N)
+    assert not has_lumps(even)
+    assert not has_lumps(np.r_[even, 0.5, 0.5])
+    assert has_lumps(np.r_[even, np.full(N // 4, 0.5)])
+
+
+def test_views_are_standardised():
+    view = factor_view(Evidence({"x": 3 + 5 * Z[:, 0]}), 0)
+    assert view.targets.std() == pytest.approx(1)
+    assert view.targets.mean() == pytest.approx(0, abs=1e-9)
