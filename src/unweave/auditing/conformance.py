@@ -15,6 +15,7 @@ from unweave.score import Score
 
 N_ROWS, N_FACTORS, N_DRAWS = 2000, 4, 3
 N_ROWS_OF_POSTERIORS = 1200  # a draw from a posterior costs the density of every row
+N_ROWS_OF_CALLS = 400  # where a number is compared with itself alone
 N_LEVELS, POSTERIOR_STD = 4, 0.05
 CHANCE_TOLERANCE = 0.05
 MOST_REMEMBERED = 64
@@ -207,7 +208,8 @@ def _inputs(metric: Metric) -> tuple[np.ndarray, ...]:
     """Arrays that the metric can be called with."""
     if "decoder" in metric.card.needs:
         return _with_reference(metric, _columns(0))
-    return _factors(metric, 0), _factors(metric, 0) + _factors(metric, 1)
+    few = slice(max(N_ROWS_OF_CALLS, metric.card.min_rows))
+    return _factors(metric, 0)[few], (_factors(metric, 0) + _factors(metric, 1))[few]
 
 
 def _called(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
