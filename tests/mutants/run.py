@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for each run of pytest")
     parser.add_argument("--reaching", type=float, default=120.0, help="CPU seconds of tests that reach a fault")
-    parser.add_argument("--relevant", action="store_true", help="run only tests that reach a fault, or else that it names")
+    parser.add_argument("--relevant", action="store_true", help="run only tests that reach a fault, or that it names")
     chosen = parser.parse_args()
     faults = [
         fault for path in chosen.lists for fault in faults_in(path) if chosen.only in fault.name + " " + fault.file

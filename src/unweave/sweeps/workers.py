@@ -1,7 +1,8 @@
 """Where cells are computed: here, in processes of this machine, or on a Dask cluster.
 
 In processes, every cell has a process to itself while it runs. One that ends its process (a segmentation fault, out of
-memory) or does not come to an end is known by name, is given up, and takes no other with it.
+memory) or does not come to an end is known by name, is given up, and takes no other with it. A time limit is on the
+cell alone: the start of its process does not count.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def in_processes(
         while waiting or running:
             while waiting and len(running) < n_processes:
                 number, n_tries = waiting.popleft()
-                process = idle.pop() if idle else ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS)
+                process = idle.pop() if idle else _started(compute, tasks[number], bool(time_limit))
                 deadline = time.monotonic() + time_limit if time_limit else float("inf")
                 running[process.submit(compute, tasks[number])] = _Running(number, n_tries, process, deadline)
             soonest = min(entry.deadline for entry in running.values())
@@ -79,6 +80,18 @@ def in_processes(
     finally:
         for process in [*idle, *(entry.process for entry in running.values())]:
             process.shutdown(wait=True, kill_workers=True)
+
+
+def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
+    """A new process; if asked for in full, one that has imported what the task needs, so that no limit counts that."""
+    process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS)
+    if in_full:
+        wait([process.submit(_received, compute, task)])
+    return process
+
+
+def _received(*_items: Any) -> None:
+    """Nothing more than to have been unpickled."""
 
 
 def on_cluster(compute: Compute, tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any], None, None]:

@@ -287,3 +287,24 @@ def test_a_random_decoder_gets_what_the_score_says_it_would(n_outputs, partition
     score = manifold_total_correlation(drawn, partition=partition)
     assert score.raw == pytest.approx(score.parts["random_decoder"][0], abs=4 * score.parts["standard_error"][0])
     assert score.parts["standard_error"][0] < 0.02
+
+
+class InBlocks:
+    """A decoder that gives its Jacobians so many at a time."""
+
+    def __init__(self, decoder, rows):
+        self.decoder, self.rows, self.latent_size = decoder, rows, decoder.latent_size
+
+    def jacobian_blocks(self, latents):
+        for start in range(0, len(latents), self.rows):
+            yield from self.decoder.jacobian_blocks(latents[start : start + self.rows])
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(7, 20), (20, 7), (50, 3)])
+def test_blocks_of_two_decoders_need_not_have_one_size(ours, theirs):
+    decoder, reference = TwoMoons(), LinearDecoder(np.array([[1.0, 0.5], [0.0, 2.0]]))
+    whole = manifold_cross_mutual_information(decoder, reference, match="latents", n_samples=50)
+    cut = manifold_cross_mutual_information(
+        InBlocks(decoder, ours), InBlocks(reference, theirs), match="latents", n_samples=50
+    )
+    assert cut.raw == pytest.approx(whole.raw, rel=1e-12)

@@ -133,6 +133,10 @@ def test_a_sampler_that_breaks_its_word():
     z = np.random.default_rng(6).normal(size=(200, 2))
     with pytest.raises(EvidenceError, match="shape"):
         factor_vae_score(Evidence(z, z, sampler=lambda fixed, n_rows, rng: (z, z)))
+    spoilt = np.random.default_rng(7).normal(size=(20_000, 2))
+    spoilt[3, 1] = np.nan
+    with pytest.raises(EvidenceError, match="missing or infinite"):
+        factor_vae_score(Evidence(z, z, sampler=lambda fixed, n_rows, rng: (spoilt[:n_rows], spoilt[:n_rows])))
 
 
 def test_all_kinds_together():
