@@ -10,6 +10,7 @@ from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import informativeness, jemmig, misjed, rmig, separability, windin, wsepin
 
 PEER = values("posterior.json")["c09s"]
+LIMITS = (-4.0, 4.0)
 SINGLE_PRECISION = 3e-6
 
 
@@ -22,7 +23,7 @@ def evidence():
 
 @pytest.mark.parametrize("bins", [100, 20])
 def test_rmig_and_jemmig_on_a_grid(evidence, bins):
-    centre, expected = QuantisedPosterior(bins, rule="centre"), PEER[f"quantised_{bins}"]
+    centre, expected = QuantisedPosterior(bins, LIMITS, rule="centre"), PEER[f"quantised_{bins}"]
     gap, joint = rmig(evidence, estimator=centre), jemmig(evidence, estimator=centre)
     assert gap.raw == pytest.approx(expected["rmig"], abs=SINGLE_PRECISION)
     assert joint.raw == pytest.approx(expected["jemmig"], abs=SINGLE_PRECISION)
@@ -35,17 +36,17 @@ def test_rmig_and_jemmig_on_a_grid(evidence, bins):
 def test_exact_masses_differ_little_at_100_bins_and_more_at_20(evidence):
     """A density at the centre of a bin wider than the posterior's std is not its mass."""
     for bins, least, most in [(100, 0.0005, 0.005), (20, 0.01, 0.05)]:
-        exact = rmig(evidence, estimator=QuantisedPosterior(bins)).raw
+        exact = rmig(evidence, estimator=QuantisedPosterior(bins, LIMITS)).raw
         assert least < abs(exact - PEER[f"quantised_{bins}"]["rmig"]) < most
 
 
 def test_informativeness_on_a_grid(evidence):
-    score = informativeness(evidence, estimator=QuantisedPosterior(rule="centre"), normalise=False)
+    score = informativeness(evidence, estimator=QuantisedPosterior(limits=LIMITS, rule="centre"), normalise=False)
     np.testing.assert_allclose(list(score.per_code.values()), PEER["informativeness_100"], atol=SINGLE_PRECISION)
 
 
 def test_misjed(evidence):
-    score = misjed(evidence, estimator=QuantisedPosterior(rule="centre"), normalise=False)
+    score = misjed(evidence, estimator=QuantisedPosterior(limits=LIMITS, rule="centre"), normalise=False)
     assert score.raw == pytest.approx(PEER["misjed_100"]["mean"], abs=SINGLE_PRECISION)
     order = PEER["misjed_100"]["order"]
     matrix = np.nan_to_num(score.parts["misjed_matrix"], nan=-1.0)[np.ix_(order, order)]

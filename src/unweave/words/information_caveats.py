@@ -74,6 +74,15 @@ def information_near_limit(information: float, limit: float) -> str:
     )
 
 
+def samples_told_apart(information: float, limit: float) -> str:
+    """Codes that tell every sample from every other, so that what they share cannot be estimated."""
+    return (
+        f"All codes together tell every sample from every other (I(x, z) is estimated as {information:.2f} of at most "
+        f"log N = {limit:.2f} nats), so what codes share cannot be estimated and the score is undefined: pass more "
+        "samples, or wider posteriors."
+    )
+
+
 def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ...]) -> str:
     """Information within one value of a factor that its rows cannot resolve."""
     return (

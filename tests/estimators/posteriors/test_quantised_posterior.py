@@ -7,6 +7,7 @@ from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 
 RNG = np.random.default_rng(0)
 MEAN = RNG.normal(size=(3000, 3)) * [1.0, 2.0, 0.1]
+LIMITS = (-4.0, 4.0)
 STD = np.exp(RNG.uniform(-7, 1, size=(3000, 3)))
 
 
@@ -20,7 +21,7 @@ def direct_masses(mean, std, grid):
 @pytest.mark.parametrize("bins", [2, 20, 100, 400])
 def test_masses_to_a_millionth(bins):
     """Posteriors from a hundredth of a bin to the whole range, means inside and outside it."""
-    grid = QuantisedPosterior(bins)
+    grid = QuantisedPosterior(bins, LIMITS)
     for i in range(3):
         found = grid.masses(MEAN[:, i], STD[:, i])
         assert np.abs(found - direct_masses(MEAN[:, i], STD[:, i], grid)).max() < 1e-6
@@ -29,7 +30,7 @@ def test_masses_to_a_millionth(bins):
 def test_far_away_and_extremely_narrow_posteriors():
     mean = np.array([1e6, -1e6, 0.03, 0.03, 3.9999])
     std = np.array([1e-3, 1e5, 1e-12, 1e-300, 1e3])
-    grid = QuantisedPosterior()
+    grid = QuantisedPosterior(limits=LIMITS)
     found = grid.masses(mean, std)
     np.testing.assert_allclose(found.sum(axis=0), 1, atol=1e-6)
     assert np.abs(found - direct_masses(mean, std, grid)).max() < 1e-6
@@ -38,7 +39,7 @@ def test_far_away_and_extremely_narrow_posteriors():
 def test_joint_with_labels_and_tables():
     labels = RNG.integers(0, 4, 3000).astype(np.uint16)
     table = RNG.dirichlet(np.ones(3), 3000)
-    grid = QuantisedPosterior(30)
+    grid = QuantisedPosterior(30, LIMITS)
     found = grid.quantised(MEAN, STD, [labels, table])
     for i in range(3):
         masses = direct_masses(MEAN[:, i], STD[:, i], grid)
@@ -73,7 +74,7 @@ def test_results_do_not_depend_on_the_number_of_threads(rule):
 
 def test_a_deterministic_encoder_is_the_limit():
     """std -> 0 gives the histogram of the means on the grid."""
-    found = QuantisedPosterior(10).quantised(MEAN, np.full_like(MEAN, 1e-12))
+    found = QuantisedPosterior(10, LIMITS).quantised(MEAN, np.full_like(MEAN, 1e-12))
     for i in range(3):
         counts = np.histogram(np.clip(MEAN[:, i], -4, 3.999), bins=10, range=(-4, 4))[0]
         np.testing.assert_allclose(found.marginal[i], counts / 3000, atol=1e-6)
@@ -91,16 +92,39 @@ def test_sampled_entropy_is_that_of_the_grid_plus_the_bin_width():
 
 def test_range_of_a_uniform_that_bounds_a_gaussian():
     """001, A.11 and claim 144."""
-    low, high = QuantisedPosterior(limits=None).range_of(np.zeros((1, 1)), np.ones((1, 1)))
+    low, high = QuantisedPosterior(limits=None).ranges_of(np.zeros((1, 1)), np.ones((1, 1)))
     assert high - low == pytest.approx(4.1327, abs=1e-4)
 
 
 @pytest.mark.parametrize("grid", [QuantisedPosterior(1), QuantisedPosterior(limits=(1.0, 1.0))])
 def test_a_bad_grid_is_refused(grid):
-    with pytest.raises(ValueError, match="is no grid"):
+    with pytest.raises(ValueError, match="no grid"):
         grid.quantised(MEAN, STD)
 
 
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="not known"):
         QuantisedPosterior(rule="density").quantised(MEAN, STD)
+
+
+def test_a_fitted_grid_follows_the_scale_and_origin_of_every_code():
+    """Masses of a z + b with std a s on the grid fitted to them are those of z with std s, to single precision."""
+    plain, moved = (
+        QuantisedPosterior().quantised(MEAN * scale + origin, STD * scale)
+        for scale, origin in [(np.ones(3), 0.0), (np.array([1e-3, 7.0, 1e5]), np.array([50.0, -3.0, 1e4]))]
+    )
+    for i in range(3):
+        np.testing.assert_allclose(plain.marginal[i], moved.marginal[i], atol=2e-6)
+    np.testing.assert_allclose(plain.given_sample, moved.given_sample, atol=1e-5)
+
+
+def test_the_fitted_grid_of_a_standardised_code_is_that_of_the_published_code():
+    mean, std = np.array([[-0.6], [0.6]]), np.full((2, 1), 0.8)  # .36 + .64 = 1
+    np.testing.assert_allclose(QuantisedPosterior().ranges_of(mean, std), [[-4.0], [4.0]])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_a_fitted_grid_of_any_size(scale):
+    low, high = QuantisedPosterior().ranges_of(MEAN * scale, np.full_like(MEAN, 0.1 * scale))
+    assert np.isfinite([low, high]).all()
+    assert (low < high).all()

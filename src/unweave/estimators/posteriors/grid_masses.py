@@ -22,6 +22,7 @@ TANH_POLYNOMIAL = (
     1.75617031e-9,
 )
 FARTHEST = 6.0
+ROWS_AT_ONCE = 65_536
 STEEPEST, FARTHEST_BIN = 1e30, 1e6
 FLATTEST_DENSITY = 1e-5
 
@@ -29,6 +30,21 @@ FLATTEST_DENSITY = 1e-5
 def working_space(bins: int, n_rows: int) -> Single:
     """Arrays of edges x rows to work in: fresh ones for every block would cost as much as the arithmetic."""
     return np.empty((3, bins + 1, n_rows), dtype=np.float32)
+
+
+def aggregated_moments(mean: FloatArray, std: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of every code's aggregated posterior; a standard deviation of 0 counts as 1.
+
+    >>> [moment.tolist() for moment in aggregated_moments(np.array([[-1.0], [1.0]]), np.array([[1.0], [1.0]]))]
+    [[0.0], [1.4142135623730951]]
+    """
+    blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(mean), ROWS_AT_ONCE)]
+    unit = np.maximum.reduce([np.maximum(np.abs(mean[rows]), std[rows]).max(axis=0) for rows in blocks])
+    unit = np.where(unit > 0, unit, 1.0)  # squares neither overflow nor vanish
+    centre = np.sum([(mean[rows] / unit).sum(axis=0) for rows in blocks], axis=0) / len(mean)
+    squares = [np.square(mean[rows] / unit - centre) + np.square(std[rows] / unit) for rows in blocks]
+    spread = np.sqrt(np.sum([block.sum(axis=0) for block in squares], axis=0) / len(mean))
+    return centre * unit, np.where(spread > 0, spread, 1.0) * unit
 
 
 def standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, edges: Single) -> Single:

@@ -23,6 +23,7 @@ from unweave.estimators.information.binning import BinnedFactors, Binning
 from unweave.estimators.information.information_protocols import Information, Observations
 from unweave.estimators.posteriors.grid_masses import (
     Single,
+    aggregated_moments,
     centre_masses,
     half_centred_cdf,
     mass_entropy,
@@ -40,6 +41,7 @@ GridRule = Literal["mass", "centre"]
 
 ROWS_IN_CACHE = 512
 BLOCKS_PER_JOB = 16
+FITTED_REACH = 4.0
 UNIFORM_RANGE = math.sqrt(2 * math.pi * math.e)
 
 
@@ -85,21 +87,25 @@ class Quantised:
 
 @dataclass(frozen=True)
 class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
-    """Posteriors in equal bins over a fixed range.
+    """Posteriors in equal bins over the range of every code, or over one fixed range.
+
+    By default the bins of a code reach from 4 standard deviations of its aggregated posterior q(z_i) below the mean of
+    q(z_i) to 4 above, so that the scale and the origin of a code do not matter. ``limits=(-4.0, 4.0)`` is the grid of
+    001 and its published code, the same for all codes; both grids are one for a code with mean 0 and variance 1, as
+    the prior of a VAE has. ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors.
 
     The first and the last bin are open, so a row's masses always sum to one; `Quantised.outside` says how much lies
     beyond the limits. ``rule='centre'`` is that of the published code: density at the centre of each bin, normalised
     over the bins, and a posterior that no centre sees (all densities below 1e-5) put whole into the bin of its mean.
-    ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors. Continuous factors are cut
-    into ``factor_bins``, of equal mass by default.
+    Continuous factors are cut into ``factor_bins``, of equal mass by default.
 
-    >>> grid = QuantisedPosterior(bins=4)
+    >>> grid = QuantisedPosterior(bins=4, limits=(-4.0, 4.0))
     >>> grid.quantised(np.array([[-3.0], [3.0]]), np.array([[0.1], [0.1]])).marginal[0].round(3).tolist()
     [0.5, 0.0, 0.0, 0.5]
     """
 
     bins: int = 100
-    limits: tuple[float, float] | None = (-4.0, 4.0)
+    limits: tuple[float, float] | Literal["fitted"] | None = "fitted"
     rule: GridRule = "mass"
     factor_bins: int = 20
     factor_binning: Binning = "equal_mass"
@@ -137,19 +143,23 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         found = observed.quantised(self)
         return FactorInformation(found.factor_information, found.joint_entropies, found.factor_entropies)
 
-    def range_of(self, mean: FloatArray, std: FloatArray) -> tuple[float, float]:
-        """The limits, or those of 001, appendix A.11, where none are set."""
+    def ranges_of(self, mean: FloatArray, std: FloatArray) -> FloatArray:
+        """Lower and upper limit of every code (2 x codes) of these means and standard deviations (rows x codes)."""
         if self.rule not in ("mass", "centre"):
             raise ValueError(f"rule={self.rule!r} is not known: use 'mass' or 'centre'.")
+        if self.bins < 2:
+            raise ValueError(f"bins={self.bins} is no grid: use two bins or more.")
+        if self.limits == "fitted":
+            centre, spread = aggregated_moments(mean, std)
+            return np.stack([centre - FITTED_REACH * spread, centre + FITTED_REACH * spread])
         if self.limits is None:
             reach = UNIFORM_RANGE / 2 * std
-            return float((mean - reach).min()), float((mean + reach).max())
-        low, high = self.limits
-        if not (self.bins >= 2 and low < high):
-            raise ValueError(
-                f"bins={self.bins} from {low} to {high} is no grid: use two bins or more, in rising order."
-            )
-        return float(low), float(high)
+            low, high = float((mean - reach).min()), float((mean + reach).max())
+        else:
+            low, high = self.limits
+        if not low < high:
+            raise ValueError(f"limits from {low} to {high} are no grid: pass them in rising order.")
+        return np.repeat([[low], [high]], mean.shape[1], axis=1).astype(np.float64)
 
     def quantised(
         self,
@@ -164,12 +174,10 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         """
         n_rows, n_codes = mean.shape
         sizes = [factor.shape[1] if factor.ndim == 2 else int(factor.max()) + 1 for factor in factors]
-        low, high = self.range_of(mean, std) if n_codes else (0.0, 1.0)
+        limits = self.ranges_of(mean, std) if n_codes else np.empty((2, 0))
         step = ROWS_IN_CACHE * BLOCKS_PER_JOB
         parts = joblib.Parallel(require="sharedmem")(
-            joblib.delayed(self._of_rows)(
-                mean, std, factors, categories, sizes, (low, high), slice(start, start + step)
-            )
+            joblib.delayed(self._of_rows)(mean, std, factors, categories, sizes, limits, slice(start, start + step))
             for start in range(0, n_rows, step)
         )
         stops = np.cumsum([1, *sizes])
@@ -191,7 +199,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         factors: Sequence[Labels | FloatArray],
         categories: Sequence[FloatArray],
         sizes: Sequence[int],
-        limits: tuple[float, float],
+        limits: FloatArray,
         rows: slice,
     ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
         """Sums over a job's rows: tables (bins x (1 + all values)) per code, entropies and mass outside."""
@@ -203,7 +211,8 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
             block = slice(start, min(start + ROWS_IN_CACHE, mean.shape[0]))
             weights = _weights([factor[block] for factor in factors], sizes, block.stop - block.start)
             for i in range(mean.shape[1]):
-                masses, beyond = self._masses(mean[block, i], std[block, i], *limits, space[:, :, : len(weights)])
+                low, high = limits[:, i]
+                masses, beyond = self._masses(mean[block, i], std[block, i], low, high, space[:, :, : len(weights)])
                 sums[i] += masses @ weights
                 entropy[i] += mass_entropy(masses, space[2, : self.bins, : len(weights)])
                 outside[i] += beyond
@@ -214,7 +223,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
 
     def masses(self, mean: FloatArray, std: FloatArray) -> Single:
         """Mass of every bin (bins x rows) for the means and standard deviations of one code."""
-        low, high = self.range_of(mean, std)
+        low, high = self.ranges_of(mean[:, None], std[:, None])[:, 0]
         return self._masses(mean, std, low, high, working_space(self.bins, mean.size))[0]
 
     def _masses(

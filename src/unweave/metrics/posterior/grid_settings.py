@@ -47,7 +47,8 @@ def outside_caveat(evidence: Evidence, grid: QuantisedPosterior | None) -> tuple
     if not missed.size:
         return ()
     worst = int(outside.argmax())
-    low, high = grid.limits or (0.0, 0.0)
+    posterior = posterior_of(evidence, grid)
+    low, high = grid.ranges_of(posterior.mean, posterior.std)[:, worst]
     return (
         Finding(
             "mass_outside_grid",

@@ -38,10 +38,11 @@ from unweave.score import Score
     min_rows=20,
     chance=0.0,
     cost="n m bins masses, or samples x n densities a code",
-    fails_when="a code's posterior is far narrower than a bin, or its range is not that of the grid",
+    fails_when="a code's posterior is far narrower than a bin, or a few samples lie far from all others",
     reference=REFERENCE,
     identity_tolerance=0.75,
     order_tolerance=1e-6,
+    version=2,
 )
 def informativeness(
     evidence: Evidence,
@@ -62,7 +63,8 @@ def informativeness(
     of : {'codes', 'all'}
         The mean of I(x, z_i) over codes, or I(x, z) of all codes together, which only sampling can give.
     estimator : QuantisedPosterior or MixtureSampling
-        100 bins from -4 to 4 by default.
+        100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
+        the numbers of the published code.
     normalise : bool
         Divide by log #bins, or by log N for all codes together; otherwise nats.
     sampling : MixtureSampling

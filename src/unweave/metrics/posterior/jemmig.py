@@ -8,8 +8,6 @@ which bounds it (001, Eq 15), and averaged over factors.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from unweave.card import metric
@@ -38,6 +36,7 @@ from unweave.score import Score
     identity_tolerance=0.2,
     order_tolerance=1e-6,
     takes_factor_tables=True,
+    version=2,
 )
 def jemmig(
     evidence: Evidence,
@@ -55,7 +54,8 @@ def jemmig(
     Parameters
     ----------
     estimator : QuantisedPosterior or MixtureSampling
-        100 bins from -4 to 4 by default; ``QuantisedPosterior(rule='centre')`` gives the numbers of the published code.
+        100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
+        the numbers of the published code.
     normalise : bool
         Divide by H(y) + log #bins; otherwise nats, and differential ones (of either sign) for sampling.
     grid : QuantisedPosterior
@@ -88,6 +88,5 @@ def jemmig(
 
 def _log_widths(evidence: Evidence, grid: QuantisedPosterior) -> np.ndarray:
     posterior = posterior_of(evidence, grid)
-    low, high = grid.range_of(posterior.mean, posterior.std) if posterior.n_gaussian else (0.0, 1.0)
-    widths = [math.log((high - low) / grid.bins)] * posterior.n_gaussian
-    return np.array(widths + [0.0] * len(posterior.categories))
+    low, high = grid.ranges_of(posterior.mean, posterior.std) if posterior.n_gaussian else np.empty((2, 0))
+    return np.concatenate([np.log((high - low) / grid.bins), np.zeros(len(posterior.categories))])

@@ -37,6 +37,7 @@ from unweave.score import Score
     reference=REFERENCE,
     identity_tolerance=0.3,
     order_tolerance=1e-6,
+    version=2,
 )
 def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalise: bool = True) -> Score:
     """Entropies of two codes less the joint entropy of their means, as a share of its largest value, averaged.
@@ -48,7 +49,8 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
     Parameters
     ----------
     estimator : QuantisedPosterior
-        ``QuantisedPosterior(rule='centre')`` gives the numbers of the published code.
+        100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
+        the numbers of the published code.
     normalise : bool
         Divide by 2 log #bins; otherwise nats.
 
@@ -82,9 +84,9 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
 def mean_entropy_matrix(evidence: Evidence, estimator: QuantisedPosterior) -> FloatArray:
     """H(mean_i, mean_j) on the grid; a categorical code counts by its most probable value."""
     posterior = posterior_of(evidence, estimator)
-    low, high = estimator.range_of(posterior.mean, posterior.std) if posterior.n_gaussian else (0.0, 1.0)
     labels = evidence.codes.copy()
     gaussian = labels[:, : posterior.n_gaussian]
+    low, high = estimator.ranges_of(posterior.mean, posterior.std) if posterior.n_gaussian else np.empty((2, 0))
     gaussian[:] = np.clip((gaussian - low) // ((high - low) / estimator.bins), 0, estimator.bins - 1)
     columns = [column.astype(np.intp) for column in labels.T]
     sizes = [int(column.max()) + 1 for column in columns]

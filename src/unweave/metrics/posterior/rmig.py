@@ -34,6 +34,7 @@ from unweave.score import Score
     identity_tolerance=0.02,
     order_tolerance=1e-6,
     takes_factor_tables=True,
+    version=2,
 )
 def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalise: bool = True) -> Score:
     """Gap between the two codes whose posteriors tell most of a factor, as a share of the factor's entropy, averaged.
@@ -44,7 +45,8 @@ def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalis
     Parameters
     ----------
     estimator : QuantisedPosterior or MixtureSampling
-        100 bins from -4 to 4 by default; ``QuantisedPosterior(rule='centre')`` gives the numbers of the published code.
+        100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
+        the numbers of the published code.
     normalise : bool
         Divide by the entropy of each factor; otherwise nats.
 

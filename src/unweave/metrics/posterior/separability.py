@@ -16,6 +16,7 @@ from unweave.card import metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of
 from unweave.metrics.posterior.grid_settings import (
     GRID,
@@ -30,6 +31,8 @@ from unweave.metrics.posterior.grid_settings import (
 from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
 from unweave.score import Score
 
+TOLD_APART = 0.05
+
 
 @metric(
     measures="independence",
@@ -39,10 +42,14 @@ from unweave.score import Score
     best=0.0,
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",
-    fails_when="samples are few: narrow posteriors tell every sample apart, so each code seems to tell all the others",
+    fails_when=(
+        "samples are few: narrow posteriors tell every sample apart, I(x, z) reaches log N, and each code seems to "
+        "tell all the others (nan within .05 nats of log N)"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.05,
     order_tolerance=0.02,
+    version=2,
 )
 def separability(
     evidence: Evidence,
@@ -54,7 +61,8 @@ def separability(
     """Information that a code shares with all other codes, as a share of its entropy on a grid, averaged over codes.
 
     0 means that every code is independent of all others, which noise is too: read it beside `informativeness`, or use
-    `wsepin`, which weighs both. Lower is better.
+    `wsepin`, which weighs both. Lower is better. It is undefined where all codes together tell every sample from every
+    other: then I(x, z) is log N, however much more the codes carry, and what codes share cannot be estimated.
 
     Parameters
     ----------
@@ -78,13 +86,16 @@ def separability(
     shared = alone + others - whole
     divisors = grid_entropies(evidence, grid) if normalise else np.ones(m)
     per_code = (sampled.mean(shared) + shared_given_sample(posterior_of(evidence, estimator))) / divisors
+    told, limit = float(sampled.mean(whole[:, 0])), math.log(evidence.n_rows)
+    saturated = told > limit - TOLD_APART
     error = sampled.standard_error((shared / divisors)[:, used].mean(axis=1)) if used.any() else math.nan
     return Score(
-        raw=float(per_code[used].mean()) if used.any() else math.nan,
+        raw=float(per_code[used].mean()) if used.any() and not saturated else math.nan,
         per_code=named(evidence.code_names, per_code),
         parts={"standard_error": np.array(error), "standard_error_per_code": sampled.standard_error(shared / divisors)},
         caveats=(
-            *limit_caveat(float(sampled.mean(whole[:, 0])), evidence.n_rows),
+            *((Finding("samples_told_apart", information=told, limit=limit),) if saturated else ()),
+            *(() if saturated else limit_caveat(told, evidence.n_rows)),
             *(outside_caveat(evidence, grid) if normalise else ()),
             *(() if used.any() else (NOTHING_TOLD,)),
         ),

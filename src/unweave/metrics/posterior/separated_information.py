@@ -42,6 +42,7 @@ separated_metric = functools.partial(
     reference=REFERENCE,
     identity_tolerance=0.5,
     order_tolerance=0.01,
+    version=2,
 )
 
 

@@ -25,7 +25,8 @@ from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels
 from unweave.progress import progress_bar
 
-GRID = QuantisedPosterior(bins=100)
+LIMITS = (-4.0, 4.0)  # of the published code
+GRID = QuantisedPosterior(bins=100, limits=LIMITS)
 N_ROWS = 20_000
 ROWS_SAMPLED = 2000  # where densities of mixtures are drawn, whose cost is draws x rows
 BINS = (10, 20, 50, 100, 200, 500)
@@ -77,7 +78,7 @@ def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
     """Figure 17: RMIG, JEMMIG and the mean joint entropy of best codes with their factors, by the number of bins."""
     evidence, rows = evidence_of_levels(encoded), []
     for bins in BINS:
-        grid = QuantisedPosterior(bins)
+        grid = QuantisedPosterior(bins, LIMITS)
         found = jemmig(evidence, estimator=grid)
         information, joint = found.parts["mutual_information_matrix"], found.parts["joint_entropy_matrix"]
         best = joint[information.argmax(axis=0), np.arange(joint.shape[1])]

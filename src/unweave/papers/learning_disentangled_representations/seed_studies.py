@@ -43,7 +43,7 @@ def numbers(evidence: Evidence) -> dict[str, float]:
     return {
         "mean I(x, z_i)": informativeness(evidence, normalise=False).raw,
         "I(x, z)": informativeness(evidence, of="all", sampling=DRAWS, normalise=False).raw,
-        "mean I(z_i, z_rest)": shared.raw,
+        "mean I(z_i, z_rest)": float(np.mean(per_code)) if per_code else float("nan"),
         "largest I(z_i, z_rest)": max(per_code, default=float("nan")),
         "smallest I(z_i, z_rest)": min(per_code, default=float("nan")),
         "WSEPIN": wsepin(evidence, estimator=DRAWS).raw,
