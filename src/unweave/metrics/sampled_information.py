@@ -7,10 +7,12 @@ import math
 from collections import Counter
 
 import numpy as np
+from scipy.special import entr
 
 from unweave.arrays import FloatArray
 from unweave.card import MetricUndefined
 from unweave.estimators.information.information_protocols import FactorLabels
+from unweave.estimators.posteriors.grid_masses import aggregated_moments
 from unweave.estimators.posteriors.mixture_density import Components, groups_of
 from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
 from unweave.estimators.posteriors.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
@@ -116,6 +118,21 @@ def given_sample_entropies(posterior: Posterior) -> FloatArray:
         for table in posterior.categories.values()
     ]
     return np.concatenate([gaussian, tables])
+
+
+def carried_information(posterior: Posterior) -> FloatArray:
+    """I(x, z_i) of every code as it would be with a Gaussian q(z_i): in closed form, and not bounded by log N."""
+    _, spread = aggregated_moments(posterior.mean, posterior.std) if posterior.n_gaussian else (None, np.empty(0))
+    tables = [float(entr(table.mean(axis=0)).sum()) for table in posterior.categories.values()]
+    entropies = np.concatenate([np.log(spread) + 0.5 * math.log(2 * math.pi * math.e), tables])
+    return np.maximum(entropies - given_sample_entropies(posterior), 0.0)
+
+
+def named_samples_caveat(posterior: Posterior, n_rows: int) -> tuple[Finding, ...]:
+    """A caveat where all codes but the strongest carry more than log N nats: together they name the sample."""
+    carried, limit = carried_information(posterior), math.log(n_rows)
+    others = float(carried.sum() - carried.max())
+    return (Finding("other_codes_name_samples", carried=others, limit=limit),) if others > limit else ()
 
 
 def shared_given_sample(posterior: Posterior) -> FloatArray:

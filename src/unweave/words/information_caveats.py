@@ -10,6 +10,14 @@ def one_factor() -> str:
     return "There is one factor, so the gap is its distance from a factor without information."
 
 
+def other_bins_than_minimality(here: float, there: float) -> str:
+    """Sufficiency that depends on how codes are cut."""
+    return (
+        f"With the bins of minimality, of equal width as in 004, sufficiency is {there:.3f} instead of {here:.3f}: "
+        "pass estimator=Histogram(20, 'equal_width') to compare the two metrics, or codes on another scale."
+    )
+
+
 def no_code_informative() -> str:
     """A mean over informative codes of which there are none."""
     return "No code carries information about any factor, so the score is undefined."
@@ -89,6 +97,15 @@ def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ..
         f"Within a value of {factors[0]!r} the codes carry {information:.2f} nats about the sample, close to the "
         f"logarithm of its {n_rows:.0f} rows, which no estimate can exceed: the information that the codes have "
         "together about this factor is overestimated."
+    )
+
+
+def other_codes_name_samples(carried: float, limit: float) -> str:
+    """Posteriors so sharp that codes together are a name of the sample."""
+    return (
+        f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
+        f"log N = {limit:.1f}: the other codes together name the sample and so every factor, which makes lower bounds "
+        "on unique information 0 for every such model. Pass more samples, or compare models by rmig."
     )
 
 

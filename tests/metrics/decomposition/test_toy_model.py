@@ -185,3 +185,17 @@ def test_closed_forms_are_refused_where_they_mean_nothing():
     numbers = Evidence(np.arange(120.0), Posterior(np.arange(120.0)[:, None], np.ones((120, 1))))
     with pytest.raises(MetricUndefined, match="normalise=False"):
         unibound(numbers, estimator=GaussianInformation())
+
+
+def test_sharp_codes_at_few_rows_are_said_to_name_the_sample():
+    """Identity codes: sharp ones get 0 because the others name each row, and the note has both figures."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, size=(300, 2)).astype(float)
+    mean = np.column_stack([factors, rng.normal(size=(300, 3))])
+    carried = 0.5 * np.log1p(mean.var(axis=0) / 1e-4)  # of a Gaussian with that spread
+    sharp, wide = (unibound(factors, Posterior(mean, np.full_like(mean, std))) for std in (1e-2, 0.5))
+    assert sharp.raw < 0.01
+    note = next(str(caveat) for caveat in sharp.caveats if caveat.kind == "other_codes_name_samples")
+    assert f"carries {carried.sum() - carried.max():.1f} nats" in note
+    assert f"log N = {np.log(300):.1f}" in note
+    assert not any(caveat.kind == "other_codes_name_samples" for caveat in wide.caveats)

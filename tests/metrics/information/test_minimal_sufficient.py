@@ -157,3 +157,29 @@ def test_of_many_codes_some_are_drawn_with_a_caveat():
     score = factors_invariance(factors, np.tile(factors, 4), kinds="ordinal", most_units=3)
     assert sum(not np.isnan(item) for item in score.per_code.values()) == 3
     assert any("drawn at random" in str(caveat) for caveat in score.caveats)
+
+
+def test_sufficiency_says_what_the_bins_of_minimality_give():
+    """004 asks that the score rises with dependence: its bins do, ours do not on classes, and the note has both."""
+    width = Histogram(20, "equal_width")
+    free, bound = (DependentClasses(alpha=0.85, delta=delta).sample(5000) for delta in (1.0, 0.4))
+    ours, theirs = (
+        [sufficiency(toy.factors, toy.codes, kinds="ordinal", estimator=cut) for toy in (free, bound)]
+        for cut in (Histogram(), width)
+    )
+    assert [score.raw for score in theirs] == pytest.approx([1.0, 1.0])
+    assert ours[1].raw < ours[0].raw - 0.02
+    assert f"sufficiency is 1.000 instead of {ours[1].raw:.3f}" in str(ours[1].caveats[0])
+    factors = np.random.default_rng(0).normal(size=(2000, 2))
+    assert sufficiency(factors, np.exp(factors)).raw == pytest.approx(1.0)  # why ranks are the default
+    assert sufficiency(factors, np.exp(factors), estimator=width).raw < 0.5
+    assert not sufficiency(factors, factors).caveats
+
+
+@pytest.mark.parametrize("alpha", [0.4, 0.7, 1.0])
+def test_sufficiency_with_the_bins_of_004_never_falls_with_dependence(alpha):
+    toys = (DependentClasses(alpha, delta).sample(3000) for delta in (1.0, 0.6, 0.25))
+    cut = Histogram(20, "equal_width")
+    scores = [sufficiency(toy.factors, toy.codes, kinds="ordinal", estimator=cut).raw for toy in toys]
+    assert np.diff(scores).min() > -1e-12
+    assert scores[-1] == pytest.approx(1.0)

@@ -8,6 +8,8 @@ from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import indin_at_k, informativeness, jemmig, misjed, rmig, separability, sepin_at_k, windin, wsepin
 
+LIMITS = (-4.0, 4.0)  # the grid of 001
+
 RNG = np.random.default_rng(0)
 N = 500
 FACTORS = RNG.integers(0, [3, 6], size=(N, 2))
@@ -30,7 +32,7 @@ def with_noise(n_noise):
 
 def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
     """A.10, 200 bins, posterior stds of two bin widths and more; standard errors below .003."""
-    grid, sampling = QuantisedPosterior(200), MixtureSampling(70_000)
+    grid, sampling = QuantisedPosterior(200, LIMITS), MixtureSampling(70_000)
     std = np.broadcast_to([0.08, 0.3, 1.0], MEAN.shape)
     case = evidence(MEAN, std)
     by_grid = np.array(list(informativeness(case, estimator=grid, normalise=False).per_code.values()))
@@ -51,7 +53,7 @@ def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
 
 def test_sampled_joint_entropy_is_that_of_the_grid_plus_the_bin_width():
     """A.10 and claim 143, for JEMMIG in nats."""
-    grid, sampling = QuantisedPosterior(200), MixtureSampling(20_000)
+    grid, sampling = QuantisedPosterior(200, LIMITS), MixtureSampling(20_000)
     differential, on_grid = (jemmig(BASE, estimator=e, normalise=False) for e in (sampling, grid))
     error = differential.parts["standard_error"]
     assert on_grid.raw == pytest.approx(differential.raw - np.log(8 / 200), abs=3 * error)
@@ -62,7 +64,7 @@ def test_gaussian_codes_have_their_closed_forms():
     mean = np.random.default_rng(1).normal(size=(4000, 2))
     case = Evidence(None, Posterior(mean, np.full_like(mean, 0.5)))
     expected = 0.5 * np.log(1 + 4)
-    for estimator in (QuantisedPosterior(200), MixtureSampling(10_000)):
+    for estimator in (QuantisedPosterior(200, LIMITS), MixtureSampling(10_000)):
         score = informativeness(case, estimator=estimator, normalise=False)
         assert score.raw == pytest.approx(expected, abs=0.03)
     whole = informativeness(case, of="all", normalise=False)
@@ -78,7 +80,7 @@ def test_misjed_orders_informative_and_noisy_pairs():
     mean[:, 2:] = 0.04  # one bin
     std = np.where(np.arange(4) < 2, 1e-3, 1.0) * np.ones((n, 1))
     std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # noise, and not a dead code
-    matrix = misjed(None, Posterior(mean, std), estimator=QuantisedPosterior(50), normalise=False).parts[
+    matrix = misjed(None, Posterior(mean, std), estimator=QuantisedPosterior(50, LIMITS), normalise=False).parts[
         "misjed_matrix"
     ]
     informative, mixed, noisy = matrix[0, 1], matrix[0, 2], matrix[2, 3]
@@ -89,7 +91,7 @@ def test_misjed_orders_informative_and_noisy_pairs():
 
 def test_misjed_can_fall_below_zero_and_stays_below_its_upper_bound():
     """Claims 138 and 139: means spread evenly over the grid have more entropy than codes whose ends are folded in."""
-    grid = QuantisedPosterior(10)
+    grid = QuantisedPosterior(10, LIMITS)
     axis = np.linspace(-4, 4, 11)[:-1] + 0.4
     mean = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     score = misjed(None, Posterior(mean, np.full_like(mean, 0.4)), estimator=grid, normalise=False)
@@ -162,7 +164,7 @@ def test_a_floor_under_densities_makes_it_fall():
 def test_rmig_is_low_with_few_bins_and_stable_above_200():
     """Claim 141, A.4."""
     case = evidence(std=np.full((N, 3), 0.1))
-    values = [rmig(case, estimator=QuantisedPosterior(bins)).raw for bins in (3, 100, 200, 400)]
+    values = [rmig(case, estimator=QuantisedPosterior(bins, LIMITS)).raw for bins in (3, 100, 200, 400)]
     assert values[0] < values[1] - 0.1
     assert values[2] == pytest.approx(values[3], abs=0.01)
 
@@ -170,10 +172,10 @@ def test_rmig_is_low_with_few_bins_and_stable_above_200():
 def test_jemmig_grows_with_the_bins_only_once_these_are_fine():
     """Claim 142: it falls at coarse bins, then rises by the logarithm of their number; normalised it stays below 1."""
     case = evidence(std=np.full((N, 3), 0.1))
-    raw = [jemmig(case, estimator=QuantisedPosterior(bins), normalise=False).raw for bins in (3, 20, 100, 200)]
+    raw = [jemmig(case, estimator=QuantisedPosterior(bins, LIMITS), normalise=False).raw for bins in (3, 20, 100, 200)]
     assert raw[0] > raw[1] < raw[2] < raw[3]
     assert raw[3] - raw[2] == pytest.approx(np.log(2), abs=0.05)
-    normalised = [jemmig(case, estimator=QuantisedPosterior(bins)).raw for bins in (100, 200, 800)]
+    normalised = [jemmig(case, estimator=QuantisedPosterior(bins, LIMITS)).raw for bins in (100, 200, 800)]
     assert 0 <= normalised[0] < normalised[1] < normalised[2] <= 1  # claims 140 and 145
 
 

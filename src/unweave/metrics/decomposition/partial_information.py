@@ -22,9 +22,10 @@ from unweave.card import MetricUndefined, metric
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation, FactorDraws, PartialInformation
 from unweave.evidence import Evidence
+from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
-from unweave.metrics.sampled_information import ObservedPosterior, stratum_caveats
+from unweave.metrics.sampled_information import ObservedPosterior, named_samples_caveat, stratum_caveats
 from unweave.metrics.shown_matrices import BOUND
 from unweave.score import Score
 
@@ -42,7 +43,10 @@ bound_metric = functools.partial(
     min_rows=100,
     chance=0.0,
     cost="samples x n densities for each factor and each of 2m + 1 groups of codes",
-    fails_when="a value of a factor has few rows: all codes together tell every row apart, and seem to tell the factor",
+    fails_when=(
+        "posteriors are sharp or a value of a factor has few rows: where the other codes carry more than log N nats "
+        "they name the sample, and so every factor, whatever the model"
+    ),
     reference="Tokui and Sato (2022), 'Disentanglement Analysis with Partial Information Decomposition' (002)",
     identity_tolerance=0.06,
     order_tolerance=0.02,
@@ -92,8 +96,15 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
         per_code=dict(zip(evidence.code_names, matrix[:, used].max(axis=1).tolist(), strict=True)),
         parts=parts,
         matrices=(BOUND,),
-        caveats=stratum_caveats(evidence, found.within),
+        caveats=(*_named_samples(evidence, found), *stratum_caveats(evidence, found.within)),
     )
+
+
+def _named_samples(evidence: Evidence, found: PartialInformation) -> tuple[Finding, ...]:
+    """Estimates from draws are bounded by log N; closed forms are not."""
+    if found.draws is None or evidence.posterior is None:
+        return ()
+    return named_samples_caveat(evidence.posterior, evidence.n_rows)
 
 
 def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> FloatArray:

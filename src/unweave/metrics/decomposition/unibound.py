@@ -20,7 +20,8 @@ def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLI
 
     1 means that one code tells a factor and nothing else does, however the other codes are combined: unlike `mig` it
     falls to 0 when several codes together repeat the best one. Never above the gap of `mig` for the same informations.
-    Noise gets about 0.
+    Noise gets about 0. So does every model with sharp posteriors and few rows: of 10 codes that carry 22 nats the
+    others name every one of 737,280 images (log N = 13.5), and then no code is unique. A note gives both figures.
 
     Parameters
     ----------

@@ -49,7 +49,8 @@ def minimality(
     1 means that every code is a function of one factor, and nothing else reaches it: no other factor, no nuisance.
     Noise gets about 0, more with few rows. How much a code holds depends on its resolution: bins of equal width on the
     code's own scale by default, so that small noise on a discrete code costs little. With bins of equal mass, which see
-    ranks alone, any noise at all on K equal classes costs the same, 1 - log K / log bins.
+    ranks alone, any noise at all on K equal classes costs the same, 1 - log K / log bins. `sufficiency` uses bins of
+    equal mass, and says so where that matters.
 
     Parameters
     ----------
