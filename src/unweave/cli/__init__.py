@@ -8,6 +8,7 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
+from unweave.cli.claims_command import claims
 from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
@@ -26,5 +27,19 @@ def main(context: click.Context) -> None:
             stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
 
 
-for command in (encode, score, compare, report, metrics, explain, audit, sweep, train, reproduce, geometry, demo):
+for command in (
+    encode,
+    score,
+    compare,
+    report,
+    metrics,
+    explain,
+    audit,
+    sweep,
+    train,
+    reproduce,
+    claims,
+    geometry,
+    demo,
+):
     main.add_command(command)

@@ -59,23 +59,24 @@ def checks_table(checks: Iterable[ClaimCheck]) -> Any:
     """The paper's numbers beside ours."""
     words = {True: "yes", False: "no", None: ""}
     rows = [(entry.claim, entry.paper, entry.here, words[entry.holds]) for entry in checks]
-    return _table(("", "paper", "here", "holds"), rows)
+    return plain_table(("", "paper", "here", "holds"), rows)
 
 
 def papers_table() -> Any:
     """All papers."""
     papers = [paper_of(number) for number in MODULES]
     rows = [(paper.number, paper.title, str(len(paper.experiments))) for paper in papers]
-    return _table(("paper", "title", "experiments"), rows)
+    return plain_table(("paper", "title", "experiments"), rows)
 
 
 def experiments_table(paper: Paper) -> Any:
     """The experiments of a paper: what they show, need and cost."""
     rows = [(entry.name, entry.title, ", ".join(entry.needs_in_words), entry.cost) for entry in paper.experiments]
-    return _table(("experiment", "what it shows", "needs", "about"), rows)
+    return plain_table(("experiment", "what it shows", "needs", "about"), rows)
 
 
-def _table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Any:
+def plain_table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Any:
+    """A table for the terminal, of plain text."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table

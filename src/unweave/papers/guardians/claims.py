@@ -15,7 +15,7 @@ Curve = dict[float, float]  # x to the mean of a metric
 
 
 @dataclass(frozen=True)
-class Claim:
+class CurveClaim:
     """What the paper says of one curve: the mean of a metric along a column, where other columns have these values.
 
     The curve begins at ``start``; the paper states nothing of what is before.
@@ -67,7 +67,7 @@ def _share_of_ten(curve: Curve) -> bool:
 
 CLAIMS = [
     *(
-        Claim(
+        CurveClaim(
             f"28: MCC-P of a mixing rises with the correlation (d = {d})",
             paper,
             "MCC-P",
@@ -83,11 +83,11 @@ CLAIMS = [
         )
     ),
     *(
-        Claim(f"30: MCC-P of a perfect encoder stays 1 ({run})", "1", "MCC-P", "rho", where, _constant(1.0, 1e-6))
+        CurveClaim(f"30: MCC-P of a perfect encoder stays 1 ({run})", "1", "MCC-P", "rho", where, _constant(1.0, 1e-6))
         for run in ("exp03", "exp03_d5", "exp03_d10")
         for where in [{"run": run, "encoder": "E1"}]
     ),
-    Claim(
+    CurveClaim(
         "31: DCI-D of a mixing is near 0 (d = 10)",
         "near 0",
         "DCI-D",
@@ -95,7 +95,7 @@ CLAIMS = [
         {"run": "exp03_d10", "encoder": "E3"},
         _constant(0.0, 0.1),
     ),
-    Claim(
+    CurveClaim(
         "42: MCC-P does not see dropped factors",
         "1",
         "MCC-P",
@@ -103,7 +103,7 @@ CLAIMS = [
         {"sweep": "6a", "dgp": "D1", "run": "exp06"},
         _constant(1.0, 1e-4),
     ),
-    Claim(
+    CurveClaim(
         "43: R2 is the share of factors that are kept",
         "m/d",
         "R2",
@@ -111,7 +111,7 @@ CLAIMS = [
         {"sweep": "6a", "dgp": "D1", "run": "exp06"},
         _share_of_ten,
     ),
-    Claim(
+    CurveClaim(
         "44: DCI-D does not see dropped factors",
         "1",
         "DCI-D",
@@ -119,7 +119,7 @@ CLAIMS = [
         {"sweep": "6a", "dgp": "D1", "run": "exp06"},
         _constant(1.0, 0.05),
     ),
-    Claim(
+    CurveClaim(
         "60: MCC-P of distributed codes falls with their number",
         ".85 to .65",
         "MCC-P",
@@ -127,7 +127,7 @@ CLAIMS = [
         {"run": "exp09_ratio", "encoder": "E8"},
         _falls,
     ),
-    Claim(
+    CurveClaim(
         "61: DCI-D of distributed codes stays near 1",
         "about 1",
         "DCI-D",
@@ -135,7 +135,7 @@ CLAIMS = [
         {"run": "exp09_ratio", "encoder": "E8"},
         _constant(1.0, 0.1),
     ),
-    Claim(
+    CurveClaim(
         "63: MCC-P of mixed codes rises with their number",
         ".678 to .855",
         "MCC-P",
@@ -143,7 +143,7 @@ CLAIMS = [
         {"run": "exp09_ratio", "encoder": "E7"},
         _rises,
     ),
-    Claim(
+    CurveClaim(
         "65: R2 of codes with extra mixtures is 0",
         "0",
         "R2",
@@ -151,7 +151,7 @@ CLAIMS = [
         {"run": "exp09_ratio", "encoder": "E6"},
         _constant(0.0, 0.05),
     ),
-    Claim(
+    CurveClaim(
         "92: MCC-P of noise falls with the number of rows",
         ".431 to .034",
         "MCC-P",

@@ -1,0 +1,72 @@
+"""The command `claims`: what the papers say, whether it holds, and the evidence computed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unweave.cli.terminal import one_sentence_errors, print_wide, resumable
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="[check] [PAPER | PAPER:NUMBER]...")
+@click.option("--verdict", metavar="TEXT", help="Only claims with this verdict: 'holds', 'does not hold', ...")
+@click.option("--budget", metavar="S", type=click.FloatRange(0), help="Seconds of computing; the rest is skipped.")
+@click.option("--cheap", metavar="S", type=click.FloatRange(0), help="Only claims that take less than this each.")
+@click.option("--record", "to_record", is_flag=True, help="Keep the figures as those to compare with from now on.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
+@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
+@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
+def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, **given: Any) -> None:
+    """List the papers' claims with our verdicts, show one, or compute the evidence again.
+
+    'unweave claims' counts them, 'unweave claims 003' lists those of a paper, 'unweave claims 003:44' shows one, and
+    'unweave claims check 003' computes the evidence again; it fails if a figure or a verdict has changed.
+    """
+    with one_sentence_errors():
+        from unweave.papers.ledger.claim_files import claim_of
+        from unweave.papers.ledger.listing import claims_table, shown_claim, summary_table
+        from unweave.papers.ledger.selection import selected_claims
+
+        checks = bool(what) and what[0] == "check"
+        names = what[1:] if checks else what
+        if checks:
+            _check(selected_claims(names, verdict), to_record, out, **given)
+        elif not names and verdict is None:
+            print_wide(summary_table())
+        elif len(names) == 1 and ":" in names[0]:
+            click.echo(shown_claim(claim_of(names[0])))
+        else:
+            print_wide(claims_table(selected_claims(names, verdict)))
+
+
+def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap: float | None, **folders: Any) -> None:
+    import math
+
+    from unweave.papers.experiment import Options
+    from unweave.papers.ledger.checking import CHANGED, check, recorded
+    from unweave.papers.ledger.listing import check_lines, outcome_table
+    from unweave.progress import progress_bar
+
+    wanted = [claim for claim in chosen if cheap is None or claim.seconds < cheap]
+    options = Options(out, progress=True, **folders)
+    checked = []
+    with resumable(), progress_bar(len(wanted), True) as bar:
+        for entry in check(wanted, options, math.inf if budget is None else budget):
+            checked.append(entry)
+            bar.advance(text=f"claim {entry.claim.name}")
+    if to_record:
+        for path in recorded(checked):
+            click.echo(f"wrote {path}")
+    else:
+        for line in check_lines(checked):
+            print_wide(line)
+    failing: tuple[str, ...] = ("failed", "verdict changed") if to_record else CHANGED
+    wrong = [entry for entry in checked if entry.outcome in failing]
+    if wrong:
+        if to_record:
+            print_wide(outcome_table(wrong))
+        raise SystemExit(1)

@@ -1,0 +1,83 @@
+"""Scores of single cells of 003's experiments, by our protocol or that of the released code."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from unweave.papers.guardians.declared_sweeps import FIRST_SEED, SWEEPS
+from unweave.papers.guardians.run_protocols import ProtocolName, metrics_and_protocol
+from unweave.papers.guardians.settings import Setting
+from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+
+
+def cell(run: str, **columns: Any) -> Setting:
+    """The one cell of the paper's experiments that has these values in these columns.
+
+    >>> cell("exp06", sweep="6a", dgp="D3", m=9).encoder
+    'E4'
+    """
+    settings = SWEEPS[run.partition("_")[0].partition("@")[0]].settings
+    found = [
+        setting
+        for setting in settings
+        if setting.run == run and all(getattr(setting, name) == value for name, value in columns.items())
+    ]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} cells of {run} have {columns}: name more columns.")
+    return found[0]
+
+
+@cache
+def scores(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> tuple[float, ...]:
+    """Scores of a metric, under the name that the paper has for it, one for each seed.
+
+    >>> scores(Setting("exp01", dgp="D1"), "MCC-P", "ours", 2)
+    (1.0, 1.0)
+    """
+    world, encoder = setting.world_of(protocol == "authors"), setting.encoder_of(protocol == "authors")
+    chosen, how = metrics_and_protocol(protocol, setting.run, (metric,))
+    seeds = range(FIRST_SEED, FIRST_SEED + n_seeds)
+    return tuple(how.scores(world, encoder, setting.n, seed, chosen)[0].value for seed in seeds)
+
+
+def figure(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> MeasuredFigure:
+    """The mean over seeds with its interval."""
+    return MeasuredFigure.over_seeds(scores(setting, metric, protocol, n_seeds))
+
+
+def curve(
+    metric: str,
+    settings: Mapping[str, Setting],
+    protocol: ProtocolName = "authors",
+    n_seeds: int = 5,
+) -> dict[str, MeasuredFigure]:
+    """A metric along some cells; the names of the figures are the metric and the names of the cells."""
+    return {f"{metric}, {name}": figure(setting, metric, protocol, n_seeds) for name, setting in settings.items()}
+
+
+def decided(figures: Mapping[str, MeasuredFigure], holds: Callable[[list[float]], bool | None]) -> Evidenced:
+    """Evidence whose figures, in their order, decide whether the statement holds."""
+    return Evidenced(_plain(holds([entry.value for entry in figures.values()])), dict(figures))
+
+
+def rises(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether values rise, each by a little or more, and by so much from the first to the last."""
+    found = list(values)
+    return found[-1] - found[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(found))
+
+
+def falls(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether values fall."""
+    return rises([-value for value in values], by)
+
+
+def near(values: Iterable[float], target: float, within: float) -> bool:
+    """Whether all values lie that near to the target."""
+    return all(abs(value - target) <= within for value in values)
+
+
+def _plain(holds: Any) -> bool | None:
+    return None if holds is None else bool(holds)

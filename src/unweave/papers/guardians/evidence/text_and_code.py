@@ -1,0 +1,133 @@
+"""Where the text and the released code differ: claims 12, 15 to 21, 41 and 67 of 003, seen in the cells themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from scipy.stats import rankdata
+
+from unweave.evidence import Evidence
+from unweave.metrics import r2
+from unweave.papers.guardians.authors.released_metrics import released_r2, released_split
+from unweave.papers.guardians.declared_sweeps import SWEEPS
+from unweave.papers.guardians.evidence.cells import cell, decided, scores
+from unweave.papers.guardians.figures import FIGURES
+from unweave.papers.guardians.run_protocols import AUTHORS
+from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.synthetic.encoders import Elementwise, Mixed
+from unweave.synthetic.worlds import OneFactorConstraint
+from unweave.trust.diagnosis.diagnosis import diagnose
+
+
+def kappa_is_of_the_elementwise_encoder() -> Evidenced:
+    """Claim 12: a condition number belongs to the mixings, E3 and E7."""
+    takes = [float("kappa" in {field.name for field in dataclasses.fields(entry)}) for entry in (Elementwise, Mixed)]
+    used = {s.encoder for declared in SWEEPS.values() for s in declared.settings if s.kappa is not None}
+    return Evidenced.of("E2" in used, {"E2 takes kappa": takes[0], "E3 and E7 take kappa": takes[1]})
+
+
+def a_constraint_leaves_one_dimension() -> Evidenced:
+    """Claim 15: it leaves d - 1."""
+    factors = OneFactorConstraint(5).sample(2000, np.random.default_rng(0))
+    found = diagnose(Evidence(factors, factors))
+    figures = {
+        "by construction, d = 5": OneFactorConstraint(5).effective_dimension,
+        "measured": found.effective_dimension,
+    }
+    return Evidenced.of(found.effective_dimension == 1, figures)
+
+
+def r2_is_nonlinear() -> Evidenced:
+    """Claim 16: the released one is linear, so that a cube costs it what it costs a line."""
+    z = np.random.default_rng(0).normal(size=(5000, 2))
+    evidence = Evidence(z**3, z)
+    figures = {
+        "released R2 of z^3 from z": float(released_r2(evidence)),
+        "linear probe": float(r2(evidence)),
+        "3 / 5": 0.6,
+    }
+    return Evidenced.of(figures["released R2 of z^3 from z"] > 0.9, figures)
+
+
+def dci_uses_a_lasso() -> Evidenced:
+    """Claim 17: trees; a lasso would not halve the importance of monotone copies."""
+    probe = AUTHORS["DCI-D"].keywords["probe"]
+    halved = float(np.mean(scores(cell("exp01", dgp="D3"), "DCI-D", "authors", 2)))
+    figures = {
+        "the released probe is a lasso": float(type(probe).__name__ == "Lasso"),
+        "its DCI-D under D_f, d = 5": halved,
+    }
+    return Evidenced.of(type(probe).__name__ == "Lasso" or halved > 0.95, figures)
+
+
+def only_fitted_metrics_see_a_part_of_the_rows() -> Evidenced:
+    """Claim 18: MCC of the paper is that of a fifth of the rows."""
+    here = cell("exp15_e10", n=100, d=10)
+    figures = {
+        "rows of the fifth, n = 1,000": float(len(released_split(1000, 42)[1])),
+        "MCC-P of noise by the released protocol, n = 100": float(np.mean(scores(here, "MCC-P"))),
+        "on all rows": float(np.mean(scores(here, "MCC-P", "ours"))),
+    }
+    released, ours = list(figures.values())[1:]
+    return Evidenced.of(abs(released - ours) < 0.05, figures)
+
+
+def _largest_share_of_one_factor(released: bool) -> float:
+    """Of the code that depends least on one factor alone: how far a single factor determines it."""
+    setting = cell("exp09_ratio", encoder="E6", m=10)
+    factors = np.asarray(setting.world_of(released).sample(2000, np.random.default_rng(0)))
+    codes = setting.encoder_of(released).encode(factors, np.random.default_rng(1))
+    correlation = np.abs(np.corrcoef(rankdata(factors, axis=0).T, rankdata(codes, axis=0).T)[:5, 5:])
+    return float(correlation.max(axis=0).min())
+
+
+def extra_codes_mix_factors() -> Evidenced:
+    """Claim 19: every code of the released E6 follows one factor."""
+    figures = {"smallest rank correlation of a code with its factor, released": _largest_share_of_one_factor(True)}
+    figures["as the text says"] = _largest_share_of_one_factor(False)
+    return Evidenced.of(next(iter(figures.values())) < 0.95, figures)
+
+
+def the_null_encoder_is_uniform_from_zero() -> Evidenced:
+    """Claim 20: E9 is normal, and E10 uniform from -1 to 1."""
+    lowest: dict[str, float] = {}
+    for name in ("e9", "e10"):
+        encoder = cell(f"exp15_{name}", n=1000, d=10).encoder_of(released=True)
+        codes = encoder.encode(np.zeros((1000, 10)), np.random.default_rng(0))
+        lowest |= {
+            f"smallest number of {name.upper()}": float(codes.min()),
+            f"largest of {name.upper()}": float(codes.max()),
+        }
+    return Evidenced.of(min(lowest.values()) >= 0, lowest)
+
+
+def the_constraint_is_a_cube() -> Evidenced:
+    """Claim 21: tanh(2 z^3 - .1)."""
+    factors = np.asarray(cell("exp01", dgp="D3").world_of(released=True).sample(1000, np.random.default_rng(0)))
+    cube, bent = factors**3, np.tanh(2 * factors**3 - 0.1)
+    pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
+    nearest = [min(float(np.abs(factors[:, j] - of[:, i]).max()) for i, j in pairs) for of in (cube, bent)]
+    names = ("z^3", "tanh(2 z^3 - .1)")
+    figures = {f"largest distance of a factor from {n} of another": x for n, x in zip(names, nearest, strict=True)}
+    return Evidenced.of(nearest[0] < 1e-9, figures)
+
+
+def titles_state_two_factors() -> Evidenced:
+    """Claim 41: the cells of figures 6, 15 and 16 have five or ten factors and 1,000 rows."""
+    shown = {
+        name: {(setting.d, setting.n) for part in FIGURES[name].parts for setting in part.settings}
+        for name in ("fig6", "fig15", "fig16")
+        if name in FIGURES
+    }
+    figures = {
+        f"largest number of factors, {name}": MeasuredFigure(max(d for d, _ in cells)) for name, cells in shown.items()
+    }
+    return decided(figures, lambda values: max(values) == 2)
+
+
+def ratios_end_at_three() -> Evidenced:
+    """Claim 67: the results go to ten."""
+    ratios = {setting.m / setting.d for setting in SWEEPS["exp09"].settings if setting.run == "exp09_ratio"}
+    figures = {"largest m/d": max(ratios), "smallest above 1": min(ratio for ratio in ratios if ratio > 1)}
+    return Evidenced.of(max(ratios) <= 3, figures)

@@ -1,0 +1,145 @@
+"""Compute the evidence of claims again, and compare it with what is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from unweave.names import imported
+from unweave.papers.catalogue import MODULES
+from unweave.papers.experiment import FOLDERS, PACKAGES, Options, flag
+from unweave.papers.kept_numbers import KeptNumbers
+from unweave.papers.ledger.claim import STATEMENT_HOLDS, Claim, Evidenced, MeasuredFigure
+from unweave.papers.ledger.claim_files import record
+
+Outcome = Literal["as recorded", "figure moved", "verdict changed", "not recorded", "failed", "skipped"]
+CHANGED: tuple[Outcome, ...] = ("figure moved", "verdict changed", "not recorded", "failed")
+
+
+@dataclass(frozen=True)
+class CheckedClaim:
+    """A claim, what became of its check, why, and what the evidence found."""
+
+    claim: Claim
+    outcome: Outcome
+    reason: str = ""
+    found: Evidenced | None = None
+    seconds: float = 0.0
+
+
+def evidence_of(claim: Claim, options: Options) -> Evidenced:
+    """Compute the evidence of a claim."""
+    room = MODULES[claim.paper].rpartition(".")[0]
+    compute = imported(f"{room}.evidence.{claim.evidence}", "evidence")
+    return compute(options) if claim.needs else compute()
+
+
+def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
+    """Check claims one after another, cheap ones first, and give each as it is done.
+
+    What needs a package or a folder that is not there is skipped, and so is what would exceed the budget (seconds of
+    computing). An interrupted check goes on where it was, unless the package has changed since; the file that it keeps
+    for that in ``options.folder`` is removed at the end.
+    """
+    kept = KeptNumbers(options.folder / f"claims-{package_digest()}.json")
+    spent = 0.0
+    for claim in sorted(claims, key=lambda claim: (claim.seconds, claim.paper, claim.number)):
+        missing = _missing(claim, options)
+        if missing:
+            yield CheckedClaim(claim, "skipped", missing)
+        elif spent + claim.seconds > budget:
+            yield CheckedClaim(claim, "skipped", f"It takes about {claim.seconds:.0f} s, which exceeds the budget.")
+        else:
+            checked = _checked(claim, options, kept)
+            spent += checked.seconds
+            yield checked
+    kept.path.unlink(missing_ok=True)
+
+
+def recorded(checked: Iterable[CheckedClaim]) -> Iterator[Path]:
+    """Keep the figures of these checks as those to compare with; failed ones are left out."""
+    found: dict[str, dict[int, CheckedClaim]] = {}
+    for entry in checked:
+        if entry.found is not None:
+            found.setdefault(entry.claim.paper, {})[entry.claim.number] = entry
+    for paper, of_paper in found.items():
+        figures = {number: entry.found for number, entry in of_paper.items() if entry.found is not None}
+        yield record(paper, figures, {number: entry.seconds for number, entry in of_paper.items()})
+
+
+def package_digest() -> str:
+    """A digest of the package's source, so that results of other code are not taken for those of this."""
+    digest = hashlib.blake2b(digest_size=6)
+    package = Path(__file__).parents[2]
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _missing(claim: Claim, options: Options) -> str:
+    if not claim.evidence:
+        return f"Nothing is computed: {claim.why}"
+    for need in claim.needs:
+        if need in PACKAGES:
+            if not all(map(find_spec, PACKAGES[need])):
+                return f"It needs {need}: install unweave[{need}]."
+        elif getattr(options, need) is None:
+            return f"It needs {FOLDERS[need]}: pass their folder with {flag(need)}."
+    return ""
+
+
+def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
+    start = time.process_time()
+
+    def computed() -> dict[str, Any]:
+        found = evidence_of(claim, options)
+        numbers = {name: figure.numbers for name, figure in found.figures.items()}
+        return {"holds": found.holds, "figures": numbers, "seconds": time.process_time() - start}
+
+    try:
+        value = kept.value(claim.name, computed)
+    except Exception as error:  # evidence may fail in any way, and the other claims are checked all the same
+        return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=time.process_time() - start)
+    figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
+    found = Evidenced(value["holds"], figures)
+    outcome, reason = compared(claim, found)
+    return CheckedClaim(claim, outcome, reason, found, value["seconds"])
+
+
+def compared(claim: Claim, found: Evidenced) -> tuple[Outcome, str]:
+    """Whether the evidence still says what is recorded, and what is different if not.
+
+    >>> from unweave.papers.ledger.claim_files import claim_of
+    >>> from dataclasses import replace
+    >>> claim = replace(claim_of("003:44"), figures={"a": MeasuredFigure(0.5)}, tolerance=0.1)
+    >>> compared(claim, Evidenced.of(False, {"a": 0.55}))
+    ('as recorded', '')
+    >>> compared(claim, Evidenced.of(False, {"a": 0.7}))
+    ('figure moved', 'a: 0.700 instead of 0.500')
+    >>> compared(claim, Evidenced.of(True, {"a": 0.5}))[0]
+    'verdict changed'
+    """
+    wanted = STATEMENT_HOLDS.get(claim.verdict)
+    if found.holds is not wanted:
+        says = {True: "that it holds", False: "that it does not hold", None: "that it holds in part"}
+        return "verdict changed", f"The verdict is '{claim.verdict}', and the evidence says {says[found.holds]}."
+    if not claim.figures:
+        return "not recorded", "No figures are recorded for it."
+    if set(found.figures) != set(claim.figures):
+        return "figure moved", "The evidence has other figures than the record."
+    moved = [
+        f"{name}: {figure} instead of {claim.figures[name]}"
+        for name, figure in found.figures.items()
+        if not _close(figure.value, claim.figures[name].value, claim.tolerance)
+    ]
+    return ("figure moved", "; ".join(moved)) if moved else ("as recorded", "")
+
+
+def _close(value: float, recorded: float, tolerance: float) -> bool:
+    return (math.isnan(value) and math.isnan(recorded)) or value == recorded or abs(value - recorded) <= tolerance

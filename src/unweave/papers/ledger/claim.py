@@ -1,0 +1,146 @@
+"""`Claim`: what a paper says, whether it holds, and the function that computes the evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.stats import t as student
+
+ClaimVerdict = Literal[
+    "holds",
+    "holds in part",
+    "does not hold",
+    "error of the text",
+    "artefact of code or protocol",
+    "not testable here",
+]
+VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
+# what the evidence has to say of the statement for a verdict to stand; None says that it holds in part
+STATEMENT_HOLDS: dict[ClaimVerdict, bool | None] = {
+    "holds": True,
+    "holds in part": None,
+    "does not hold": False,
+    "error of the text": False,
+    "artefact of code or protocol": False,
+}
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class MeasuredFigure:
+    """A number with its interval over seeds; an exact number has no interval.
+
+    >>> MeasuredFigure.over_seeds([0.80, 0.82, 0.84]).low < 0.8
+    True
+    >>> str(MeasuredFigure(0.8564)), str(MeasuredFigure(0.82, 0.77, 0.87))
+    ('0.856', '0.820 [0.770, 0.870]')
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    @classmethod
+    def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
+        """The mean over seeds with Student's 95 % interval."""
+        found = np.asarray(values, dtype=np.float64)
+        mean = float(found.mean())
+        if found.size < 2:
+            return cls(mean)
+        reach = float(student.ppf((1 + LEVEL) / 2, found.size - 1) * found.std(ddof=1) / math.sqrt(found.size))
+        return cls(mean, mean - reach, mean + reach)
+
+    @property
+    def numbers(self) -> list[float]:
+        """The value, and the ends of the interval if there is one."""
+        return [self.value] if math.isnan(self.low) else [self.value, self.low, self.high]
+
+    def __str__(self) -> str:
+        value, *interval = (f"{number:.3f}" if abs(number) < 1000 else f"{number:.4g}" for number in self.numbers)
+        return f"{value} [{interval[0]}, {interval[1]}]" if interval else value
+
+
+@dataclass(frozen=True)
+class Evidenced:
+    """What a function of evidence found: whether the statement holds as the paper says it, and the figures.
+
+    ``holds`` is None where it holds in part, or under conditions that the paper does not state.
+
+    >>> Evidenced.of(False, {"DCI-D, 9 of 10 codes": 0.856}).figures["DCI-D, 9 of 10 codes"].value
+    0.856
+    """
+
+    holds: bool | None
+    figures: Mapping[str, MeasuredFigure]
+
+    @classmethod
+    def of(cls, holds: bool | None, figures: Mapping[str, float | MeasuredFigure]) -> Evidenced:
+        """The same, where figures may be plain numbers."""
+        stated = None if holds is None else bool(holds)
+        return cls(
+            stated,
+            {name: x if isinstance(x, MeasuredFigure) else MeasuredFigure(float(x)) for name, x in figures.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A checkable claim of a paper.
+
+    Parameters
+    ----------
+    paper : str
+        Number of the paper: ``"003"``.
+    number : int
+        Number of the claim in its paper's file; it never changes.
+    where : str
+        Section, figure, table or equation of the paper.
+    statement : str
+        What the paper says, in our words.
+    stated : str
+        The paper's own figure; empty where it has none.
+    verdict : str
+        One of `VERDICTS`.
+    why : str
+        What decides it.
+    evidence : str
+        ``module:function`` below the paper's room; empty where nothing can be computed here.
+    tolerance : float
+        How far a figure may lie from the recorded one, which is for other random numbers and library versions.
+    seconds : float
+        About how long the evidence takes on one core.
+    needs : tuple of str
+        'torch', or folders: 'weights', 'data', 'authors_data'.
+    see : str
+        A command that shows it.
+    figures : mapping of name to MeasuredFigure
+        What the evidence gave when it was recorded.
+    """
+
+    paper: str
+    number: int
+    where: str
+    statement: str
+    verdict: ClaimVerdict
+    why: str
+    stated: str = ""
+    evidence: str = ""
+    tolerance: float = 0.02
+    seconds: float = 1.0
+    needs: tuple[str, ...] = ()
+    see: str = ""
+    figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """How the claim is cited: ``003:44``."""
+        return f"{self.paper}:{self.number}"
+
+    @property
+    def command(self) -> str:
+        """The command that shows it."""
+        return self.see or f"unweave claims check {self.name}"
