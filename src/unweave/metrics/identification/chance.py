@@ -3,9 +3,11 @@
 Codes c = A z, with z independent and A a Haar-random m x d matrix, have purities that are squared loadings and R2 that
 are squared projections, so no data are needed to know their recovery s. With many codes some are nearly pure by luck.
 
-    ramp(s) = (s - q) / (1 - q), from 0 to 1,    q the .85 quantile of s over random mixings
+    t = 1 - (1 - u) / (1 - q) - (1 - n) / (1 - min(q, .75)),    q the upper decile of s over random mixings
 
-A mixing has to beat what six of seven random ones get before it counts at all, and counts in full at s = 1.
+with u the recovery without noise and n the share of it that noise leaves. A mixing has to beat what nine of ten random
+ones get before it counts at all, and counts in full at u = 1. Noise is not luck, so it costs as much as mixing where
+random mixings get little, and no more where they get nearly everything.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ SEED = 0
 MOST_DRAWS, FEWEST_DRAWS = 8000, 40
 MOST_NUMBERS = 4_000_000
 STEP = 1.3  # ratio of the numbers of codes between which the level is interpolated, beyond 2 d
-QUANTILE = 0.85
-LEAK = 0.05  # slope below q, so that worse mixings still rank lower before clipping
+QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
+HIGHEST_FOR_NOISE = 0.75
+LEAK, LOWEST = 0.1, -4.0  # slope below 0, and where it ends: worse mixings rank lower before clipping
+PRESENT = 0.2  # recovery below which a factor is rather absent than mixed, and costs nothing but its share
 COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
 
 
@@ -37,29 +41,33 @@ class Luck:
     Attributes
     ----------
     quantile : float
-        q, the .85 quantile of s of a factor.
-    mean : float
-        Mean of the ramp: what is subtracted.
+        q, the upper decile of s of a factor.
     passing : float
         Share of factors that a random mixing gives back so purely that its codes pass for codes of one factor.
     """
 
     quantile: float
-    mean: float
     passing: float
 
-    def ramp(self, unmixed: FloatArray) -> FloatArray:
-        """How far a recovery without noise is beyond luck; slightly negative below."""
-        height = (np.asarray(unmixed) - self.quantile) / (1 - self.quantile)
-        return np.where(height > 0, np.minimum(height, 1.0), LEAK * height)
+    def beyond(self, recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
+        """How far recoveries are beyond luck, 1 at most; slightly negative for mixings below, 0 for what is absent.
+
+        >>> Luck(0.8, 0.0).beyond(np.array([1.0, 0.9, 0.9, 0.0]), np.array([1.0, 0.9, 1.0, 0.0])).round(2).tolist()
+        [1.0, 0.5, 0.6, -0.0]
+        """
+        noiseless = np.divide(recovered, unmixed, out=np.zeros_like(unmixed), where=unmixed > 0)
+        lost_to_noise = (1 - np.minimum(noiseless, 1.0)) / (1 - min(self.quantile, HIGHEST_FOR_NOISE))
+        height = 1 - (1 - unmixed) / (1 - self.quantile) - lost_to_noise
+        below = LEAK * np.maximum(height, LOWEST) * np.minimum(recovered / PRESENT, 1.0)
+        return np.where(height > 0, height, below)
 
     def between(self, other: Luck, share: float) -> Luck:
         """Interpolation to another size."""
-        mine, theirs = (np.array([each.quantile, each.mean, each.passing]) for each in (self, other))
+        mine, theirs = (np.array([each.quantile, each.passing]) for each in (self, other))
         return Luck(*((1 - share) * mine + share * theirs).tolist())
 
 
-NO_LUCK = Luck(0.0, 0.0, 0.0)
+NO_LUCK = Luck(0.0, 0.0)
 
 
 def luck(n_codes: float, n_factors: int) -> Luck:
@@ -91,8 +99,7 @@ def _luck_of_mixings(n_codes: int, n_factors: int) -> Luck:
     recovered = recovery_of_mixings(mixings)
     pure = np.square(mixings / np.linalg.norm(mixings, axis=2, keepdims=True)).max(axis=1) >= 1 - OF_OTHERS
     recovered = np.where(pure, 1.0, recovered)
-    found = Luck(min(float(np.quantile(recovered, QUANTILE)), HIGHEST_QUANTILE), 0.0, float(pure.mean()))
-    return Luck(found.quantile, float(np.maximum(found.ramp(recovered), 0.0).mean()), found.passing)
+    return Luck(min(float(np.quantile(recovered, QUANTILE)), HIGHEST_QUANTILE), float(pure.mean()))
 
 
 def recovery_of_mixings(mixings: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from unweave.responses.factor_bases import FactorBases, factor_bases, fold_of_ro
 
 AFFINE_PENALTIES = (1e-6, 1e-3, 1e-1, 10.0)
 FAR = 0.99
-TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,10 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
     n_codes = n_distinct(found.do_codes[:, known], found.factor[known])
     names = [evidence.factor_names[j] for j in varying_places(evidence)]
     constraints = factor_constraints(evidence)
-    beyond = luck(n_codes, len(constraints.free(names)))
+    by_luck = luck(n_codes, len(constraints.free(names)))
 
-    def worth(recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
-        """Beyond luck as far as mixing goes, and less by what noise takes."""
-        return beyond.ramp(unmixed) * np.minimum(recovered / np.maximum(unmixed, TINY), 1.0)
-
-    recovered = recovery(factors, which.alike, codes[rows.some], found, fold, rows, worth)
-    identified = worth(recovered.recovered, recovered.unmixed)
+    recovered = recovery(factors, which.alike, codes[rows.some], found, fold, rows, by_luck.beyond)
+    identified = by_luck.beyond(recovered.recovered, recovered.unmixed)
     chosen = np.zeros((codes.shape[1], len(factors)))
     for j, used in enumerate(recovered.chosen):
         chosen[used, j] = 1.0
@@ -85,7 +80,7 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
     return Findings(
         responses=found,
         recovery=recovered,
-        luck=beyond,
+        luck=by_luck,
         identified=identified,
         free=np.array(constraints.free(names, identified), dtype=np.intp),
         n_distinct=n_codes,

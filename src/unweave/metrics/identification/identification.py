@@ -1,10 +1,10 @@
 """identification: which share of the free factors is given back, each by codes that nothing else moves?
 
-    value = (mean over free factors of t_j - T0) / (1 - T0),    t_j = ramp(u_j) s_j / u_j
+    value = mean over free factors of t_j,    t_j = 1 - (1 - u_j) / (1 - q) - (1 - s_j / u_j) / (1 - min(q, .75))
 
-with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, ramp the rise
-from 0 at the .85 quantile of random mixings to 1 at u = 1, and T0 the mean of the ramp over random mixings (`chance`).
-For codes of one factor each, u_j = 1 and t_j = s_j: only noise and folds count. Factors that others determine do not
+with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, and q the upper
+decile of u over random mixings of as many codes and factors (`chance`); below 0, t_j has a tenth of that slope. For
+codes of one factor each u_j = 1: only noise and folds count. Factors that others determine do not
 count. Numbers count by their ranks, and as they are where factors have levels or lumps. Derivation and limits:
 docs/identification.md. It answers the open problem of 003: no metric there has all four of its properties.
 """
@@ -91,12 +91,12 @@ def identification(
     """
     seed = seed_from(rng)
     found = findings(evidence, n_folds, seed)
-    known, share = found.responses.informative, float(found.identified[found.free].mean())
+    known = found.responses.informative
     is_free = np.isin(np.arange(found.identified.size), found.free).astype(np.float64)
     purity = _as_given(evidence, found.responses.purity)
     told = found.luck.passing <= MOST_PASSING or not known.any()
     return Score(
-        raw=(share - found.luck.mean) / (1 - found.luck.mean) if told else math.nan,
+        raw=float(found.identified[found.free].mean()) if told else math.nan,
         per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, found.identified).tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
