@@ -1,4 +1,4 @@
-"""Codes that carry next to nothing: those of a posterior whose means hardly move against its own spread."""
+"""Codes that carry next to nothing, by the spread of their posterior; and codes that only look as if they did."""
 
 from __future__ import annotations
 
@@ -8,33 +8,53 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 LEAST_NATS = 0.02
-LEAST_SPREAD = 0.002  # of the widest code, from 10 % to 90 % of the rows; narrower ones are rounding rather than codes
+LEAST_SPREAD = 0.002  # of the widest code, from 10 % to 90 % of the rows
 
 
 @memoised(on="codes")
 def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
-    """Names of codes that never vary, or carry next to nothing.
+    """Names of codes that never vary, or whose posterior hardly depends on the sample.
 
     A Gaussian code with means of variance v and posterior variance s^2 carries about log(1 + v / s^2) / 2 nats; under
-    .02 it counts as collapsed, whatever its scale. Codes without a posterior have a scale only beside each other.
+    .02 it counts as collapsed, whatever its scale. Codes without a posterior have no scale to be compared with, so
+    only constant ones count.
 
     >>> from unweave import Posterior
     >>> mean = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.05]
     >>> collapsed_codes(Evidence(mean, Posterior(mean, np.ones((100, 2)))))
     ('code 1',)
+    >>> collapsed_codes(Evidence(mean, mean))
+    ()
     """
-    codes, posterior = evidence.codes, evidence.posterior
-    if not codes.size:
+    posterior = evidence.posterior
+    if not evidence.codes.size:
         return ()
     still = np.isin(evidence.code_names, evidence.dead_codes)
-    if posterior is None:
-        # between quantiles: the standard deviation of a heavy-tailed code is that of a few rows, and the middle half of
-        # one that is mostly 0 has no width
-        low, high = np.quantile(codes, [0.1, 0.9], axis=0)
-        spread = high - low
-        still |= (spread > 0) & (spread <= LEAST_SPREAD * spread.max())
-    else:
+    if posterior is not None:
         variance, own = posterior.mean.var(axis=0), np.square(posterior.std).mean(axis=0)
         nats = np.log1p(np.divide(variance, own, out=np.full(own.size, np.inf), where=own > 0)) / 2
         still[: posterior.n_gaussian] |= nats < LEAST_NATS
-    return tuple(name for name, is_still in zip(evidence.code_names, still, strict=True) if is_still)
+    return _named(evidence, still)
+
+
+@memoised(on="codes")
+def narrow_codes(evidence: Evidence) -> tuple[str, ...]:
+    """Names of codes without a posterior that vary by less than .2 % of the widest code.
+
+    They may be means of collapsed codes, or codes on another scale: without a posterior nobody can tell.
+
+    >>> codes = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.001]
+    >>> narrow_codes(Evidence(codes, codes))
+    ('code 1',)
+    """
+    if evidence.posterior is not None or not evidence.codes.size:
+        return ()
+    # between quantiles: the standard deviation of a heavy-tailed code is that of a few rows, and the middle half of
+    # one that is mostly 0 has no width
+    low, high = np.quantile(evidence.codes, [0.1, 0.9], axis=0)
+    spread = high - low
+    return _named(evidence, (spread > 0) & (spread <= LEAST_SPREAD * spread.max()))
+
+
+def _named(evidence: Evidence, those: np.ndarray) -> tuple[str, ...]:
+    return tuple(name for name, is_one in zip(evidence.code_names, those, strict=True) if is_one)

@@ -192,6 +192,17 @@ def codes_uninformative_here() -> str:
     return "No code depends on the factors, as far as these rows can show."
 
 
+def codes_narrow(codes: tuple[str, ...]) -> str:
+    """identification of codes without a posterior whose scale is far below that of the others."""
+    one = len(codes) == 1
+    return (
+        f"{listed(codes)} {'varies' if one else 'vary'} by less than 0.2 % of the widest code and "
+        f"{'counts' if one else 'count'} all the same, because this score does not depend on scales; if "
+        f"{'it is the mean of a collapsed posterior' if one else 'these are means of collapsed posteriors'}, "
+        f"pass the posterior so that {'it is' if one else 'they are'} left out."
+    )
+
+
 def combinations_extrapolated(share: float, n_mixed: int) -> str:
     """identification where independent combinations are not observed."""
     return (

@@ -295,3 +295,31 @@ def test_collapsed_codes_are_no_directions():
         np.hstack([0.1 * np.ones((600, 4)), np.ones((600, 6))]),
     )
     assert part(identification(FACTORS, Posterior(mean, std)), "distinct_codes") == 4
+
+
+def test_scales_of_codes_do_not_matter():
+    """A code on a small scale counts in full, and is named, since a posterior might tell that it collapsed."""
+    codes = PartlyMixed(0.2).encode(FACTORS, rng=0)
+    score, small = identification(FACTORS, codes), identification(FACTORS, codes * [1.0, 1.0, 1e-4, 1.0])
+    assert small.raw == score.raw
+    assert not score.caveats
+    assert small.caveats == (Finding("codes_narrow", codes=["code 2"]),)
+    spread = np.full(codes.shape, 1e-6)
+    assert not identification(FACTORS, Posterior(codes * [1.0, 1.0, 1e-4, 1.0], spread)).caveats
+
+
+def test_signs_of_codes_do_not_matter():
+    """Continuous factors with noise, levels in a partial mixing, and an angle in two codes."""
+    rng = np.random.default_rng(20)
+    levels = rng.integers(0, 4, size=(600, 3))
+    angle = rng.uniform(-3, 3, size=(600, 2))
+    data = [
+        (FACTORS, PartlyMixed(0.3).encode(FACTORS, rng=0) + 0.2 * rng.normal(size=FACTORS.shape)),
+        (levels, levels @ (np.eye(3) + 0.2 * rng.normal(size=(3, 3)))),
+        (angle, np.hstack([np.sin(angle), np.cos(angle)])),
+    ]
+    for factors, codes in data:
+        raw = identification(factors, codes).raw
+        for i in range(3):
+            signs = np.where(np.arange(codes.shape[1]) == i, -1.0, 1.0)
+            assert identification(factors, codes * signs).raw == pytest.approx(raw, abs=0.005)

@@ -24,6 +24,7 @@ from unweave.metrics.identification.findings import Findings, findings
 from unweave.metrics.matrices import varying
 from unweave.metrics.shown_matrices import CHOSEN, PURITY
 from unweave.responses.code_responses import JUMPS
+from unweave.responses.collapsed_codes import narrow_codes
 from unweave.responses.factor_bases import live_codes
 from unweave.score import Score
 
@@ -37,7 +38,7 @@ MOST_PASSING = 0.05  # share of factors that random mixings give back as if thei
     equivalence="elementwise",
     min_rows=30,
     chance=0.0,
-    version=2,
+    version=3,
     cost="n m d (about 30 fitted functions a factor), and kernel fits to 500 rows that all codes share",
     fails_when=(
         "codes mix factors that are so dependent in the data that setting them apart is extrapolation, or a code "
@@ -112,7 +113,7 @@ def identification(
             "model_per_code": _per_code(evidence, np.where(known, found.responses.model, KNOWS_NOTHING)),
         },
         matrices=(PURITY, CHOSEN),
-        caveats=_caveats(found, told=told),
+        caveats=_caveats(evidence, found, told=told),
         findings=factor_findings(evidence, found),
     )
 
@@ -139,14 +140,16 @@ def _as_given(evidence: Evidence, matrix: FloatArray) -> FloatArray:
     return result
 
 
-def _caveats(found: Findings, *, told: bool) -> tuple[Finding, ...]:
+def _caveats(evidence: Evidence, found: Findings, *, told: bool) -> tuple[Finding, ...]:
     known = found.responses.informative
     if not known.any():
         return (Finding("codes_uninformative_here"),)
+    narrow = narrow_codes(evidence)
+    caveats = [Finding("codes_narrow", codes=narrow)] if narrow else []
+    mixed = int((found.responses.model[known] > JUMPS).sum())
     if not told:
         n_codes, n_free, passing = found.n_distinct, found.free.size, found.luck.passing
-        return (Finding("mixing_passes_for_pure", n_codes=n_codes, n_factors=n_free, passing=passing),)
-    mixed = int((found.responses.model[known] > JUMPS).sum())
-    if mixed and found.outside > MUCH_OUTSIDE:
-        return (Finding("combinations_extrapolated", share=found.outside, n_mixed=mixed),)
-    return ()
+        caveats.append(Finding("mixing_passes_for_pure", n_codes=n_codes, n_factors=n_free, passing=passing))
+    elif mixed and found.outside > MUCH_OUTSIDE:
+        caveats.append(Finding("combinations_extrapolated", share=found.outside, n_mixed=mixed))
+    return tuple(caveats)

@@ -25,7 +25,7 @@ from unweave.metrics.identification.readout import readouts
 from unweave.responses.code_responses import ResponseRows, Responses
 from unweave.responses.factor_bases import FactorBases
 
-PURE_ENOUGH = 0.5
+PURE_ENOUGH = 0.55  # above one half, or a rotation by 45 degrees would have two codes for each factor
 MOST_CODES = 128
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 48, 64, 96)
 NOTHING = 1e-6
