@@ -41,7 +41,7 @@ build/reach.sqlite:
 	-$(BIN)/python tests/mutants/reach.py
 
 audit: $(VENV)/installed-dev
-	$(BIN)/python -m unweave.auditing.catalogue
+	$(BIN)/python -m unweave.auditing.catalogue --metrics '$(METRICS)' --budget $(or $(BUDGET),120)
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py

@@ -3,6 +3,7 @@
 `unweave.trust` reads the table as data, which is how what the audit found reaches a layer below it. Run
 ``python -m unweave.auditing.catalogue`` (``make audit``) to write it again; finished cells are kept in a file, so that
 a run that was stopped goes on where it was, and every further run adds to what is there (``--budget 0`` only writes).
+``--metrics identification,r2`` (``make audit METRICS=identification,r2``) writes the entries of these alone.
 """
 
 from __future__ import annotations
@@ -81,10 +82,17 @@ def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
     }
 
 
-def write_table(audits: Sequence[Audit], path: Path = TABLE) -> None:
-    """Write the table as JSON, a line for every entry, so that changes can be read."""
+def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: bool = False) -> None:
+    """Write the table as JSON, a line for every entry, so that changes can be read.
+
+    With ``keep_others`` the entries that the file has of other metrics stay as they are.
+    """
+    data = table_data(audits)
+    if keep_others and path.exists():
+        before = read_table(path)
+        data = {**before, "metrics": {**before["metrics"], **data["metrics"]}}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(table_data(audits), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:
@@ -162,11 +170,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of computing for every group of metrics")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--metrics", default="", help="names with commas; entries of others stay (default: all)")
     parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
-    audits = audited_catalogue(given.budget, given.cells, given.jobs, say=lambda text: sys.stderr.write(text + "\n"))
-    write_table(audits, given.out)
+    names = [name for name in given.metrics.split(",") if name]
+    unknown = set(names) - {subject.label for group in groups() for subject in group}
+    if unknown:
+        parser.error(f"{min(unknown)} is not in the catalogue")
+    audits = audited_catalogue(given.budget, given.cells, given.jobs, names, lambda text: sys.stderr.write(text + "\n"))
+    write_table(audits, given.out, keep_others=bool(names))
     sys.stdout.write(text_table(audits) + "\n")
 
 
