@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -174,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
-    names = [name for name in given.metrics.split(",") if name]
+    names = [name.strip() for name in re.split(r",(?![^(]*\))", given.metrics) if name.strip()]  # not within brackets
     unknown = set(names) - {subject.label for group in groups() for subject in group}
     if unknown:
         parser.error(f"{min(unknown)} is not in the catalogue")

@@ -220,6 +220,55 @@ def test_two_factors_hashed_into_one_code_are_mixed(shuffled):
     assert float(identification(factors, codes[:, None], kinds="ordinal")) <= 0.1
 
 
+def redundant(z):
+    """Functions of free factors, among them many-to-one ones that a spline of ranks does not see."""
+    one, two, three = z[:, 0], z[:, 1], z[:, 2]
+    return {
+        "square": one**2, "absolute": np.abs(one), "rectified": np.maximum(one, 0), "sine": np.sin(3 * one),
+        "cosine": np.cos(2 * one), "remainder": one % 1, "step": (one > 0) * 1.0, "floor": np.floor(2 * one),
+        "ratio": one / two, "angle": np.arctan2(one, two), "order": (one > two) * 1.0, "norm": np.hypot(one, two),
+        "exclusive or": ((one > 0) ^ (two > 0)) * 1.0, "triple product": one * two * three,
+        "product and sum": one * two + three, "larger": np.maximum(one, two), "sum": one + two + three,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", redundant(FACTORS))
+def test_functions_of_free_factors_cost_nothing(name):
+    z = np.random.default_rng(21).normal(size=(1000, 4))
+    score = identification(np.column_stack([z, redundant(z)[name]]), np.sinh(z[:, ::-1]))
+    assert score.value >= 0.99
+    assert part(score, "effective_dimension") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", [1000, 10_000])
+@pytest.mark.parametrize("n_factors", [3, 5])
+def test_rotations_of_levels_get_next_to_nothing(n_rows, n_factors):
+    """Two to six levels, eight draws each; a single draw near the axes gets more, as with continuous factors."""
+    values = []
+    for n_levels in range(2, 7):
+        for seed in range(8):
+            rng = np.random.default_rng([200 + seed, n_rows, n_factors, n_levels])
+            factors = rng.integers(0, n_levels, size=(n_rows, n_factors))
+            codes = factors @ haar(n_factors, n_factors, rng).T
+            values.append(float(identification(factors, codes, kinds="ordinal")))
+    assert np.mean(values) <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_factors", [2, 3, 4, 5])
+@pytest.mark.parametrize("ratio", [1, 2, 5, 10, 25])
+def test_random_mixings_get_next_to_nothing_or_no_score(n_factors, ratio):
+    values = []
+    for seed in range(8):
+        rng = np.random.default_rng([300 + seed, n_factors, ratio])
+        factors = rng.normal(size=(1000, n_factors))
+        score = identification(factors, factors @ haar(n_factors, ratio * n_factors, rng).T)
+        values.append(score.value)
+        assert np.isfinite(score.raw) or score.caveats[-1].kind == "mixing_passes_for_pure"
+    assert np.isnan(values).all() or np.mean(values) <= 0.1
+
+
 def test_many_random_codes_of_few_factors_tell_nothing():
     rng = np.random.default_rng(15)
     factors = rng.normal(size=(600, 2))
