@@ -226,6 +226,15 @@ def test_a_diverged_model_has_a_row_without_numbers():
     assert "not finite" in found.rows[1].problem
 
 
+def test_the_command_says_on_the_stream_of_errors_which_model_diverged(tmp_path):
+    asked = ["--gamma", "1e38", "--capacity", "1000", "--capacity-steps", "1", "--steps", "3", "--codes", "2"]
+    found = run("train", "annealed_vae", "small_sprites", *asked, "--no-pictures", "--out", tmp_path / "runs")
+    assert found.exit_code == 1
+    assert "not finite" in found.stderr
+    assert "not finite" not in found.stdout
+    assert "0 of 1 models trained" in found.stdout
+
+
 def test_traversals_move_one_code_and_sort_by_information(blocks):
     [model] = train(blocks[0], JointVAE(), n_codes=2, settings=FEW)
     rows = traversals(model, blocks[0])

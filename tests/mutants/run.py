@@ -141,8 +141,10 @@ class Tree:
                 status, failed = self.run(suite)
                 while status == "failed":
                     path.write_text(original, encoding="utf-8")
-                    if self.run([failed])[0] == "passed":
-                        return "found", failed
+                    if self.run([failed] if failed else suite)[0] == "passed":
+                        return "found", failed or "the process ended"
+                    if not failed:
+                        return "out of time", ""
                     self.broken.add(failed)  # without the fault, too: it says nothing of any fault
                     path.write_text(text, encoding="utf-8")
                     status, failed = self.run(suite)
@@ -167,7 +169,7 @@ class Tree:
             yield ["tests", "src"]
 
     def run(self, tests: list[str]) -> tuple[str, str]:
-        """Passed, failed or out of time, and the first test that failed."""
+        """Passed, failed or out of time, and the first test that failed if it is known."""
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
         if not present:
             return "passed", ""
@@ -183,8 +185,8 @@ class Tree:
             return "out of time", ""
         if process.exitcode in (0, 5):  # 5: all tests were slow ones
             return "passed", ""
-        failed = self.root / "failed.txt"
-        return "failed", (failed.read_text(encoding="utf-8") if failed.exists() else "") or present[0]
+        failed = self.root / "failed.txt"  # missing where the process ended in the middle
+        return "failed", failed.read_text(encoding="utf-8") if failed.exists() else ""
 
 
 def _end(pid: int) -> None:
