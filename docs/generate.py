@@ -14,6 +14,7 @@ from unweave.card import Card
 from unweave.card.explanation import explained
 from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
+from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +38,13 @@ def metric_table() -> str:
 def _line(card: Card) -> str:
     page = f"[`{card.name}`](docs/metrics/{card.name}.md)"
     return f"| {page} | {card.measures} | {card.equivalence} | {card.summary} |"
+
+
+def panel_table() -> str:
+    """The questions with the metrics of the panel that answer them."""
+    named = [(question.text, [f"[`{name}`](metrics/{name}.md)" for name in question.panel]) for question in QUESTIONS]
+    lines = ["| question | metrics of the panel, in order of preference |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
 
 
 def demo_output() -> str:
@@ -71,6 +79,9 @@ def documents(with_demo: bool) -> dict[Path, str]:
     audit = ROOT / "docs" / "audit.md"
     pages[audit] = with_part(audit.read_text(encoding="utf-8"), "audited", markdown_table(read_table()))
     pages[audit] = with_part(pages[audit], "table 3", paper_table())
+    panel = ROOT / "docs" / "panel.md"
+    pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table())
+    pages[panel] = re.sub(r"version \d+\.", f"version {PANEL_VERSION}.", pages[panel])
     return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
 
 

@@ -112,7 +112,7 @@ class TestScore:
         result = run("score", "both.csv", *QUICK)
         assert (result.exit_code, result.stderr) == (0, "")
         assert result.stdout.startswith("80 rows, 2 factors (factor size continuous, factor hue continuous), 2 codes")
-        for word in (*QUICK[1].split(","), "explicitness", "1.000"):
+        for word in (*QUICK[1].split(","), "Can the factors be read out of the codes?", "1.000"):
             assert word in result.stdout
         assert not set("\x1b\r━╸") & set(result.stdout)  # no colours, no progress bar
 
@@ -169,7 +169,7 @@ class TestScore:
         assert {row.verdict.level for row in found.rows} == {"trust"}
         assert found.data["diagnosis"]["codes"]["n_rows"] == found.data["n_rows"]
         table = run(*chosen).stdout
-        assert all(heading in table for heading in ("floor", "95 % interval", "calibrated", "verdict", "reason"))
+        assert all(heading in table for heading in ("noise", "95 % interval", "verdict", "Report:", "Next:"))
 
     def test_some_metrics_fail(self, run):
         result = run("score", "few.npz", *QUICK)
@@ -192,9 +192,8 @@ class TestCompare:
         assert both.representations == ("both", "noise")
         assert both.score("mcc", "both").value > both.score("mcc", "noise").value
         table = run("compare", "both.npz", "noise.npz", *QUICK).stdout
-        assert ["metric", "measures", "both", "noise", "chance", "notes"] in [
-            line.split() for line in table.splitlines()
-        ]
+        ranked = [line.split() for line in table[table.index("By mcc") :].splitlines()[1:3]]
+        assert [line[0] for line in ranked] == ["both", "noise"]
 
     def test_factors_from_another_file(self, run, folder):
         np.save(folder / "noise.npy", NOISE)
@@ -267,7 +266,7 @@ class TestOtherCommands:
         ("score cube.npz", "The codes have shape (80, 2, 2)"),
         ("score complex.npz", "Factor 'factor 0' has type complex128"),
         ("score infinite.npz", "Code 'code 0' is infinite in 80 rows"),
-        ("score flat.npz", "mcc needs a factor that varies, and all are constant"),
+        ("score flat.npz", "identification needs a factor that varies, and all are constant"),
         ("score both.npz --metrics mmc", "There is no metric called 'mmc': did you mean 'mcc'?"),
         ("score both.npz --metrics mcc:corelation=rdc", "mcc has no option 'corelation'"),
         ("score both.npz --metrics mcc:correlation=kendall", "correlation='kendall' is not known: use 'pearson'"),
@@ -357,7 +356,7 @@ class TestPosteriors:
     )
     def test_the_metrics_of_posteriors_appear(self, run, posteriors, arguments):
         files = [posteriors / text if text.endswith(("z", "y")) else text for text in arguments]
-        result = run("score", *files, "--json", "--quick")
+        result = run("score", *files, "--metrics", "all", "--json", "--quick")
         assert result.exit_code == 0
         evaluation = Evaluation.from_json(result.stdout)
         assert {"rmig", "jemmig", "wsepin", "unibound"} <= set(evaluation.labels)

@@ -57,7 +57,7 @@ def no_score(evidence):
 
 class TestRows:
     def test_every_metric_that_two_tables_are_enough_for_has_one(self):
-        evaluation = evaluate(FACTORS, CODES, quick=True)
+        evaluation = evaluate(FACTORS, CODES, metrics="all", quick=True)
         enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= {"factors", "codes"}]
         assert evaluation.labels == tuple(enough)
         assert all(row.score is not None for row in evaluation.rows)
@@ -302,7 +302,7 @@ class TestPosteriors:
     POSTERIOR = Posterior(FACTORS - 1.0, np.full((300, 2), 0.2))
 
     def test_metrics_of_posteriors_appear(self):
-        evaluation = evaluate(self.FACTORS, self.POSTERIOR, metrics=None, quick=True)
+        evaluation = evaluate(self.FACTORS, self.POSTERIOR, metrics="all", quick=True)
         given = {"factors", "codes", "posterior"}
         enough = [name for name, entry in metrics.CATALOGUE.items() if set(entry.card.needs) <= given]
         assert evaluation.labels == tuple(enough)

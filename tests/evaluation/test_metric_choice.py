@@ -2,10 +2,12 @@
 
 import functools
 
+import numpy as np
 import pytest
 
-from unweave import EvidenceError, Score, metric, metrics
-from unweave.evaluation.metric_choice import chosen_by_text, chosen_metrics
+from unweave import Evidence, EvidenceError, Posterior, Score, metric, metrics
+from unweave.evaluation.metric_choice import chosen_by_text, chosen_metrics, fitting_metrics, metric_families
+from unweave.evaluation.questions import OTHER, PANEL, PANEL_VERSION, question_of
 from unweave.metrics import CATALOGUE
 
 
@@ -27,8 +29,41 @@ def a_metric(name):
     )(function)
 
 
-def test_none_is_the_whole_catalogue():
-    assert chosen_metrics(None) == CATALOGUE
+def test_none_is_the_panel_and_all_the_whole_catalogue():
+    assert list(chosen_metrics(None)) == list(PANEL)
+    assert chosen_metrics("all") == CATALOGUE
+
+
+def test_the_panel_of_this_version():
+    """Who changes the panel changes its version, and this line."""
+    assert PANEL_VERSION == 1
+    assert (
+        *("identification", "mcc", "r2", "dci_informativeness", "dci_disentanglement", "minimality"),
+        *("dci_completeness", "mig", "rmig", "nuisances_invariance", "manifold_entropy", "manifold_total_correlation"),
+    ) == PANEL
+
+
+def test_every_metric_has_a_family_and_a_question():
+    in_families = {entry.card.name for entries in metric_families().values() for entry in entries}
+    assert {*in_families, "identification"} == set(CATALOGUE)
+    assert all(question_of(entry.card.measures) is not OTHER for entry in CATALOGUE.values())
+
+
+def test_a_family_by_its_name_and_metrics_beside():
+    assert list(chosen_metrics("matching")) == ["mcc"]
+    assert list(chosen_metrics(["matching", "irs"])) == ["mcc", "irs"]
+
+
+def test_of_a_group_what_lacks_something_is_left_out_and_what_is_named_is_not():
+    evidence = Evidence(np.arange(6.0), np.arange(6.0))
+    assert list(fitting_metrics("geometry", evidence)) == []
+    assert list(fitting_metrics(["matching", "rmig"], evidence)) == ["mcc", "rmig"]
+    assert "identification" in fitting_metrics(None, evidence)
+
+
+def test_without_factors_the_panel_is_all_that_fits():
+    posterior = Posterior(np.zeros((6, 2)), np.ones((6, 2)))
+    assert "wsepin" in fitting_metrics(None, Evidence(None, posterior))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +127,7 @@ def test_text_that_names_nothing(text, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([], "There is no metric to compute: name at least one, or pass None for all"),
+        ([], "There is no metric to compute: name at least one, or pass None for the panel"),
         ([7], "object of type int is not a metric: declare it with @unweave.metric"),
         ([len], "object of type builtin_function_or_method is not a metric"),
         ([functools.partial(metrics.mcc, corelation="rdc")], "mcc has no option 'corelation'"),

@@ -19,11 +19,14 @@ from unweave.card import Card, MetricUndefined
 from unweave.card.choices import metric_of, stated_options
 from unweave.card.description import CardDescription
 from unweave.evaluation.judging import assured
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
+from unweave.evaluation.matched_pairs import matched_pairs
+from unweave.evaluation.metric_choice import MetricChoice, fitting_metrics
+from unweave.evaluation.questions import PANEL_VERSION
 from unweave.evaluation.results import Evaluation, Row, described_data
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.options import with_option_signature
 from unweave.findings import Finding
+from unweave.metrics import identification
 from unweave.progress import progress_bar
 
 BUDGET = 30.0
@@ -60,9 +63,10 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
-        By default all of the catalogue that can be computed from what was given: metrics of posteriors appear with
-        ``codes=Posterior(mean, std)``. A name may carry options: ``"mcc:correlation=spearman"``. The name of a family
-        stands for all its metrics: ``"dci"``.
+        By default the panel: the few metrics that answer which factors were found, and how well (docs/panel.md).
+        ``"all"`` is the whole catalogue, and the name of a family, such as ``"information"``, is its metrics. Of these,
+        metrics that lack what they need are left out: those of posteriors appear with ``codes=Posterior(mean, std)``.
+        A name may carry options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
         Metrics with a random part run once for each.
     quick : bool
@@ -162,20 +166,16 @@ def _run(
     progress: bool,
     assurance: _Assurance,
 ) -> Evaluation:
-    if not isinstance(n_jobs, int) or n_jobs == 0:
-        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
-    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # nan is no number of seconds either
-        raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
-    if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
-        raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
-    chosen = chosen_metrics(metrics)
+    _check_settings(n_jobs, assurance)
+    if isinstance(metrics, Iterable) and not isinstance(metrics, str):
+        metrics = list(metrics)  # an iterator is read for every representation
+    fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
+    chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
-        for label, entry in chosen.items()
-        # of the whole catalogue, what needs something that was not given is left out; what was named says so instead
-        if metrics is not None or metric_of(entry).card.lacking(evidence) is None
+        for label, entry in fitting[name].items()
         for seed in (seed_list if _takes_seed(entry) else [None])
     ]
     if not jobs:
@@ -191,7 +191,27 @@ def _run(
             rows, known = assured(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
-    return Evaluation(tuple(rows), described_data(evidences) | known)
+    known |= {"panel": PANEL_VERSION} if metrics in (None, "panel") else {}
+    return Evaluation(tuple(rows), described_data(evidences) | known | _pictured(rows, evidences))
+
+
+def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
+    if not isinstance(n_jobs, int) or n_jobs == 0:
+        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
+    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # nan is no number of seconds either
+        raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
+    if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
+        raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
+
+
+def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
+    """What small pictures of factors and their codes need, where `identification` matched them."""
+    pairs = {
+        row.representation: matched_pairs(evidences[row.representation], row.score)
+        for row in reversed(list(rows))
+        if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
+    }
+    return {"matched_pairs": pairs} if pairs else {}
 
 
 def _what_is_missing(evidence: Evidence) -> str:

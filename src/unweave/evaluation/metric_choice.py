@@ -1,4 +1,4 @@
-"""Which metrics to run: by name, by family, by text with options, as functions or partial functions."""
+"""Which metrics to run: the panel, a group, by name, by text with options, as functions or partial functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from unweave.card import Metric
 from unweave.card.choices import metric_of, stated_options
 from unweave.card.option_values import check_option_values, option_types
-from unweave.evidence import EvidenceError
+from unweave.evaluation.questions import PANEL
+from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
 from unweave.names import imported, suggestion
 
@@ -18,15 +19,32 @@ MetricChoice = str | Metric | functools.partial[Any]
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
+def fitting_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None, evidence: Evidence) -> dict[str, Any]:
+    """Metrics by label that are to be computed on this evidence.
+
+    Of a group, what needs something that was not given is left out; a metric that was named says so in its row. Where
+    no metric of the panel fits, such as for a decoder or a posterior alone, all that fit are taken.
+
+    >>> evidence = Evidence([[1.0], [2.0], [3.0]], [[0.1], [0.2], [0.3]])
+    >>> list(fitting_metrics("matching", evidence)), list(fitting_metrics("geometry", evidence))
+    (['mcc'], [])
+    """
+    chosen, named = chosen_metrics(metrics), _named_labels(metrics)
+    fitting = {
+        label: entry
+        for label, entry in chosen.items()
+        if label in named or metric_of(entry).card.lacking(evidence) is None
+    }
+    if fitting or metrics is not None:
+        return fitting
+    return {name: entry for name, entry in CATALOGUE.items() if entry.card.lacking(evidence) is None}
+
+
 def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dict[str, Any]:
-    """Metrics by label, the whole catalogue for None; a label is the name with the options that were stated."""
-    if metrics is None:
-        return dict(CATALOGUE)
-    if not (isinstance(metrics, Iterable) or callable(metrics)):
-        raise EvidenceError(f"metrics={metrics!r} are no metrics: pass names such as ['mcc', 'r2'], or None for all.")
-    choices = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    """Metrics by label, the panel for None; a label is the name with the options that were stated."""
+    choices = _choices(metrics)
     if not choices:
-        raise EvidenceError("There is no metric to compute: name at least one, or pass None for all.")
+        raise EvidenceError("There is no metric to compute: name at least one, or pass None for the panel.")
     chosen: dict[str, Any] = {}
     for entry in (entry for choice in choices for entry in _entries(choice)):
         label = _label(entry)
@@ -36,14 +54,29 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
     return chosen
 
 
+def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[MetricChoice]:
+    if metrics is None:
+        return ["panel"]
+    if not (isinstance(metrics, Iterable) or callable(metrics)):
+        raise EvidenceError(
+            f"metrics={metrics!r} are no metrics: pass names such as ['mcc', 'r2'], 'all', or None for the panel."
+        )
+    return [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+
+
 def _entries(choice: MetricChoice) -> Iterator[Any]:
-    """The metric that was chosen, or all of the family that was named."""
+    """The metric that was chosen, or all of the group that was named."""
     if not isinstance(choice, str):
         yield choice
-    elif choice.strip() in (families := metric_families()):
-        yield from families[choice.strip()]
+    elif choice.strip() in (groups := metric_groups()):
+        yield from groups[choice.strip()]
     else:
         yield chosen_by_text(choice)
+
+
+def metric_groups() -> dict[str, list[Metric]]:
+    """What may be named instead of metrics: the panel, the whole catalogue, and every family."""
+    return {"panel": [CATALOGUE[name] for name in PANEL], "all": list(CATALOGUE.values()), **metric_families()}
 
 
 def metric_families() -> dict[str, list[Metric]]:
@@ -58,6 +91,13 @@ def metric_families() -> dict[str, list[Metric]]:
             if room not in CATALOGUE:
                 families.setdefault(room, []).append(entry)
     return families
+
+
+def _named_labels(metrics: MetricChoice | Iterable[MetricChoice] | None) -> set[str]:
+    """Labels of metrics that were asked for by their own name."""
+    groups = metric_groups()
+    single = [one for one in _choices(metrics) if not (isinstance(one, str) and one.strip() in groups)]
+    return {_label(entry) for one in single for entry in _entries(one)}
 
 
 def _label(choice: Any) -> str:
@@ -82,7 +122,7 @@ def chosen_by_text(text: str) -> Any:
         entry = imported(f"{name}:{stated.pop(0)}", "metric")
     else:
         raise EvidenceError(
-            f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_families()])}"
+            f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_groups()])}"
         )
     options = dict(_read_option(metric_of(entry), pair) for pair in stated)
     return functools.partial(entry, **options) if options else entry

@@ -33,9 +33,11 @@ SCHEMA = "unweave.evaluation/4"
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 # Rendering stands above results and imports them; methods that render find it by the name of its home: the one seam.
 RENDERER_HOMES = {
-    "rich_table": "unweave.report.terminal",
-    "text_table": "unweave.report.terminal",
+    "rich_table": "unweave.report.terminal.printed",
+    "text_table": "unweave.report.terminal.printed",
     "latex_table": "unweave.report.latex",
+    "plain_answer": "unweave.report.answer.plain",
+    "notebook_view": "unweave.report.page.notebook",
     "summarise": "unweave.report.summary.summarise",
     "html_page": "unweave.report.page.html",
     "markdown_page": "unweave.report.page.markdown",
@@ -113,7 +115,7 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of one or several representations; print it for a table.
+    """Scores of one or several representations; print it for the answer and a table.
 
     ``evaluation["mcc"]`` is the `Score` of a metric where there is one representation; `score` names the
     representation and the seed where there are several.
@@ -191,6 +193,15 @@ class Evaluation:
     def __str__(self) -> str:
         return str(self._rendered("text_table"))
 
+    def _repr_html_(self) -> str:
+        return str(self._rendered("notebook_view"))
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The short answer as plain data: factors, questions, what to report and what to do next (docs/report.md)."""
+        found: dict[str, Any] = self._rendered("plain_answer")
+        return found
+
     def to_latex(self) -> str:
         """A booktabs table, one line per metric and one column per representation."""
         return str(self._rendered("latex_table"))
@@ -247,7 +258,8 @@ class Evaluation:
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
         rows = [row.to_dict() for row in self.rows]
-        return json.dumps({"schema": SCHEMA, "data": plain_data(self.data), "rows": rows}, allow_nan=False)
+        content = {"schema": SCHEMA, "answer": self.answer, "data": plain_data(self.data), "rows": rows}
+        return json.dumps(content, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

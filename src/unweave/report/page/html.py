@@ -10,12 +10,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from unweave.evaluation import Evaluation
+from unweave.report.answer.levels import rank_of
 from unweave.report.page import colours
 from unweave.report.page.block_pictures import picture
 from unweave.report.page.code_pictures import CodePictures
 from unweave.report.summary.page_limits import EVER_LESS
 from unweave.report.summary.summarise import summarise
-from unweave.report.summary.trust_fields import LEVELS
 from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 MOST_BYTES = 3_000_000
@@ -76,7 +76,7 @@ def _page_template() -> Template:
         ramps={"light": colours.LIGHT, "dark": colours.DARK},
         hexadecimal=colours.hexadecimal,
         text_on=colours.text_on,
-        levels=LEVELS,
+        rank_of=rank_of,
     )
     return environment.get_template("page.html.j2")
 

@@ -9,8 +9,6 @@ from unweave.evaluation import Evaluation
 from unweave.report.summary.summarise import summarise
 from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
 
-MARKS = {"trust": "✓ trust", "no verdict": "? no verdict", "caution": "! caution", "do not use": "✗ do not use"}
-
 
 def markdown_page(evaluation: Evaluation) -> str:
     """The report as Markdown.
@@ -32,7 +30,8 @@ def rendered(summary: Mapping[str, Any]) -> str:
     parts = [
         f"# {_plain(summary['title'])}",
         summary["subtitle"],
-        f"**{summary['headline']}**",
+        *_answer(summary["answer"]),
+        summary["headline"],
         "## Verdicts" if judged else "## Scores",
         _side_by_side(summary) if several else _verdicts(summary),
     ]
@@ -56,6 +55,55 @@ def rendered(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _answer(answer: Mapping[str, Any]) -> list[str]:
+    """The answer: its headline, its tables, what to report and what to do next."""
+    several = "representations" in answer
+    return [
+        f"**{_plain(answer['headline'])}**",
+        *(_compared(answer) if several else _tables(answer)),
+        f"**Report:** {_plain(answer['report'])}",
+        "**Next:**\n\n" + _list(map(_plain, answer["next_steps"])),
+    ]
+
+
+def _tables(answer: Mapping[str, Any]) -> list[str]:
+    factors = [
+        [row["factor"], row["found"], listed(row["codes"], 3), _with_ends(row, "share"), row["obstacle"]]
+        for row in answer["factors"]
+    ]
+    questions = [
+        [
+            *(line["text"], line["answer"], _with_ends(line, "value"), fixed(line["noise"], 2), line["metric"]),
+            line["level"] if line["metric"] else "",
+        ]
+        for line in answer["questions"]
+    ]
+    heads = ["factor", "found", "in", "how well (0 to 1)", "what is in the way"]
+    return [
+        *([_table(heads, factors)] if factors else []),
+        *([_table(["question", "answer", "score", "noise", "metric", "verdict"], questions)] if questions else []),
+    ]
+
+
+def _compared(answer: Mapping[str, Any]) -> list[str]:
+    parts = []
+    for question in answer["questions"]:
+        rows = [
+            [entry["representation"], _with_ends(entry, "value"), entry["verdict"], "best" if entry["best"] else ""]
+            for entry in question["ranked"]
+        ]
+        table = _table(["representation", "score", "verdict", "best group"], rows)
+        parts.append(f"{_plain(question['text'])} By {_plain(question['metric'])}.\n\n{table}")
+    return parts
+
+
+def _with_ends(entry: Mapping[str, Any], key: str) -> str:
+    if entry[key] is None:
+        return ""
+    ends = "" if entry["low"] is None else f" ({fixed(entry['low'], 2)} to {fixed(entry['high'], 2)})"
+    return fixed(entry[key], 2) + ends
+
+
 def _verdicts(summary: Mapping[str, Any]) -> str:
     rows = []
     for metric in summary["metrics"]:
@@ -70,7 +118,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
-                MARKS[cell["verdict"]["level"]] if cell["verdict"] else "",
+                cell["verdict"]["level"] if cell["verdict"] else "",
                 cell["problem"] or _first_reason(cell),
             ]
         )
@@ -85,7 +133,7 @@ def _side_by_side(summary: Mapping[str, Any]) -> str:
         texts = []
         for name in names:
             cell = by_name.get(name)
-            verdict = f" {MARKS[cell['verdict']['level']]}" if cell and cell["verdict"] else ""
+            verdict = f" {cell['verdict']['level']}" if cell and cell["verdict"] else ""
             texts.append(f"{_score(cell)}{verdict}" if cell else "")
         rows.append([metric["label"], *texts])
     return _table(["metric", *names], rows)
@@ -108,7 +156,7 @@ def _reason(reason: Mapping[str, Any]) -> list[str]:
         filter(None, [f"{reason['quantity']}{measured}" if reason["quantity"] else "", reason["section"]])
     )
     return [
-        f"**{_plain(listed(entry['metrics'], 12))}**, {MARKS[entry['level']]}: {_plain(entry['sentence'])}"
+        f"**{_plain(listed(entry['metrics'], 12))}**, {entry['level']}: {_plain(entry['sentence'])}"
         + (f" ({_plain(about)})" if about else "")
         for entry in reason["entries"]
     ]

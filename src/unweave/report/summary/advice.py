@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unweave.report.summary.trust_fields import LEVELS
+from unweave.report.answer.levels import rank_of
 from unweave.words.phrases import counted, listed
 
 NOTHING_FOUND = 0.05
@@ -36,12 +36,11 @@ def headline(metrics: list[dict[str, Any]]) -> str:
 
 def _levels_in_words(judged: list[str]) -> list[str]:
     """How many scores have each verdict, in words; cautions and refusals only where there are any."""
-    counts = {level: judged.count(level) for level in LEVELS}
+    known = {"no verdict": "could not be checked", "caution": "with caution", "do not use": "should not be used"}
+    others = sorted(set(judged) - {"trust"}, key=rank_of)
     return [
-        f"{counts['trust'] or 'none'} can be trusted on these data",
-        *([f"{counts['no verdict']} could not be checked"] if counts["no verdict"] else []),
-        *([f"{counts['caution']} with caution"] if counts["caution"] else []),
-        *([f"{counts['do not use']} should not be used"] if counts["do not use"] else []),
+        f"{judged.count('trust') or 'none'} can be trusted on these data",
+        *(f"{judged.count(level)} {known.get(level, f'with the verdict {level!r}')}" for level in others),
     ]
 
 
@@ -82,7 +81,7 @@ def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> li
 def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
     """What to do, the most pressing first: what the verdicts advise, then what scores and failures suggest."""
     steps: dict[str, list[_Whose]] = {}
-    for metric, cell in sorted(_judged(metrics), key=lambda pair: -LEVELS.index(pair[1]["verdict"]["level"])):
+    for metric, cell in sorted(_judged(metrics), key=lambda pair: -rank_of(pair[1]["verdict"]["level"])):
         for reason in cell["verdict"]["reasons"]:
             if reason["instead"] and cell["verdict"]["level"] != "trust":
                 steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
@@ -119,7 +118,7 @@ def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
 
 
 def _gravest_first(entry: dict[str, Any]) -> int:
-    return -LEVELS.index(entry["level"])
+    return -rank_of(entry["level"])
 
 
 def _as_sentence(text: str) -> str:

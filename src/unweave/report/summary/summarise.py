@@ -9,6 +9,9 @@ from typing import Any
 
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
+from unweave.report.answer.grouping import by_question
+from unweave.report.answer.levels import rank_of
+from unweave.report.answer.plain import plain_answer
 from unweave.report.citing.methods_text import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.report.summary.advice import grouped_reasons, headline, next_steps
@@ -16,7 +19,7 @@ from unweave.report.summary.diagnosis_summary import diagnosis_summary
 from unweave.report.summary.factor_bars import factor_charts
 from unweave.report.summary.matrix_summary import matrix_summaries
 from unweave.report.summary.page_limits import FULL, Detail
-from unweave.report.summary.trust_fields import LEVELS, comparison_fields, floor_fields, interval_fields, verdict_fields
+from unweave.report.summary.trust_fields import comparison_fields, floor_fields, interval_fields, verdict_fields
 from unweave.score import Score
 from unweave.words.phrases import counted, listed
 
@@ -44,6 +47,12 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "schema": SCHEMA,
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
+        "answer": plain_answer(evaluation),
+        "questions": [
+            {"name": question.name, "text": question.text, "metrics": labels}
+            for question, labels in by_question(evaluation).items()
+        ],
+        "pairs": data.get("matched_pairs", {}),
         "headline": headline(metrics),
         "data": {
             "n_rows": data["n_rows"],
@@ -79,7 +88,7 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
     card = rows[0].card
     score = next((row.score for row in rows if row.score), None)
     cells = [
-        _cell(name, [row for row in rows if row.representation == name])
+        _cell(evaluation, name, [row for row in rows if row.representation == name])
         for name in evaluation.representations
         if any(row.representation == name for row in rows)
     ]
@@ -103,7 +112,7 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
     }
 
 
-def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
+def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[str, Any]:
     """One metric on one representation: mean over seeds, and the trust of the first seed that has it."""
     scores = [row.score for row in rows if row.score]
     return {
@@ -113,7 +122,7 @@ def _cell(representation: str, rows: list[Row]) -> dict[str, Any]:
         "problem": next((str(row.problem) for row in rows if row.problem), None),
         "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
         "chance": next((row.chance for row in rows if row.chance is not None), None),
-        **_trust(rows),
+        **_trust(evaluation, rows),
         "per_factor": _means_per_factor([score.per_factor for score in scores]),
         "seconds": sum(row.seconds for row in rows),
     }
@@ -128,15 +137,15 @@ def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
     return {"value": fmean(values), "raw": fmean(score.raw for score in scores), "spread": spread}
 
 
-def _trust(rows: list[Row]) -> dict[str, Any]:
+def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
     """Floor and interval of the first seed that has them, and the worst verdict of all seeds."""
     floor = next(filter(None, map(floor_fields, rows)), None)
-    verdicts = [verdict for verdict in map(verdict_fields, rows) if verdict]
+    verdicts = [verdict for row in rows if (verdict := verdict_fields(row, evaluation))]
     return {
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),
         "calibrated": floor["calibrated"] if floor else None,
-        "verdict": max(verdicts, key=lambda verdict: LEVELS.index(verdict["level"])) if verdicts else None,
+        "verdict": max(verdicts, key=lambda verdict: rank_of(verdict["level"])) if verdicts else None,
     }
 
 
@@ -159,7 +168,8 @@ def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[fl
 
 def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
     levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
-    return {level: levels[level] for level in LEVELS}
+    known = ("trust", "no verdict", "caution", "do not use")
+    return {level: levels[level] for level in sorted({*known, *levels}, key=rank_of)}
 
 
 def _title(evaluation: Evaluation) -> str:

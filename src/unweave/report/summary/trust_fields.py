@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from unweave.evaluation import Evaluation, Row
+from unweave.report.answer.levels import verdict_in_words
+from unweave.report.answer.steps import fitting_advice
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.verdict import Reason
 
-LEVELS = ("trust", "no verdict", "caution", "do not use")
 BAND = (0.05, 0.95)
 
 
@@ -57,11 +58,15 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
     }
 
 
-def verdict_fields(row: Row) -> dict[str, Any] | None:
+def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
     """Level and reasons, each with what was measured and what to do instead."""
     if row.verdict is None:
         return None
-    return {"level": row.verdict.level, "reasons": [_reason_fields(reason) for reason in row.verdict.reasons]}
+    reasons = [
+        _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
+        for reason in row.verdict.reasons
+    ]
+    return {"level": row.verdict.level, "words": verdict_in_words(row), "reasons": reasons}
 
 
 def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, Any] | None:
@@ -97,7 +102,6 @@ def _reason_fields(reason: Reason) -> dict[str, Any]:
         "quantity": reason.quantity,
         "measured": _known(reason.measured),
         "section": reason.section,
-        "instead": reason.instead,
         "how": reason.how,
     }
 

@@ -1,0 +1,98 @@
+"""The short answer to what a person asks of a representation: which factors, how well, which number to report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unweave.evaluation import Evaluation
+from unweave.report.answer.factor_rows import SOURCE, FactorRow, factor_rows
+from unweave.report.answer.question_lines import OTHER_CONTENT, QuestionLine, question_lines
+from unweave.report.answer.steps import next_steps
+from unweave.words import answers as words
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found of one representation, in sentences and two small tables.
+
+    ``headline`` says how many factors have codes of their own, ``report`` is a sentence for a paper, ``next_steps`` say
+    what to do, the most pressing first.
+    """
+
+    representation: str
+    headline: str
+    factors: tuple[FactorRow, ...]
+    questions: tuple[QuestionLine, ...]
+    report: str
+    next_steps: tuple[str, ...]
+
+    @property
+    def trusted(self) -> tuple[QuestionLine, ...]:
+        """Questions that a metric answers that may be trusted."""
+        return tuple(line for line in self.questions if line.level == "trust")
+
+    def factors_that_are(self, found: str) -> list[str]:
+        """Names of the factors of which this was found."""
+        return [row.factor for row in self.factors if row.found == found]
+
+
+def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answer:
+    """The answer for one representation, the first unless another is named.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(300, 2))
+    >>> found = answer_of(unweave.evaluate(factors, factors[:, ::-1], quick=True))
+    >>> found.headline
+    'All 2 factors have codes of their own.'
+    >>> [(row.factor, row.found, row.codes) for row in found.factors]
+    [('factor 0', 'yes', ('code 1',)), ('factor 1', 'yes', ('code 0',))]
+    """
+    name = evaluation.representations[0] if representation is None else representation
+    rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
+    headline = _headline(evaluation, name, rows)
+    return Answer(
+        representation=name,
+        headline=headline,
+        factors=rows,
+        questions=lines,
+        report=_report(evaluation, name, rows, lines),
+        next_steps=tuple(next_steps(evaluation, name, rows, lines)),
+    )
+
+
+def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
+    if not evaluation.data["factors"]:
+        return "There are no factors, so there is no saying which were found."
+    if not rows:
+        row = evaluation.row(SOURCE, representation)
+        problem = str(row.problem) if row is not None and row.problem else ""
+        return f"Which factors were found is not known. {problem}" if problem else words.no_factor_table()
+    named = {found: [row.factor for row in rows if row.found == found] for found in ("yes", "partly", "no", "implied")}
+    if not any(row.counts for row in rows):
+        row = evaluation.row(SOURCE, representation)
+        caveats = list(map(str, row.score.caveats)) if row is not None and row.score else []
+        return words.undefined_table(caveats)
+    first = words.found_factors(named["yes"], named["partly"], named["no"])
+    return f"{first} {words.implied_factors(named['implied'])}" if named["implied"] else first
+
+
+def _report(
+    evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
+) -> str:
+    """The trusted numbers in one sentence, recovery with what it counts."""
+    checked = any(line.level not in ("not checked", "") for line in lines)
+    if not checked:
+        return "These scores are not checked: do not report them before noise floors and verdicts are computed."
+    scores = [
+        words.reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
+        for line in lines
+        if line.level == "trust" and line.question != OTHER_CONTENT and line.value is not None
+    ]
+    yes, n = sum(row.found == "yes" for row in rows), sum(row.counts for row in rows)
+    found = f"{yes} of {n} factors {'has a code of its' if yes == 1 else 'have codes of their'} own." if n else ""
+    data = evaluation.data
+    return words.report_sentence(
+        data["n_rows"], data["representations"][representation]["n_codes"], scores, found if scores else ""
+    )

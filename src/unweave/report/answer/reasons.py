@@ -1,0 +1,42 @@
+"""Why scores are not trusted: every reason once, with the scores that share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unweave.evaluation import Evaluation
+from unweave.findings import Finding
+from unweave.report.answer.levels import rank_of
+from unweave.words.shared_reasons import shared_reason
+
+
+@dataclass(frozen=True)
+class SharedReason:
+    """A sentence, the scores that it is about, their worst verdict, and whether the sentence names the scores."""
+
+    sentence: str
+    scores: tuple[str, ...]
+    level: str
+    names_scores: bool
+
+
+def shared_reasons(evaluation: Evaluation) -> list[SharedReason]:
+    """The weightiest reason of every score that is not trusted, once for all with the same cause, the gravest first."""
+    several = len(evaluation.representations) > 1
+    groups: dict[tuple[object, ...], dict[str, tuple[Finding, str]]] = {}
+    for row in evaluation.rows:
+        if row.verdict is None or row.verdict.level == "trust" or not row.verdict.reasons:
+            continue
+        finding = row.verdict.reasons[0].finding
+        moves = {"before", "after"} <= set(finding.quantities)
+        key = (finding.kind, finding.factors) if moves else (str(finding),)
+        name = f"{row.label} of {row.representation}" if several else row.label
+        groups.setdefault(key, {}).setdefault(name, (finding, row.verdict.level))
+    found = []
+    for group in groups.values():
+        findings = {name: finding for name, (finding, _) in group.items()}
+        shared = shared_reason(findings)
+        sentence = shared or str(next(iter(findings.values())))
+        level = max((level for _, level in group.values()), key=rank_of)
+        found.append(SharedReason(sentence, tuple(findings), level, shared is not None))
+    return sorted(found, key=lambda reason: -rank_of(reason.level))

@@ -1,0 +1,1 @@
+"""An evaluation as text that fits a terminal: the answer first, then every metric."""

@@ -1,0 +1,190 @@
+"""The sentences of the short answer: what was found of the factors, what to report, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unweave.words.phrases import counted, fixed, listed, verb
+
+# what a finding of `identification` says of a factor, in a word
+FOUND = {
+    "factor_identified": "yes",
+    "factor_partly_identified": "partly",
+    "factor_not_identified": "no",
+    "factor_determined": "implied",
+}
+NAMES = 5  # of a list
+READ_OUT = 0.8  # of a factor's variance
+
+
+def obstacle(reason: str, others: Sequence[str] = ()) -> str:
+    """What is in the way of a factor, in a few words.
+
+    >>> obstacle("mixed", ["y"]), obstacle("implied", ["T"])
+    ('mixed with y', 'follows from T, so no code is needed')
+    """
+    if reason == "mixed":
+        return f"mixed with {listed(others, NAMES)}" if others else "mixed with several factors"
+    if reason == "implied":
+        return f"follows from {listed(others, NAMES) or 'other factors'}, so no code is needed"
+    known = {
+        "absent": "no code depends on it",
+        "noisy": "its code is noisy",
+        "folded": "different values give the same code",
+        "constant": "it never varies in these data",
+        "redundant": "several codes hold it",
+    }
+    return known.get(reason, reason)
+
+
+def found_factors(yes: Sequence[str], partly: Sequence[str], no: Sequence[str]) -> str:
+    """How many factors have a code of their own, and which.
+
+    >>> found_factors(["x", "y"], [], ["shape"])
+    '2 of 3 factors have codes of their own: x and y. Not found: shape.'
+    """
+    n = len(yes) + len(partly) + len(no)
+    if len(yes) == n:
+        return "The only factor has a code of its own." if n == 1 else f"All {n} factors have codes of their own."
+    have = verb(yes, "has a code of its own", "have codes of their own")
+    first = f"{len(yes)} of {counted(n, 'factor')} {have}"
+    if not yes:
+        first = "The only factor has no code of its own" if n == 1 else f"None of the {n} factors has a code of its own"
+    rest = [f"{first}: {listed(yes, NAMES)}." if yes else f"{first}."]
+    rest += [f"Partly found: {listed(partly, NAMES)}."] if partly else []
+    rest += [f"Not found: {listed(no, NAMES)}."] if no and (yes or partly) else []
+    return " ".join(rest)
+
+
+def implied_factors(names: Sequence[str]) -> str:
+    """Factors that do not count."""
+    forms = verb(names, "follows from other factors and does", "follow from other factors and do")
+    return f"{listed(names, NAMES)} {forms} not count."
+
+
+def no_factor_table() -> str:
+    """No `identification` was computed."""
+    return "Which factors were found is not known, because identification was not computed: add it to the metrics."
+
+
+def undefined_table(caveats: Sequence[str]) -> str:
+    """An `identification` that is undefined."""
+    return " ".join(["Which factors were found cannot be told from these data.", *caveats])
+
+
+def reported_score(
+    metric: str, value: float, low: float | None, high: float | None, confidence: float | None, noise: float | None
+) -> str:
+    """A score as a paper states it.
+
+    >>> reported_score("r2", 0.5, 0.4, 0.6, 0.95, 0.01)
+    'r2 is 0.50 (95 % interval 0.40 to 0.60; random codes score 0.01)'
+    """
+    beside = []
+    if low is not None and high is not None:
+        level = f"{100 * confidence:g} % " if confidence else ""
+        beside.append(f"{level}interval {fixed(low, 2)} to {fixed(high, 2)}")
+    if noise is not None:
+        beside.append(f"random codes score {fixed(noise, 2)}")
+    stated = "; ".join(beside)
+    return f"{metric} is {fixed(value, 2)}{f' ({stated})' if stated else ''}"
+
+
+def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str) -> str:
+    """What to write: the trusted scores in one sentence."""
+    if not scores:
+        return "No metric that was computed can be trusted on these data, so there is no number to report alone."
+    data = f"{counted(n_rows, 'sample')} with {counted(n_codes, 'code')}"
+    return f"On {data}, {listed(scores, len(scores))}.{f' {found}' if found else ''}"
+
+
+def separate(factors: Sequence[str], codes: Sequence[str], readable: float | None) -> str:
+    """What to do about factors that are mixed with each other."""
+    where = f" in {listed(codes, NAMES)}" if codes else ""
+    mixed = verb(factors, "is mixed with others", "are mixed with each other")
+    first = f"{listed(factors, NAMES)} {mixed}{where}."
+    if readable is not None and readable >= READ_OUT:
+        return (
+            f"{first} A linear probe reads {verb(factors, 'it', 'them')} out (R2 {fixed(readable, 2)}), so a rotation "
+            "of these codes may separate them."
+        )
+    return f"{first} Look at what these codes do to the data, and try an objective that separates them."
+
+
+def find_absent(factors: Sequence[str], _codes: Sequence[str] = ()) -> str:
+    """What to do about factors that no code depends on."""
+    return f"No code depends on {listed(factors, NAMES)}. Train for longer, or with a weaker penalty on the codes."
+
+
+def reduce_noise(factors: Sequence[str], codes: Sequence[str]) -> str:
+    """What to do about noisy codes."""
+    which = listed(codes, NAMES) or "the codes"
+    return (
+        f"Much of the variance of {which} is not explained by {listed(factors, NAMES)} or any other factor. Score "
+        "posterior means instead of samples, and check whether something else varies in the data."
+    )
+
+
+def unfold(factors: Sequence[str], codes: Sequence[str]) -> str:
+    """What to do about folded factors."""
+    which = listed(codes, NAMES) or "a code"
+    return (
+        f"Different values of {listed(factors, NAMES)} give the same value of {which}. If the factor is an angle, "
+        "state its kind as circular."
+    )
+
+
+def trust_nothing_for(question: str, metric: str, sentence: str, advice: str) -> str:
+    """A question that no metric answers."""
+    return f"{question} No metric that was computed can be trusted for this. {metric}: {sentence} {advice}".strip()
+
+
+def evaluate_in_full() -> str:
+    """Bare scores."""
+    return "Evaluate without quick to get noise floors, intervals and verdicts."
+
+
+def nothing_in_the_way() -> str:
+    """All is well."""
+    return "Nothing more is needed: report the numbers above."
+
+
+def most_found(counts: dict[str, tuple[int, int]]) -> str:
+    """Which representation has most factors in codes of their own, of so many that count.
+
+    >>> most_found({"a": (2, 3), "b": (1, 3)})
+    'a has the most factors in codes of their own: 2 of 3.'
+    >>> most_found({"a": (2, 2), "b": (1, 3)})
+    'a has every factor in a code of its own.'
+    """
+    if not counts:
+        return no_factor_table()
+    shares = {name: found / n for name, (found, n) in counts.items()}
+    most = max(shares.values())
+    best = [name for name, share in shares.items() if share == most]
+    if most == 0:
+        return "In none of the representations does a factor have a code of its own."
+    have = verb(best, "has", "have")
+    if most == 1:
+        return f"{listed(best, NAMES)} {have} every factor in a code of its own."
+    found, n = counts[best[0]]
+    if len(best) == len(counts):
+        return f"All representations have the same share of factors in codes of their own: {found} of {n}."
+    return f"{listed(best, NAMES)} {have} the most factors in codes of their own: {found} of {n}."
+
+
+def best_by(metric: str, names: Sequence[str]) -> str:
+    """The best group by a metric."""
+    if len(names) == 1:
+        return f"{names[0]} is best by {metric}."
+    return f"{listed(names, NAMES)} are best by {metric} and do not differ significantly."
+
+
+def all_tied_by(metric: str) -> str:
+    """A metric that tells nothing apart."""
+    return f"By {metric} the representations do not differ significantly."
+
+
+def nothing_told_apart() -> str:
+    """No comparison."""
+    return "No trusted metric tells the representations apart."

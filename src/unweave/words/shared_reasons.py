@@ -1,0 +1,50 @@
+"""One sentence for a reason that several scores share, where their own sentences would differ in numbers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from unweave.findings import Finding
+from unweave.words.phrases import counted, listed
+
+
+def shared_reason(findings: Mapping[str, Finding]) -> str | None:
+    """The reason that these findings of different metrics share, and how far each score changes; None for others.
+
+    >>> moved = {"before": 0.75, "after": 1.0, "further": False}
+    >>> both = {name: Finding("depends_on_number_of_rows", rows_per_code=3, **moved) for name in ("mig", "sap")}
+    >>> print(shared_reason(both))
+    Depend on the number of rows. With more rows, mig goes from 0.75 to 1.00, sap from 0.75 to 1.00.
+    """
+    first = next(iter(findings.values()))
+    if first.kind not in _CAUSES or not all({"before", "after"} <= set(each.quantities) for each in findings.values()):
+        return None
+    cause, condition = _CAUSES[first.kind], _CONDITIONS[first.kind](first)
+    depend = "Depends" if len(findings) == 1 else "Depend"
+    changes = [
+        f"{name}{'' if k else ' goes'} from {each.quantities['before']:.2f} to {each.quantities['after']:.2f}"
+        for k, (name, each) in enumerate(findings.items())
+    ]
+    return f"{depend} on {cause}. {condition} {', '.join(changes)}."
+
+
+_CAUSES = {
+    "depends_on_redundant_factors": "redundant factors",
+    "depends_on_correlation": "the correlation of the factors",
+    "depends_on_number_of_codes": "the number of codes",
+    "depends_on_number_of_rows": "the number of rows",
+}
+_CONDITIONS: dict[str, Callable[[Finding], str]] = {
+    "depends_on_redundant_factors": lambda found: f"Without {listed(found.factors)}, which other factors determine,",
+    "depends_on_correlation": lambda found: (
+        f"With independent factors (here they correlate by up to {found.quantities['correlation']:.2f}),"
+    ),
+    "depends_on_number_of_codes": lambda found: _one_code_each(found.quantities),
+    "depends_on_number_of_rows": lambda found: "With more rows,",
+}
+
+
+def _one_code_each(quantities: Mapping[str, object]) -> str:
+    n_codes, n_free = int(float(str(quantities["n_codes"]))), float(str(quantities["n_free"]))
+    factors = f"{n_free:.0f} independent factor{'' if n_free == 1 else 's'}"
+    return f"With one code for each factor (you have {counted(n_codes, 'code')} for {factors}),"
