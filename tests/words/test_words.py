@@ -68,3 +68,34 @@ def test_several_findings_of_a_kind_state_their_ranges():
     sampled = [Finding("rows_sampled", n_rows=n_rows, of=9000) for n_rows in (500, 2000, 500)]
     assert sentence_of_several(sampled) == "Computed on 500 to 2,000 of 9,000 rows, drawn at random."
     assert sentence_of_several(sampled[:1]) == sentence(sampled[0])
+
+
+# texts that are one of a few, and numbers that are stated in whole or with one digit
+TEXTS = {"concerns": "P1", "reason": "noisy", "tried": "dependence"}
+COARSE = ("carried", "limit", "kurtosis")
+
+
+def _example(name, annotation):
+    """Something that a quantity of this name and type may be."""
+    if name in ("factors", "codes"):
+        return "first one", "second one"
+    if "int" in annotation or "float" in annotation:
+        return 8 if "int" in annotation else 0.62
+    return annotation == "bool" or TEXTS.get(name, "some text")
+
+
+QUANTITIES = [
+    (kind, name)
+    for kind, entry in WORDS.items()
+    for name, parameter in inspect.signature(entry).parameters.items()
+    if parameter.annotation in ("int", "float")
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), QUANTITIES)
+def test_every_number_is_stated_as_it_is(kind, name):
+    parameters = inspect.signature(WORDS[kind]).parameters
+    others = {other: _example(other, entry.annotation) for other, entry in parameters.items()}
+    is_count = name.startswith("n_") or name in COARSE or parameters[name].annotation == "int"
+    for number, digits in [(2, "2"), (37, "37")] if is_count else [(0.37, "37")]:
+        assert digits in WORDS[kind](**others | {name: number})
