@@ -10,7 +10,7 @@ def test_a_class_of_one_row_outweighs_part_of_a_large_one():
     code, labels = np.arange(21.0)[:, None], np.zeros(21, dtype=int)
     labels[10] = 1
     assert Neighbourhood().predictions(code, labels, code[10:11], 0).tolist() == [[1]]
-    assert Neighbourhood().predictions(code, labels, code[:1], 0).tolist() == [[0]]
+    assert Neighbourhood(k=5).predictions(code, labels, code[:1], 0).tolist() == [[0]]
 
 
 def test_a_label_that_only_others_have_takes_no_vote():

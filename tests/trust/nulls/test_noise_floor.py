@@ -290,7 +290,7 @@ def test_bad_options_are_refused():
 
 
 def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
-    """identification of a mixing lies below 0 before it is cut, and noise does not: neither is better or worse than 0."""
+    """identification of a mixing lies below 0 before it is cut, and noise does not: neither is better or worse."""
     angle = 0.8
     turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     factors = np.random.default_rng(0).normal(size=(200, 2))
