@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 from scipy.special import entr
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, Labels
 from unweave.card import MetricUndefined
 from unweave.estimators.information.information_protocols import FactorLabels
 from unweave.estimators.posteriors.grid_masses import aggregated_moments
@@ -17,6 +17,7 @@ from unweave.estimators.posteriors.mixture_density import Components, groups_of
 from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
 from unweave.estimators.posteriors.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
 from unweave.evidence import Evidence, Posterior
+from unweave.evidence.splits import renumbered
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import NUMERIC, ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
@@ -28,7 +29,7 @@ FEWEST_ROWS_PER_VALUE = 10
 @memoised(on="codes")
 def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> Sampled:
     """Log ratios whose means are I(x, z_S), for every code alone, all others without it, and all together."""
-    components, seeds = _components(posterior_of(evidence, estimator))
+    components, seeds = _components(posterior_of(evidence, estimator), estimator)
     groups = groups_of(components.n_codes)
     return estimator.sample_ratios(components, seeds, groups[: components.n_codes] if alone else groups)
 
@@ -37,9 +38,9 @@ def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = 
 def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -> FactorDraws:
     """For every factor that varies, the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j)."""
     _refuse_tables(evidence)
-    components, seeds = _components(posterior_of(evidence, estimator))
+    components, seeds = _components(posterior_of(evidence, estimator), estimator)
     groups = groups_of(components.n_codes)
-    labels = factor_labels(evidence, estimator)
+    labels = _labels_used(evidence, estimator)
     for name, column in zip(evidence.factor_names, labels, strict=True):
         n_values = int(column.max()) + 1
         if estimator.samples < 2 * n_values:
@@ -49,7 +50,7 @@ def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -
             )
     return tuple(
         estimator.label_ratios(components, seeds, groups[: components.n_codes] if alone else groups, column)
-        if varies
+        if varies and np.ptp(column) > 0
         else None
         for column, varies in zip(labels, varying(evidence), strict=True)
     )
@@ -73,7 +74,7 @@ def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool 
         rest=information[m : 2 * m],
         whole=information[-1],
         within=within[:m],
-        within_values=WithinValues(within[-1], tuple(map(np.bincount, factor_labels(evidence, estimator)))),
+        within_values=WithinValues(within[-1], tuple(map(np.bincount, _labels_used(evidence, estimator)))),
         draws=draws,
     )
 
@@ -144,11 +145,24 @@ def shared_given_sample(posterior: Posterior) -> FloatArray:
     return shared
 
 
-def limit_caveat(information: float, n_rows: int) -> tuple[Finding, ...]:
-    """A caveat when the samples are too few for what the codes tell of them."""
+def limit_caveat(information: float, evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
+    """Caveats when the samples are too few for what the codes tell of them, or when some were drawn."""
+    n_rows, sampled = n_mixed(evidence, estimator), rows_caveat(evidence, estimator)
     if information < math.log(n_rows) - NEAR_THE_LIMIT:
+        return sampled
+    return (Finding("information_near_limit", information=information, limit=math.log(n_rows)), *sampled)
+
+
+def n_mixed(evidence: Evidence, estimator: object) -> int:
+    """How many samples the mixtures are made of: no estimate exceeds the logarithm of this number."""
+    return min(evidence.n_rows, estimator.most_rows) if isinstance(estimator, MixtureSampling) else evidence.n_rows
+
+
+def rows_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
+    """A caveat when the mixtures are made of some of the samples."""
+    if not isinstance(estimator, MixtureSampling) or evidence.n_rows <= estimator.most_rows:
         return ()
-    return (Finding("information_near_limit", information=information, limit=math.log(n_rows)),)
+    return (Finding("mixtures_sampled_rows", n_rows=estimator.most_rows, of=evidence.n_rows),)
 
 
 def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:
@@ -174,8 +188,16 @@ def _refuse_tables(evidence: Evidence) -> None:
         )
 
 
-def _components(posterior: Posterior) -> tuple[Components, list[int]]:
+def _labels_used(evidence: Evidence, estimator: MixtureSampling) -> tuple[Labels, ...]:
+    """Labels of every factor at the samples that the mixtures are made of."""
+    labels, rows = factor_labels(evidence, estimator), estimator.rows_used(evidence.n_rows)
+    return labels if rows is None else tuple(renumbered(column[rows]).astype(column.dtype) for column in labels)
+
+
+def _components(posterior: Posterior, estimator: MixtureSampling) -> tuple[Components, list[int]]:
     """The posterior as mixture components, and a seed for every code that does not depend on its place."""
+    rows = estimator.rows_used(len(posterior.mean))
+    posterior = posterior if rows is None else posterior.rows(rows)
     tables = tuple(np.log(np.maximum(table, SMALLEST_PROBABILITY)) for table in posterior.categories.values())
     columns = [(posterior.mean[:, i], posterior.std[:, i]) for i in range(posterior.n_gaussian)]
     digests = [_digest(*column) for column in columns] + [_digest(table) for table in tables]

@@ -69,6 +69,14 @@ def classifiers_sampled_rows(n_rows: int, of: int) -> str:
     return f"The classifiers used {n_rows:,} of {of:,} rows, drawn at random (most_rows)."
 
 
+def mixtures_sampled_rows(n_rows: int, of: int) -> str:
+    """Mixtures of some of the rows."""
+    return (
+        f"The mixtures of posteriors were made of {n_rows:,} of {of:,} rows, drawn at random (most_rows); the standard "
+        "error is among the parts of the score."
+    )
+
+
 def codes_sampled(n_codes: int, of: int) -> str:
     """A mean over some of the codes."""
     return f"{n_codes:,} of {of:,} codes were scored, drawn at random (most_units)."

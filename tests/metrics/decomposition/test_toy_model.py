@@ -114,7 +114,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
     posterior = Posterior(factors, np.full(factors.shape, sigma))
     within_value = (k - 1) / 2 * np.log(1 + 1 / sigma**2)  # what codes tell of the sample once a factor is known
     assert within_value < np.log(len(factors) / n_levels) - 2
-    estimator = MixtureSampling(samples)
+    estimator = MixtureSampling(samples, most_rows=100_000)
     for attack, alpha in [
         ("none", 0.0),
         ("redundancy", 1.0),

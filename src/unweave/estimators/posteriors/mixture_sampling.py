@@ -36,7 +36,8 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
 
     Every code has its own stream of random numbers, so codes that are added leave the draws of the others alone. For
     labels the draws are stratified by value (002, section 3.5); continuous factors are cut into ``factor_bins`` of
-    equal mass.
+    equal mass. Of more than ``most_rows`` samples, as many are drawn at random: the mixtures have one component for
+    each of them, and no estimate can exceed the logarithm of their number.
 
     >>> rng = np.random.default_rng(0)
     >>> components = Components(rng.normal(size=(500, 1)), np.full((500, 1), 0.5))
@@ -48,6 +49,17 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
     samples: int = 10_000
     seed: int = 0
     factor_bins: int = 20
+    most_rows: int = 10_000
+
+    def rows_used(self, n_rows: int) -> Rows | None:
+        """The samples that the mixtures are made of, in ascending order; None for all.
+
+        >>> MixtureSampling(most_rows=3).rows_used(3), MixtureSampling(most_rows=3).rows_used(100).size
+        (None, 3)
+        """
+        if n_rows <= self.most_rows:
+            return None
+        return np.sort(np.random.default_rng(self.seed).choice(n_rows, self.most_rows, replace=False))
 
     def _factor_cut(self) -> tuple[int, Binning]:
         return self.factor_bins, "equal_mass"

@@ -25,7 +25,13 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
-from unweave.metrics.sampled_information import ObservedPosterior, named_samples_caveat, stratum_caveats
+from unweave.metrics.sampled_information import (
+    ObservedPosterior,
+    n_mixed,
+    named_samples_caveat,
+    rows_caveat,
+    stratum_caveats,
+)
 from unweave.metrics.shown_matrices import BOUND
 from unweave.score import Score
 
@@ -96,15 +102,19 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
         per_code=dict(zip(evidence.code_names, matrix[:, used].max(axis=1).tolist(), strict=True)),
         parts=parts,
         matrices=(BOUND,),
-        caveats=(*_named_samples(evidence, found), *stratum_caveats(evidence, found.within)),
+        caveats=(
+            *_named_samples(evidence, found, n_mixed(evidence, estimator)),
+            *stratum_caveats(evidence, found.within),
+            *rows_caveat(evidence, estimator),
+        ),
     )
 
 
-def _named_samples(evidence: Evidence, found: PartialInformation) -> tuple[Finding, ...]:
+def _named_samples(evidence: Evidence, found: PartialInformation, n_rows: int) -> tuple[Finding, ...]:
     """Estimates from draws are bounded by log N; closed forms are not."""
     if found.draws is None or evidence.posterior is None:
         return ()
-    return named_samples_caveat(evidence.posterior, evidence.n_rows)
+    return named_samples_caveat(evidence.posterior, n_rows)
 
 
 def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> FloatArray:

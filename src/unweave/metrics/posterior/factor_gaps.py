@@ -14,7 +14,7 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
 from unweave.metrics.posterior.grid_settings import outside_caveat
-from unweave.metrics.sampled_information import ObservedPosterior, stratum_caveats
+from unweave.metrics.sampled_information import ObservedPosterior, rows_caveat, stratum_caveats
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ def factor_gaps(evidence: Evidence, estimator: PosteriorInformation) -> FactorGa
         joint_errors=joint_errors,
         caveats=(
             *stratum_caveats(evidence, found.within),
+            *rows_caveat(evidence, estimator),
             *outside_caveat(evidence, estimator.grid),
             *((Finding("one_code"),) if evidence.n_codes == 1 else ()),
         ),

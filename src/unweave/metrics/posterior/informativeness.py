@@ -27,7 +27,7 @@ from unweave.metrics.posterior.grid_settings import (
     named,
     outside_caveat,
 )
-from unweave.metrics.sampled_information import ObservedPosterior, limit_caveat, sample_ratios
+from unweave.metrics.sampled_information import ObservedPosterior, limit_caveat, rows_caveat, sample_ratios
 from unweave.score import Score
 
 
@@ -91,16 +91,20 @@ def informativeness(
         raw=float(shares[used].mean()) if used.any() else math.nan,
         per_code=named(evidence.code_names, shares),
         parts=told.standard_errors(divisors, used),
-        caveats=(*outside_caveat(evidence, estimator.grid), *(() if used.any() else (NOTHING_TOLD,))),
+        caveats=(
+            *outside_caveat(evidence, estimator.grid),
+            *rows_caveat(evidence, estimator),
+            *(() if used.any() else (NOTHING_TOLD,)),
+        ),
     )
 
 
 def _of_all_codes(evidence: Evidence, sampling: MixtureSampling, normalise: bool) -> Score:
     sampled = sample_ratios(evidence, sampling)
     information = float(sampled.mean(sampled.ratios[:, -1]))
-    divisor = math.log(evidence.n_rows) if normalise else 1.0
+    divisor = math.log(min(evidence.n_rows, sampling.most_rows)) if normalise else 1.0
     return Score(
         raw=information / divisor,
         parts={"standard_error": sampled.standard_error(sampled.ratios[:, -1]) / divisor},
-        caveats=limit_caveat(information, evidence.n_rows),
+        caveats=limit_caveat(information, evidence, sampling),
     )

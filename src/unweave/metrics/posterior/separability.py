@@ -28,7 +28,13 @@ from unweave.metrics.posterior.grid_settings import (
     named,
     outside_caveat,
 )
-from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
+from unweave.metrics.sampled_information import (
+    limit_caveat,
+    n_mixed,
+    rows_caveat,
+    sample_ratios,
+    shared_given_sample,
+)
 from unweave.score import Score
 
 TOLD_APART = 0.05
@@ -86,7 +92,7 @@ def separability(
     shared = alone + others - whole
     divisors = grid_entropies(evidence, grid) if normalise else np.ones(m)
     per_code = (sampled.mean(shared) + shared_given_sample(posterior_of(evidence, estimator))) / divisors
-    told, limit = float(sampled.mean(whole[:, 0])), math.log(evidence.n_rows)
+    told, limit = float(sampled.mean(whole[:, 0])), math.log(n_mixed(evidence, estimator))
     saturated = told > limit - TOLD_APART
     error = sampled.standard_error((shared / divisors)[:, used].mean(axis=1)) if used.any() else math.nan
     return Score(
@@ -95,7 +101,7 @@ def separability(
         parts={"standard_error": np.array(error), "standard_error_per_code": sampled.standard_error(shared / divisors)},
         caveats=(
             *((Finding("samples_told_apart", information=told, limit=limit),) if saturated else ()),
-            *(() if saturated else limit_caveat(told, evidence.n_rows)),
+            *(rows_caveat(evidence, estimator) if saturated else limit_caveat(told, evidence, estimator)),
             *(outside_caveat(evidence, grid) if normalise else ()),
             *(() if used.any() else (NOTHING_TOLD,)),
         ),

@@ -60,7 +60,7 @@ def best_k(
             "standard_error": sampled.standard_error(at_draws[:, best].mean(axis=1)),
             "standard_error_per_code": sampled.standard_error(at_draws),
         },
-        caveats=(*_caveats(evidence, sampled, normalise, grid), *few),
+        caveats=(*_caveats(evidence, sampled, estimator, grid if normalise else None), *few),
     )
 
 
@@ -87,13 +87,15 @@ def weighted(
             "standard_error": sampled.standard_error(at_draws[:, used] @ weights[used] + influence),
             "standard_error_per_code": sampled.standard_error(at_draws),
         },
-        caveats=_caveats(evidence, sampled, normalise, grid),
+        caveats=_caveats(evidence, sampled, estimator, grid if normalise else None),
     )
 
 
-def _caveats(evidence: Evidence, sampled: Sampled, normalise: bool, grid: QuantisedPosterior) -> tuple[Finding, ...]:
+def _caveats(
+    evidence: Evidence, sampled: Sampled, estimator: MixtureSampling, grid: QuantisedPosterior | None
+) -> tuple[Finding, ...]:
     told = float(sampled.mean(sampled.ratios[:, -1]))
-    return (*limit_caveat(told, evidence.n_rows), *(outside_caveat(evidence, grid) if normalise else ()))
+    return (*limit_caveat(told, evidence, estimator), *outside_caveat(evidence, grid))
 
 
 def _parts(
