@@ -1,54 +1,68 @@
-"""The progress bar of everything that takes long; on a terminal only, and gone when it is done."""
+"""The progress bar of everything that takes long: on terminals and in notebooks, after two seconds, gone when done."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+SECONDS_BEFORE_SHOWN = 2.0
 
 
 class Progress:
-    """Steps that are done, shown by a function of a text and of how many steps more are done."""
+    """Steps that are done, shown by a function of a text and of how many steps more are done.
 
-    def __init__(self, show: Callable[[str, int], None]) -> None:
-        self._show, self._n_begun = show, 0
+    A step may weigh more than another, such as the seconds that it is expected to take.
+    """
+
+    def __init__(self, show: Callable[[str, float], None]) -> None:
+        self._show, self._begun = show, 0.0
 
     def advance(self, n_steps: int = 1, text: str = "") -> None:
         """So many steps more are done."""
         self._show(text, n_steps)
 
-    def step(self, text: str) -> None:
+    def step(self, text: str, weight: float = 1) -> None:
         """Begin the next step; those begun before are done."""
-        self._show(text, min(self._n_begun, 1))
-        self._n_begun += 1
+        self._show(text, self._begun)
+        self._begun = weight
 
-    def counted_step(self, text: str, fewest: int) -> Callable[[int, int], None]:
-        """Begin a step of many draws, whose number has to be told: it may end early, after the fewest at least.
+    def counted_step(self, text: str, weight: float = 1) -> Callable[[int, int], None]:
+        """Begin a step of many draws, whose number has to be told.
 
         >>> progress = Progress(lambda text, done: print(done, text))
-        >>> watch = progress.counted_step("noise floors", 19)
-        0 noise floors
-        >>> watch(3, 199)
-        0 noise floors: draw 3 of 199, or of 19 if time is short
+        >>> watch = progress.counted_step("noise floors", weight=10)
+        0.0 noise floors
+        >>> watch(1, 5), watch(3, 5)
+        0.0 noise floors: draw 1 of 5
+        4.0 noise floors: draw 3 of 5
+        (None, None)
         >>> progress.step("verdicts")
-        1 verdicts
+        6.0 verdicts
         """
-        self.step(text)
+        self.step(text, weight)
 
         def watch(number: int, of: int) -> None:
-            short = f", or of {fewest} if time is short" if number <= fewest < of else ""
-            self._show(f"{text}: draw {number} of {of}{short}", 0)
+            left = weight * (1 - (number - 1) / of)
+            self._show(f"{text}: draw {number} of {of}", self._begun - left)
+            self._begun = left
 
         return watch
 
 
 @contextmanager
-def progress_bar(n_steps: int, wanted: bool, n_before: int = 0, what: str = "") -> Iterator[Progress]:
-    """Progress of so many steps, which nobody sees unless it is wanted and there is a terminal.
+def progress_bar(
+    n_steps: float, wanted: bool, n_before: int = 0, what: str = "", in_seconds: bool = False
+) -> Iterator[Progress]:
+    """Progress of so many steps, which nobody sees unless it is wanted, takes long, and somebody looks.
 
     Steps of an earlier run, ``n_before``, are not counted in the speed. ``what`` is shown until a step has a text.
+    Steps ``in_seconds`` are shares of a time and not counted on the bar.
     """
-    if not wanted or n_before >= n_steps or not sys.stderr.isatty():
+    notebook = _in_notebook()
+    if not wanted or n_before >= n_steps or not (notebook or sys.stderr.isatty()):
         yield Progress(lambda _text, _done: None)
         return
     from rich import progress as rich_progress
@@ -58,12 +72,64 @@ def progress_bar(n_steps: int, wanted: bool, n_before: int = 0, what: str = "") 
     columns = (
         "{task.description}",
         rich_progress.BarColumn(),
-        rich_progress.MofNCompleteColumn(),
+        rich_progress.TaskProgressColumn() if in_seconds else rich_progress.MofNCompleteColumn(),
         rich_progress.TimeElapsedColumn(),
         "left",
         rich_progress.TimeRemainingColumn(),
     )
-    console = Console(stderr=True)
-    with rich_progress.Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bar:
-        task = bar.add_task(what, total=n_steps, completed=n_before)
-        yield Progress(lambda text, done: bar.update(task, description=escape(text) or None, advance=done))
+    console = Console(stderr=True, force_jupyter=False, quiet=notebook)
+    bar = rich_progress.Progress(*columns, console=console, transient=True, speed_estimate_period=120)
+    task = bar.add_task(what, total=n_steps, completed=n_before)
+    line = _NotebookLine() if notebook else None
+    start = threading.Timer(SECONDS_BEFORE_SHOWN, bar.start if line is None else line.start)
+    start.daemon = True
+    start.start()
+
+    def show(text: str, done: float) -> None:
+        bar.update(task, description=escape(text) or None, advance=done)
+        if line is not None:
+            line.write(text, bar.tasks[0].percentage, bar.tasks[0].time_remaining)
+
+    try:
+        yield Progress(show)
+    finally:
+        start.cancel()
+        bar.stop()
+        if line is not None:
+            line.clear()
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class _NotebookLine:
+    """One line under the cell that changes in place."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+        self._started = False
+
+    def start(self) -> None:
+        """Show what comes from now on."""
+        self._started = True
+
+    def write(self, text: str, percentage: float, seconds_left: float | None) -> None:
+        """Replace the line."""
+        if not self._started:
+            return
+        from IPython.display import display
+
+        left = "" if seconds_left is None else f", {seconds_left:.0f} s left"
+        content = {"text/plain": f"{percentage:.0f} % {text}{left}"}
+        if self._handle is None:
+            self._handle = display(content, raw=True, display_id=True)
+        else:
+            self._handle.update(content, raw=True)
+
+    def clear(self) -> None:
+        """Leave nothing behind."""
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)

@@ -32,7 +32,7 @@ def distance(evidence):
 @pytest.fixture(scope="module")
 def compared():
     metrics = ["t_mex", "t_mex:score=alignment", distance]
-    return compare(FACTORS, {"poor": POOR, "good": GOOD}, metrics=metrics, budget=2)
+    return compare(FACTORS, {"poor": POOR, "good": GOOD}, metrics=metrics, budget=60)
 
 
 def test_scores_know_what_is_best_with_their_options():

@@ -164,7 +164,7 @@ def doubtful():
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(200, 2))
     codes = factors @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(200, 6))
-    return evaluate(factors, codes, metrics=["sap", "mig", "relevance_factor_vae_score"], budget=0.0)
+    return evaluate(factors, codes, metrics=["sap", "mig", "relevance_factor_vae_score"], budget=60.0)
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -179,8 +179,8 @@ def test_reasons_stand_below_once(doubtful, width):
 def test_floors_in_the_table_lie_within_the_bounds_of_the_metric():
     """r2 of permuted codes is below 0 before it is cut, and so are the scores beside it."""
     codes = np.random.default_rng(1).normal(size=(60, 20))
-    evaluation = evaluate(FACTORS, codes, metrics=["r2"], budget=0)
-    assert max(evaluation.rows[0].noise_floor.draws) < 0 > evaluation["r2"].raw
+    evaluation = evaluate(FACTORS, codes, metrics=["r2"], budget=5)
+    assert np.median(evaluation.rows[0].noise_floor.draws) < 0 > evaluation["r2"].raw
     line = next(line for line in str(evaluation).splitlines() if line.strip().startswith("r2"))
     assert "0.000" in line
     assert not re.search(r"-\d", line)

@@ -10,18 +10,16 @@ from typing import Any
 from unweave.card.choices import metric_of
 from unweave.codec import plain_data
 from unweave.evaluation.results import Row
+from unweave.evaluation.time_plan import Scored, time_plans
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.progress import Progress
 from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import FEWEST_DRAWS, noise_floors
-from unweave.trust.repeated_scoring import ScoredMetric
+from unweave.trust.nulls.noise_floor import noise_floors
 from unweave.trust.sampling.comparison import comparison_of_parts
 from unweave.trust.sampling.intervals import check_level, interval_of_parts
-from unweave.trust.sampling.subsampling import FEWEST_PARTS, PartScores, part_scores
+from unweave.trust.sampling.subsampling import PartScores, part_scores
 from unweave.trust.verdict import verdicts
-
-SHARE_OF_FLOORS = 0.5  # of the seconds; the rest is for intervals
 
 
 def assured(
@@ -39,23 +37,22 @@ def assured(
     known: dict[str, Any] = {"diagnosis": {}}
     beside: dict[tuple[str, str], dict[str, Any]] = {}
     of_parts: dict[str, dict[str, PartScores | Finding]] = {}
-    seconds = budget / len(evidences)
+    scored = {name: _scored(rows, name, chosen) for name in evidences}
+    plans = time_plans(scored, evidences, budget)
     for name, evidence in evidences.items():
-        first = _first_rows(rows, name)
-        scores = {label: row.score for label, row in first.items() if row.score is not None and not row.problem}
-        metrics = {label: _seeded(chosen[label], first[label].seed) for label in scores}
-        known_scores = {label: ScoredMetric(metrics[label], score) for label, score in scores.items()}
+        known_scores = scored[name].scored_metrics
+        scores, metrics = scored[name].scores, scored[name].metrics
         about = f" of {name}" if len(evidences) > 1 else ""
-        watch = progress.counted_step(f"noise floors{about}", FEWEST_DRAWS)
-        floors = noise_floors(known_scores, evidence, budget=SHARE_OF_FLOORS * seconds, n_jobs=n_jobs, watch=watch)
-        watch = progress.counted_step(f"intervals{about}", FEWEST_PARTS)
-        of_parts[name] = part_scores(
-            known_scores, evidence, budget=(1 - SHARE_OF_FLOORS) * seconds, n_jobs=n_jobs, watch=watch
-        )
-        progress.step(f"verdicts{about}")
+        allowance = plans[name].begin()
+        progress.step(f"diagnosis{about}", plans[name].seconds_of_diagnosis)
         diagnosis = diagnose(evidence)
         known["diagnosis"][name] = diagnosis.to_dict()
-        judged = verdicts(metrics, scores, evidence, diagnosis, floors)
+        watch = progress.counted_step(f"intervals{about}", plans[name].seconds_of_parts)
+        of_parts[name] = part_scores(known_scores, evidence, quota=allowance.parts, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"noise floors{about}", plans[name].seconds_of_draws)
+        floors = noise_floors(known_scores, evidence, quota=allowance.draws, n_jobs=n_jobs, watch=watch)
+        progress.step(f"verdicts{about}", plans[name].seconds_of_trials)
+        judged = verdicts(metrics, scores, evidence, diagnosis, floors, untried=allowance.untried)
         for label, found in of_parts[name].items():
             beside[name, label] = {
                 "noise_floor": floors[label],
@@ -71,6 +68,16 @@ def assured(
         for row in rows
     ]
     return completed, known
+
+
+def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any]) -> Scored:
+    """The metrics of a representation that have a score, with the seed of their first."""
+    first = {
+        label: row
+        for label, row in _first_rows(rows, representation).items()
+        if row.score is not None and not row.problem
+    }
+    return Scored(first, {label: _seeded(chosen[label], row.seed) for label, row in first.items()})
 
 
 def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:

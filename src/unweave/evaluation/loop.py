@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import joblib
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from unweave.card import Card, MetricUndefined
 from unweave.card.choices import metric_of, stated_options
@@ -23,11 +24,13 @@ from unweave.evaluation.matched_pairs import matched_pairs
 from unweave.evaluation.metric_choice import MetricChoice, fitting_metrics
 from unweave.evaluation.questions import PANEL_VERSION
 from unweave.evaluation.results import Evaluation, Row, described_data
+from unweave.evaluation.time_plan import expected_seconds
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.options import with_option_signature
 from unweave.findings import Finding
 from unweave.metrics import identification
 from unweave.progress import progress_bar
+from unweave.trust.budget.draw_plan import PLANNED_SHARE
 
 BUDGET = 30.0
 MOST_SEEDS = 10_000
@@ -53,7 +56,7 @@ def evaluate(
     budget: float = BUDGET,
     level: float = 0.95,
     n_jobs: int = 1,
-    progress: bool = False,
+    progress: bool = True,
     **evidence_options: Unpack[EvidenceOptions],
 ) -> Evaluation:
     """Score one representation with many metrics.
@@ -72,14 +75,17 @@ def evaluate(
     quick : bool
         Scores alone, without noise floors, intervals and verdicts.
     budget : float
-        Seconds for noise floors and intervals, about. Slow metrics get fewer draws, but 19 permutations and 8 parts
-        of the samples at least, and a note that says so.
+        CPU seconds for everything, about: scores, noise floors, intervals and verdicts. The scores are always
+        computed. What they leave, half of the budget at least, is planned from a table of costs, so that the same
+        call gives the same numbers on a busy machine. Slow metrics get fewer permutations and parts of the samples,
+        or none, and a note that names them.
     level : float
         Of the intervals.
     n_jobs : int
-        Threads for metrics that fit one probe per factor; the numbers do not depend on it.
+        Threads for metrics that fit one probe per factor; the numbers do not depend on it. BLAS and OpenMP get one
+        thread each.
     progress : bool
-        Show a progress bar on the terminal.
+        Show what is being computed and how long it will take, on terminals and in notebooks, after two seconds.
     **evidence_options
         ``kinds``, ``missing``, ``row_groups`` and the others of `Evidence`.
 
@@ -116,7 +122,7 @@ def compare(
     budget: float = BUDGET,
     level: float = 0.95,
     n_jobs: int = 1,
-    progress: bool = False,
+    progress: bool = True,
     **evidence_options: Unpack[EvidenceOptions],
 ) -> Evaluation:
     """Score several representations of the same samples side by side; the options are those of `evaluate`.
@@ -182,10 +188,19 @@ def _run(
         raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
     known: dict[str, Any] = {}
-    n_steps = len(jobs) + (0 if assurance.quick else 3 * len(evidences) + (len(evidences) > 1))
-    with joblib.parallel_config("threading", n_jobs=n_jobs), progress_bar(n_steps, progress) as shown:
-        for name, evidence, label, entry, seed in jobs:
-            shown.step(f"{label} of {name}" if len(evidences) > 1 else label)
+    expected = [
+        seconds
+        for evidence in evidences.values()
+        for seconds in expected_seconds([label for _, here, label, _, _ in jobs if here is evidence], evidence)
+    ]
+    in_all = max(sum(expected) + (0.0 if assurance.quick else assurance.budget * PLANNED_SHARE), sum(expected) * 1.01)
+    with (
+        threadpool_limits(1),  # of BLAS and OpenMP: n_jobs threads of ours would each start as many as there are cores
+        joblib.parallel_config("threading", n_jobs=n_jobs),
+        progress_bar(in_all, progress, in_seconds=True) as shown,
+    ):
+        for (name, evidence, label, entry, seed), seconds in zip(jobs, expected, strict=True):
+            shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
         if not assurance.quick:
             rows, known = assured(
@@ -244,7 +259,7 @@ def _takes_seed(entry: Any) -> bool:
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
-    card, start = metric_of(entry).card, time.perf_counter()
+    card, start = metric_of(entry).card, time.process_time()
     score, chance, problem = None, None, None
     try:
         score = entry(evidence) if seed is None else entry(evidence, rng=seed)
@@ -262,7 +277,7 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
         score=score,
         problem=problem,
         chance=chance,
-        seconds=time.perf_counter() - start,
+        seconds=time.process_time() - start,
     )
 
 

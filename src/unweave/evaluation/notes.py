@@ -11,6 +11,7 @@ from unweave.words import sentence_of_several
 if TYPE_CHECKING:
     from unweave.evaluation.results import Row
 
+NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
 Said = tuple[str, "Row"]
 
 
@@ -40,12 +41,21 @@ def _of_draws(rows: Iterable[Row]) -> list[Said]:
     Every metric gets as many draws as fit, so that there would be a note for each.
     """
     noted = [
-        (note, row) for row in rows for beside in (row.noise_floor, row.interval) if beside for note in beside.notes
+        (note, row)
+        for row in rows
+        for beside in (row.noise_floor, row.interval)
+        if beside
+        for note in (*beside.notes, *_left_out(beside.reason))
     ]
     alike: dict[tuple[object, ...], list[Finding]] = {}
     for note, _ in noted:
         alike.setdefault(_but_for_numbers(note), []).append(note)
     return [(sentence_of_several(alike[_but_for_numbers(note)]), row) for note, row in noted]
+
+
+def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
+    """The reason of what the time budget left no room for; other reasons stand beside their row."""
+    return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
 
 
 def _but_for_numbers(finding: Finding) -> tuple[object, ...]:

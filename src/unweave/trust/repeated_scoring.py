@@ -16,10 +16,28 @@ from unweave.findings import Finding
 from unweave.score import Score
 
 Watch = Callable[[int, int], None]
+Stop = Callable[[], bool]
 
 
 def unwatched(_number: int, _of: int) -> None:
     """Nobody looks."""
+
+
+def never() -> bool:
+    """Nothing stops the draws."""
+    return False
+
+
+@dataclass(frozen=True)
+class Quota:
+    """How many variants each metric is scored on, planned beforehand, and what may stop them early.
+
+    ``seconds`` is the time budget that the notes state.
+    """
+
+    counts: Mapping[str, int]
+    seconds: float
+    stop: Stop = never
 
 
 @dataclass(frozen=True)
@@ -59,14 +77,17 @@ def scores_of_variants(
     *,
     fewest: int,
     budget: float | None,
+    quota: Quota | None = None,
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, list[Score | None]]:
     """Scores of variant 0, 1, ..., one variant after another so that metrics share the work on each.
 
-    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least. ``watch`` is told the number
-    of each before it is scored, and how many there may be.
+    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least. With a quota, every metric is
+    scored on as many as it says, whatever they cost. ``watch`` is told the number of each before it is scored, and how
+    many there may be.
     """
+    most = n_variants if quota is None else min(n_variants, max(map(quota.counts.__getitem__, metrics), default=0))
     scores: dict[str, list[Score | None]] = {label: [] for label in metrics}
     spent = dict.fromkeys(metrics, 0.0)
 
@@ -80,17 +101,30 @@ def scores_of_variants(
 
     at_once = joblib.effective_n_jobs(n_jobs)
     with joblib.Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
-        for start in range(0, n_variants, at_once):
-            active = _within_budget(scores, spent, n_variants, fewest, budget)
+        for start in range(0, most, at_once):
+            active = (
+                _within_budget(scores, spent, n_variants, fewest, budget)
+                if quota is None
+                else _within(quota, metrics, start)
+            )
             if not active:
                 break
-            watch(start + 1, n_variants)
-            indices = range(start, min(start + at_once, n_variants))
-            for found in parallel(joblib.delayed(scored)(index, active) for index in indices):
+            watch(start + 1, most)
+            indices = range(start, min(start + at_once, most))
+            active_at = [
+                [label for label in active if quota is None or index < quota.counts[label]] for index in indices
+            ]
+            jobs = (joblib.delayed(scored)(index, labels) for index, labels in zip(indices, active_at, strict=True))
+            for found in parallel(jobs):
                 for label, score, seconds in found:
                     scores[label].append(score)
                     spent[label] += seconds / at_once
     return scores
+
+
+def _within(quota: Quota, metrics: Iterable[str], n_done: int) -> list[str]:
+    """Metrics whose quota is not filled; none when the draws are stopped."""
+    return [] if quota.stop() else [label for label in metrics if n_done < quota.counts[label]]
 
 
 def _within_budget(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,6 +51,7 @@ def verdicts(
     diagnosis: Diagnosis,
     floors: Mapping[str, NoiseFloor] | None = None,
     *,
+    untried: Collection[str] = (),
     seed: int = 0,
 ) -> dict[str, Verdict]:
     """A verdict for every score.
@@ -63,6 +64,8 @@ def verdicts(
         The data, and what `diagnose` found of them.
     floors : mapping of label to NoiseFloor, optional
         What noise scores.
+    untried : collection of labels
+        Metrics that are not computed on the counterpart, for want of time: what the audit found decides.
     seed : int
         Of the counterpart.
 
@@ -80,7 +83,9 @@ def verdicts(
     ('caution', 'trust')
     """
     pairing = {
-        label: metric for label, metric in metrics.items() if label in scores and _pairs_points(card_of(metric).needs)
+        label: metric
+        for label, metric in metrics.items()
+        if label in scores and label not in untried and _pairs_points(card_of(metric).needs)
     }
     steps = _steps(evidence, diagnosis, seed) if pairing and _possible(evidence) else []
     found = {}
@@ -93,6 +98,9 @@ def verdicts(
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
+        if label in untried and _pairs_points(card_of(metric).needs):
+            not_tried = Reason(Finding("trial_not_in_budget"), "", math.nan)
+            found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
 
 

@@ -40,7 +40,17 @@ def nulls_equal_score() -> str:
 
 def fewer_nulls(n_draws: int, of: int, seconds: float) -> str:
     """A time limit that was reached."""
-    return f"{n_draws} of {of} permutations were scored: more did not fit into {seconds:.3g} s."
+    return f"{n_draws} of {of} permutations were scored, because more did not fit into the budget of {seconds:.3g} s."
+
+
+def no_nulls_in_budget(seconds: float) -> str:
+    """No noise floor within the time limit."""
+    return f"The noise floor did not fit into the time budget of {seconds:.3g} s: pass a larger budget."
+
+
+def no_parts_in_budget(seconds: float) -> str:
+    """No interval within the time limit."""
+    return f"The interval did not fit into the time budget of {seconds:.3g} s: pass a larger budget."
 
 
 def nulls_without_score(n_draws: int, of: int) -> str:
@@ -96,7 +106,10 @@ def comparison_undefined(metric: str, representation: str) -> str:
 
 def fewer_parts(n_parts: int, of: int, seconds: float) -> str:
     """A time limit that was reached."""
-    return f"{n_parts} of {of} parts of the samples were scored: more did not fit into {seconds:.3g} s."
+    return (
+        f"{n_parts} of {of} parts of the samples were scored, because more did not fit into the budget of "
+        f"{seconds:.3g} s."
+    )
 
 
 def few_groups(n_groups: int) -> str:

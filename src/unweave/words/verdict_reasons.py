@@ -85,6 +85,14 @@ def too_few_rows_to_test(n_rows: int) -> str:
     return f"{counted(n_rows, 'row')} are too few to test how the score depends on the data."
 
 
+def trial_not_in_budget() -> str:
+    """A verdict that the audit alone decides, for want of time."""
+    return (
+        "The time budget left no room to recompute this score on simulated data, so that the verdict follows from the "
+        "audit alone: pass a larger budget."
+    )
+
+
 def undefined_here() -> str:
     """No score."""
     return "The score is undefined on these data."

@@ -243,7 +243,7 @@ def test_a_saved_evaluation_has_the_same_summary(tmp_path, names):
 @pytest.fixture(scope="module")
 def two_compared():
     codes = {"kept": KEPT, "noise": RNG.normal(size=(120, 2))}
-    return compare(FACTORS, codes, metrics=["mcc", "t_mex", "r2:n_folds=500"], budget=1, level=0.9)
+    return compare(FACTORS, codes, metrics=["mcc", "t_mex", "r2:n_folds=500"], budget=60, level=0.9)
 
 
 def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
@@ -285,7 +285,7 @@ def test_a_summary_says_what_the_diagnosis_found(two_compared):
 
 
 def test_what_has_no_interval_or_floor_shows_none():
-    few = evaluate(RNG.normal(size=(10, 2)), RNG.normal(size=(10, 2)), metrics=["mcc"], budget=1)
+    few = evaluate(RNG.normal(size=(10, 2)), RNG.normal(size=(10, 2)), metrics=["mcc"], budget=5)
     cell = cell_of(summarise(few), "mcc")
     assert (cell["floor"] is None, cell["interval"] is None) == (False, True)  # parts of 10 rows are too few
     decoder = evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], budget=1)

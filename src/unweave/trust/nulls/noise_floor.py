@@ -22,7 +22,15 @@ from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.nulls.null_encoders import Kind, unknowing, why_no_floor
-from unweave.trust.repeated_scoring import ScoredMetric, Watch, observed, raw_values, scores_of_variants, unwatched
+from unweave.trust.repeated_scoring import (
+    Quota,
+    ScoredMetric,
+    Watch,
+    observed,
+    raw_values,
+    scores_of_variants,
+    unwatched,
+)
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
 TOO_CLOSE = 0.01
@@ -127,6 +135,7 @@ def noise_floors(
     kind: Kind = "permutation",
     n_draws: int = 199,
     budget: float | None = None,
+    quota: Quota | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = unwatched,
@@ -145,6 +154,8 @@ def noise_floors(
         How many such encoders.
     budget : float, optional
         Seconds for all metrics together. Those that do not fit get fewer draws, but 19 at least, and a note.
+    quota : Quota, optional
+        How many draws each metric gets, in place of a budget; a metric with none gets no floor, and a reason.
     seed : int
         Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
     n_jobs : int
@@ -157,17 +168,32 @@ def noise_floors(
     scores: dict[str, Score] = {}
     able: dict[str, Choice] = {}
     for label, entry in observed(metrics, evidence).items():
-        found = why_no_floor(card_of(entry.metric)) or entry.score
+        found = why_no_floor(card_of(entry.metric)) or _left_out(label, quota) or entry.score
         if isinstance(found, Score):
             scores[label], able[label] = found, entry.metric
         else:
             floors[label] = NoiseFloor(card_of(entry.metric).name, kind, reason=found)
     n_variants = 1 if kind == "constant" else n_draws
     null = functools.partial(unknowing, evidence, kind, seed)
-    drawn = scores_of_variants(able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, n_jobs=n_jobs, watch=watch)
+    drawn = scores_of_variants(
+        able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch
+    )
+    seconds = budget if quota is None else quota.seconds
     for label, metric in able.items():
-        floors[label] = _summarised(metric, evidence, kind, scores[label], drawn[label], n_draws, budget)
+        if drawn[label]:
+            floors[label] = _summarised(metric, evidence, kind, scores[label], drawn[label], n_draws, seconds)
+        else:
+            floors[label] = NoiseFloor(card_of(metric).name, kind, reason=_not_in_budget(seconds))
     return {label: floors[label] for label in metrics}
+
+
+def _left_out(label: str, quota: Quota | None) -> Finding | None:
+    """Why a metric has no draws at all."""
+    return None if quota is None or quota.counts[label] else _not_in_budget(quota.seconds)
+
+
+def _not_in_budget(seconds: float | None) -> Finding:
+    return Finding("no_nulls_in_budget", seconds=seconds or 0.0)
 
 
 def _check_options(kind: object, n_draws: object, budget: float | None, seed: object) -> None:

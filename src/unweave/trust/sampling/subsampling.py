@@ -24,7 +24,15 @@ from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.repeated_scoring import ScoredMetric, Watch, observed, raw_values, scores_of_variants, unwatched
+from unweave.trust.repeated_scoring import (
+    Quota,
+    ScoredMetric,
+    Watch,
+    observed,
+    raw_values,
+    scores_of_variants,
+    unwatched,
+)
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -110,13 +118,15 @@ def part_scores(
     *,
     n_parts: int = N_PARTS,
     budget: float | None = None,
+    quota: Quota | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, PartScores | Finding]:
     """Every metric on the first parts, as many as the budget allows and `FEWEST_PARTS` at least; or why there are none.
 
-    The options are those of `intervals`; ``watch`` is told the number of every part before it is scored.
+    The options are those of `intervals`. With a quota, every metric gets as many parts as it says. ``watch`` is told
+    the number of every part before it is scored.
 
     Examples
     --------
@@ -137,15 +147,21 @@ def part_scores(
             found[label] = entry.score
         elif isinstance(plan, Finding):
             found[label] = plan
+        elif quota is not None and not quota.counts[label]:
+            found[label] = Finding("no_parts_in_budget", seconds=quota.seconds)
         else:
             scores[label], plans[label] = entry.score, plan
     for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
         alike = {label: known[label].metric for label in plans if plans[label] == plan}
         share = None if budget is None else budget * len(alike) / len(plans)
         drawn = scores_of_variants(
-            alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, n_jobs=n_jobs, watch=watch
+            alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, quota=quota, n_jobs=n_jobs, watch=watch
         )
+        share = share if quota is None else quota.seconds
         for label, of_parts in drawn.items():
+            if len(of_parts) < 2:
+                found[label] = Finding("no_parts_in_budget", seconds=share or 0.0)
+                continue
             found[label] = PartScores(
                 plan=plan,
                 score=scores[label],

@@ -1,0 +1,119 @@
+"""Measure what every metric costs, and write the table from which draws are planned.
+
+Run ``python -m benchmarks.costs`` when metrics have become much slower or faster; it takes some ten minutes. Seconds
+are CPU seconds of one thread, for factors that are numbers and for classes. The coefficients are the non-negative ones
+whose relative errors have the least sum of squares. Names of metrics as arguments measure only what these share.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+from threadpoolctl import threadpool_limits
+
+from unweave import Evidence, Posterior
+from unweave.metrics import CATALOGUE
+from unweave.trust.budget import costs
+from unweave.trust.budget.costs import SMALLEST, TERMS, Sizes
+
+TABLE = Path(costs.__file__).with_name("costs.json")
+SHARED = {
+    "correlation": ("mcc",),
+    "trees": ("dci_disentanglement", "dci_completeness", "dci_informativeness"),
+    "capacity": ("dci_explicitness", "dci_size"),
+    "histograms": ("mig", "mig_sup", "dcimig", "modularity", "minimality", "sufficiency"),
+    "infomec neighbours": ("infomec_modularity", "infomec_compactness"),
+    "usable information": ("infomec_explicitness", "explicitness_ratio", "representations_invariance"),
+    "posterior grid": ("rmig", "jemmig", "informativeness", "misjed"),
+    "sample mixtures": ("separability", "sepin_at_k", "wsepin", "indin_at_k", "windin"),
+    "factor mixtures": (
+        *("unibound", "unique_upper_bound", "redundancy_lower_bound"),
+        *("redundancy_upper_bound", "synergy_lower_bound", "synergy_upper_bound"),
+    ),
+}
+MOST_ROWS = {
+    "usable information": 10_000,
+    "factors_invariance": 10_000,
+    "nuisances_invariance": 10_000,
+    "sample mixtures": 10_000,
+    "factor mixtures": 10_000,
+}
+GRID = [
+    *((300, 3, 2), (300, 10, 5), (1000, 10, 5), (3000, 10, 5), (10_000, 10, 5), (30_000, 10, 5)),
+    *((1000, 40, 5), (1000, 10, 20), (3000, 40, 10), (1000, 120, 5)),
+]
+
+
+def world(n: int, m: int, d: int, kind: str) -> Evidence:
+    """Codes that follow the factors with noise, a little mixed."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(n, d)) if kind == "continuous" else rng.integers(8, size=(n, d)).astype(float)
+    own = np.concatenate([factors + 0.3 * rng.normal(size=(n, d)), rng.normal(size=(n, m))], axis=1)[:, :m]
+    codes = own + 0.2 * factors @ rng.normal(size=(d, m))
+    spread = rng.uniform(0.1, 0.3, size=(n, m))
+    return Evidence(factors, Posterior(codes, spread), kinds=kind, nuisances=rng.normal(size=(n, 2)))
+
+
+def measured(metric: str, evidence: Evidence) -> float:
+    """CPU seconds of one computation; the better of two where it is quick."""
+    seconds = []
+    for _ in range(2):
+        fresh = evidence.rows(np.arange(evidence.n_rows))
+        start = time.process_time()
+        CATALOGUE[metric](fresh)
+        seconds.append(time.process_time() - start)
+        if seconds[-1] > 0.3:
+            break
+    return min(seconds)
+
+
+def fitted(points: list[tuple[Sizes, float]]) -> dict[str, float]:
+    """Coefficients of the terms."""
+    matrix = np.array([[term(sizes) for term in TERMS.values()] for sizes, _ in points])
+    seconds = np.array([max(taken, SMALLEST) for _, taken in points])
+    found, _ = nnls(matrix / seconds[:, None], np.ones(len(points)))
+    return {name: float(f"{value:.3g}") for name, value in zip(TERMS, found, strict=True) if value > 0}
+
+
+def main() -> None:
+    """Measure, fit, write."""
+    warnings.simplefilter("ignore")
+    together = {metric for metrics in SHARED.values() for metric in metrics}
+    any_world = world(300, 3, 2, "continuous")
+    alone = {
+        name: (name,)
+        for name, entry in CATALOGUE.items()
+        if name not in together and entry.card.lacking(any_world) is None
+    }
+    content: dict[str, dict[str, object]] = {}
+    grids = {point: [world(*point, kind) for kind in ("continuous", "categorical")] for point in GRID}
+    wanted = set(sys.argv[1:])
+    if wanted:
+        content = json.loads(TABLE.read_text(encoding="utf-8"))["works"]
+    for name, metrics in {**SHARED, **alone}.items():
+        if wanted and not wanted & set(metrics):
+            continue
+        found: dict[str, object] = {"metrics": metrics, "most_rows": MOST_ROWS.get(name)}
+        for place, what in enumerate(("numbers", "classes")):
+            points = [
+                (Sizes(n, m, d), measured(metrics[0], evidences[place]))
+                for (n, m, d), evidences in grids.items()
+                if n <= MOST_ROWS.get(name, n) and not (name.endswith("mixtures") and m * d > 400)
+            ]
+            found[what] = coefficients = fitted(points)
+            work = costs.Work(name, coefficients)
+            errors = [work.seconds(sizes) / (taken + SMALLEST) for sizes, taken in points]
+            print(f"{name:26s} {what} predicted / measured {min(errors):.2f} to {max(errors):.2f}", file=sys.stderr)
+        content[name] = found
+    TABLE.write_text(json.dumps({"works": content}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()

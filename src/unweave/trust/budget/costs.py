@@ -1,0 +1,114 @@
+"""What one computation of a metric costs, from the sizes of the data alone.
+
+    seconds = sum_t a_t t(n, m, d),    t in 1, n, m d, n m, n d, n m d, n m^2, m^2 d
+
+with n rows, m codes, d factors, and coefficients a_t >= 0 that ``python -m benchmarks.costs`` measured on one core and
+wrote to ``costs.json``, once for factors that are numbers and once for classes. A model and not a clock, so that the
+same call plans the same draws on every machine, however busy it is. Metrics that share their work on one evidence are
+one entry of the table.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from unweave.card.choices import Choice, card_of, stated_options
+from unweave.evidence import Evidence, FactorKind
+
+SMALLEST = 1e-3  # seconds: the call itself, and what a variant of the evidence costs
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows, codes and factors of an evidence, and the share of factors that are classes."""
+
+    n_rows: int
+    n_codes: int
+    n_factors: int
+    share_of_classes: float = 0.0
+
+    @classmethod
+    def of(cls, evidence: Evidence, n_rows: int | None = None) -> Sizes:
+        """Those of an evidence, or of some of its rows."""
+        classes = [kind is FactorKind.CATEGORICAL for kind in evidence.kinds]
+        share = sum(classes) / len(classes) if classes else 0.0
+        return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
+
+
+TERMS: dict[str, Callable[[Sizes], float]] = {
+    "1": lambda sizes: 1.0,
+    "n": lambda sizes: sizes.n_rows,
+    "m d": lambda sizes: sizes.n_codes * sizes.n_factors,
+    "n m": lambda sizes: sizes.n_rows * sizes.n_codes,
+    "n d": lambda sizes: sizes.n_rows * sizes.n_factors,
+    "n m d": lambda sizes: sizes.n_rows * sizes.n_codes * sizes.n_factors,
+    "n m^2": lambda sizes: sizes.n_rows * sizes.n_codes**2,
+    "m^2 d": lambda sizes: sizes.n_codes**2 * sizes.n_factors,
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """One entry of the table: a computation that its metrics share, and what it costs.
+
+    >>> Work("matrix", {"1": 0.5, "n m": 1e-3}).seconds(Sizes(100, 10, 5))
+    1.501
+    """
+
+    name: str
+    numbers: Mapping[str, float]
+    classes: Mapping[str, float] | None = None
+    most_rows: float = math.inf
+
+    def seconds(self, sizes: Sizes) -> float:
+        """Seconds of one computation on one core; more rows than the metric uses cost nothing."""
+        used = replace(sizes, n_rows=int(min(sizes.n_rows, self.most_rows)))
+        numbers = _seconds(self.numbers, used)
+        if self.classes is None or not sizes.share_of_classes:
+            return SMALLEST + numbers
+        return SMALLEST + numbers + sizes.share_of_classes * (_seconds(self.classes, used) - numbers)
+
+
+def _seconds(coefficients: Mapping[str, float], sizes: Sizes) -> float:
+    return sum(factor * TERMS[term](sizes) for term, factor in coefficients.items())
+
+
+def work_of(metric: Choice, seconds_taken: float, sizes: Sizes) -> Work:
+    """The entry of a metric; one of its own, from the seconds it took here, where the table has none.
+
+    Metrics of your own, and those of the catalogue with other options, are not in the table. Their seconds are rounded
+    up to a power of four, so that small differences of the clock change nothing, and grow with the rows.
+
+    >>> from unweave.metrics import dci_completeness, dci_disentanglement
+    >>> sizes = Sizes(1000, 10, 5)
+    >>> work_of(dci_completeness, 0.0, sizes) is work_of(dci_disentanglement, 9.0, sizes)
+    True
+    >>> work_of(functools.partial(dci_completeness, probe="other"), 9.0, sizes).seconds(sizes)
+    16.001
+    """
+    name = card_of(metric).name
+    known = table().get(name)
+    options = stated_options(metric).keys() - {"rng"}
+    if known is not None and not options:
+        return known
+    seconds = 4.0 ** math.ceil(math.log(max(seconds_taken, SMALLEST), 4))
+    if known is not None:
+        seconds = max(seconds, known.seconds(sizes) - SMALLEST)
+    stated = ", ".join(f"{option}={stated_options(metric)[option]}" for option in sorted(options))
+    return Work(f"{name} ({stated})", {"n": seconds / max(sizes.n_rows, 1)})
+
+
+@functools.cache
+def table() -> dict[str, Work]:
+    """Entries of the table, by the name of the metric."""
+    content = json.loads(files(__package__).joinpath("costs.json").read_text(encoding="utf-8"))
+    works = [
+        (Work(name, entry["numbers"], entry["classes"], entry["most_rows"] or math.inf), entry["metrics"])
+        for name, entry in content["works"].items()
+    ]
+    return {metric: work for work, metrics in works for metric in metrics}
