@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import math
 
 import numpy as np
 import pandas as pd

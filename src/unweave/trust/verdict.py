@@ -98,7 +98,7 @@ def verdicts(
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
-        if label in untried and _pairs_points(card_of(metric).needs):
+        if without is None and label in untried and _pairs_points(card_of(metric).needs):
             not_tried = Reason(Finding("trial_not_in_budget"), "", math.nan)
             found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
