@@ -15,6 +15,7 @@ def as_a_terminal(monkeypatch):
 
 def test_the_bar_is_not_part_of_the_output(monkeypatch, capsys):
     as_a_terminal(monkeypatch)
+    monkeypatch.setattr("unweave.progress.SECONDS_BEFORE_SHOWN", 0)
     with progress_bar(3, wanted=True, what="cells") as progress:
         progress.advance(text="noise [floors]")
     printed = capsys.readouterr()
@@ -27,5 +28,12 @@ def test_the_bar_is_not_part_of_the_output(monkeypatch, capsys):
 def test_nothing_is_shown_where_nobody_asked_or_nothing_is_left(monkeypatch, capsys, wanted, n_before):
     as_a_terminal(monkeypatch)
     with progress_bar(3, wanted, n_before) as progress:
+        progress.step("first")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_is_soon_done_shows_no_bar(monkeypatch, capsys):
+    as_a_terminal(monkeypatch)
+    with progress_bar(3, wanted=True) as progress:
         progress.step("first")
     assert capsys.readouterr() == ("", "")

@@ -81,9 +81,13 @@ def progress_bar(
     bar = rich_progress.Progress(*columns, console=console, transient=True, speed_estimate_period=120)
     task = bar.add_task(what, total=n_steps, completed=n_before)
     line = _NotebookLine() if notebook else None
-    start = threading.Timer(SECONDS_BEFORE_SHOWN, bar.start if line is None else line.start)
-    start.daemon = True
-    start.start()
+    show_it = bar.start if line is None else line.start
+    later = threading.Timer(SECONDS_BEFORE_SHOWN, show_it)
+    later.daemon = True
+    if SECONDS_BEFORE_SHOWN:
+        later.start()
+    else:
+        show_it()
 
     def show(text: str, done: float) -> None:
         bar.update(task, description=escape(text) or None, advance=done)
@@ -93,7 +97,7 @@ def progress_bar(
     try:
         yield Progress(show)
     finally:
-        start.cancel()
+        later.cancel()
         bar.stop()
         if line is not None:
             line.clear()
