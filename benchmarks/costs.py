@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from unweave import Evidence, Posterior
 from unweave.metrics import CATALOGUE
 from unweave.trust.budget import costs
-from unweave.trust.budget.costs import SMALLEST, TERMS, Sizes
+from unweave.trust.budget.costs import SMALLEST, TERMS, DataSizes
 
 TABLE = Path(costs.__file__).with_name("costs.json")
 SHARED = {
@@ -73,11 +73,13 @@ def measured(metric: str, evidence: Evidence) -> float:
     return min(seconds)
 
 
-def fitted(points: list[tuple[Sizes, float]]) -> dict[str, float]:
+def fitted(points: list[tuple[DataSizes, float]]) -> dict[str, float]:
     """Coefficients of the terms."""
     matrix = np.array([[term(sizes) for term in TERMS.values()] for sizes, _ in points])
     seconds = np.array([max(taken, SMALLEST) for _, taken in points])
-    found, _ = nnls(matrix / seconds[:, None], np.ones(len(points)))
+    scaled = matrix / seconds[:, None]
+    norms = np.linalg.norm(scaled, axis=0)
+    found = nnls(scaled / norms, np.ones(len(points)), maxiter=1000)[0] / norms
     return {name: float(f"{value:.3g}") for name, value in zip(TERMS, found, strict=True) if value > 0}
 
 
@@ -94,7 +96,7 @@ def main() -> None:
     content: dict[str, dict[str, object]] = {}
     grids = {point: [world(*point, kind) for kind in ("continuous", "categorical")] for point in GRID}
     wanted = set(sys.argv[1:])
-    if wanted:
+    if TABLE.exists():
         content = json.loads(TABLE.read_text(encoding="utf-8"))["works"]
     for name, metrics in {**SHARED, **alone}.items():
         if wanted and not wanted & set(metrics):
@@ -102,7 +104,7 @@ def main() -> None:
         found: dict[str, object] = {"metrics": metrics, "most_rows": MOST_ROWS.get(name)}
         for place, what in enumerate(("numbers", "classes")):
             points = [
-                (Sizes(n, m, d), measured(metrics[0], evidences[place]))
+                (DataSizes(n, m, d), measured(metrics[0], evidences[place]))
                 for (n, m, d), evidences in grids.items()
                 if n <= MOST_ROWS.get(name, n) and not (name.endswith("mixtures") and m * d > 400)
             ]
@@ -111,7 +113,7 @@ def main() -> None:
             errors = [work.seconds(sizes) / (taken + SMALLEST) for sizes, taken in points]
             print(f"{name:26s} {what} predicted / measured {min(errors):.2f} to {max(errors):.2f}", file=sys.stderr)
         content[name] = found
-    TABLE.write_text(json.dumps({"works": content}, indent=1) + "\n", encoding="utf-8")
+        TABLE.write_text(json.dumps({"works": content}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
 from unweave.score import Score
 from unweave.trust.budget.allowance import Allowance
-from unweave.trust.budget.costs import Sizes, Work, table, work_of
+from unweave.trust.budget.costs import DataSizes, Work, table, work_of
 from unweave.trust.budget.draw_plan import Planned, Prices, draw_plan, seconds_of_diagnosis
 from unweave.trust.repeated_scoring import ScoredMetric
 
@@ -35,7 +35,7 @@ class Scored:
         """The metrics with their scores, so that nobody computes them again."""
         return {label: ScoredMetric(self.metrics[label], score) for label, score in self.scores.items()}
 
-    def works(self, sizes: Sizes) -> dict[str, Work]:
+    def works(self, sizes: DataSizes) -> dict[str, Work]:
         """What each metric computes."""
         return {label: work_of(metric, self.rows[label].seconds, sizes) for label, metric in self.metrics.items()}
 
@@ -68,7 +68,7 @@ def time_plans(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], 
     The budget is a total. What the scores are expected to take comes off it, but half of it is always left for noise
     floors, intervals and verdicts.
     """
-    sizes = {name: Sizes.of(evidence) for name, evidence in evidences.items()}
+    sizes = {name: DataSizes.of(evidence) for name, evidence in evidences.items()}
     works = {name: scored[name].works(sizes[name]) for name in evidences}
     distinct = {name: {work.name: work for work in works[name].values()} for name in evidences}
     scores = sum(work.seconds(sizes[name]) for name in evidences for work in distinct[name].values())
@@ -92,7 +92,7 @@ def time_plans(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], 
 
 def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:
     """Seconds that each score is expected to take, in this order: work that several share falls on the first."""
-    sizes, seen = Sizes.of(evidence), set()
+    sizes, seen = DataSizes.of(evidence), set()
     seconds = []
     for label in labels:
         work: Work | None = table().get(label)

@@ -24,7 +24,7 @@ SMALLEST = 1e-3  # seconds: the call itself, and what a variant of the evidence 
 
 
 @dataclass(frozen=True)
-class Sizes:
+class DataSizes:
     """Rows, codes and factors of an evidence, and the share of factors that are classes."""
 
     n_rows: int
@@ -33,14 +33,14 @@ class Sizes:
     share_of_classes: float = 0.0
 
     @classmethod
-    def of(cls, evidence: Evidence, n_rows: int | None = None) -> Sizes:
+    def of(cls, evidence: Evidence, n_rows: int | None = None) -> DataSizes:
         """Those of an evidence, or of some of its rows."""
         classes = [kind is FactorKind.CATEGORICAL for kind in evidence.kinds]
         share = sum(classes) / len(classes) if classes else 0.0
         return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
 
 
-TERMS: dict[str, Callable[[Sizes], float]] = {
+TERMS: dict[str, Callable[[DataSizes], float]] = {
     "1": lambda sizes: 1.0,
     "n": lambda sizes: sizes.n_rows,
     "m d": lambda sizes: sizes.n_codes * sizes.n_factors,
@@ -56,7 +56,7 @@ TERMS: dict[str, Callable[[Sizes], float]] = {
 class Work:
     """One entry of the table: a computation that its metrics share, and what it costs.
 
-    >>> Work("matrix", {"1": 0.5, "n m": 1e-3}).seconds(Sizes(100, 10, 5))
+    >>> Work("matrix", {"1": 0.5, "n m": 1e-3}).seconds(DataSizes(100, 10, 5))
     1.501
     """
 
@@ -65,7 +65,7 @@ class Work:
     classes: Mapping[str, float] | None = None
     most_rows: float = math.inf
 
-    def seconds(self, sizes: Sizes) -> float:
+    def seconds(self, sizes: DataSizes) -> float:
         """Seconds of one computation on one core; more rows than the metric uses cost nothing."""
         used = replace(sizes, n_rows=int(min(sizes.n_rows, self.most_rows)))
         numbers = _seconds(self.numbers, used)
@@ -74,18 +74,18 @@ class Work:
         return SMALLEST + numbers + sizes.share_of_classes * (_seconds(self.classes, used) - numbers)
 
 
-def _seconds(coefficients: Mapping[str, float], sizes: Sizes) -> float:
+def _seconds(coefficients: Mapping[str, float], sizes: DataSizes) -> float:
     return sum(factor * TERMS[term](sizes) for term, factor in coefficients.items())
 
 
-def work_of(metric: Choice, seconds_taken: float, sizes: Sizes) -> Work:
+def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
     """The entry of a metric; one of its own, from the seconds it took here, where the table has none.
 
     Metrics of your own, and those of the catalogue with other options, are not in the table. Their seconds are rounded
     up to a power of four, so that small differences of the clock change nothing, and grow with the rows.
 
     >>> from unweave.metrics import dci_completeness, dci_disentanglement
-    >>> sizes = Sizes(1000, 10, 5)
+    >>> sizes = DataSizes(1000, 10, 5)
     >>> work_of(dci_completeness, 0.0, sizes) is work_of(dci_disentanglement, 9.0, sizes)
     True
     >>> work_of(functools.partial(dci_completeness, probe="other"), 9.0, sizes).seconds(sizes)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from unweave.trust.budget.costs import Sizes, Work
+from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.repeated_scoring import fair_share
 
 PLANNED_SHARE = 0.75  # of the budget; the rest is for what the cost model misses
@@ -42,7 +42,7 @@ class Prices:
     trial: float
 
     @classmethod
-    def of(cls, work: Work, sizes: Sizes) -> Prices:
+    def of(cls, work: Work, sizes: DataSizes) -> Prices:
         """Those of evidence of these sizes."""
         n = sizes.n_rows
         tried = replace(sizes, n_rows=max(FEWEST_ROWS_TRIED, min(n, ROWS_TRIED)))
@@ -70,14 +70,14 @@ LADDER = (
 )
 
 
-def draw_plan(works: Mapping[str, Work], sizes: Sizes, budget: float) -> dict[str, Planned]:
+def draw_plan(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dict[str, Planned]:
     """What every metric gets of so many seconds.
 
     Parameters
     ----------
     works : mapping of label to Work
         What each metric computes; labels with the same work share it.
-    sizes : Sizes
+    sizes : DataSizes
         Of the evidence.
     budget : float
         Seconds for all that stands beside the scores.
@@ -85,10 +85,10 @@ def draw_plan(works: Mapping[str, Work], sizes: Sizes, budget: float) -> dict[st
     Examples
     --------
     >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-3})}
-    >>> found = draw_plan(works, Sizes(1000, 10, 5), budget=60.0)
+    >>> found = draw_plan(works, DataSizes(1000, 10, 5), budget=60.0)
     >>> found["cheap"].n_draws, found["dear"].n_draws, found["dear"].n_parts
     (199, 19, 8)
-    >>> draw_plan(works, Sizes(1000, 10, 5), budget=0.0)["cheap"]
+    >>> draw_plan(works, DataSizes(1000, 10, 5), budget=0.0)["cheap"]
     Planned(n_draws=0, n_parts=0, tried=False)
     """
     prices = {work.name: Prices.of(work, sizes) for work in works.values()}
@@ -104,7 +104,7 @@ def draw_plan(works: Mapping[str, Work], sizes: Sizes, budget: float) -> dict[st
     return {label: LADDER[steps[work.name]] for label, work in works.items()}
 
 
-def seconds_of_diagnosis(sizes: Sizes) -> float:
+def seconds_of_diagnosis(sizes: DataSizes) -> float:
     """Seconds of what does not depend on the metrics: the diagnosis, and the counterpart that verdicts are tried on."""
     return DIAGNOSIS[0] + DIAGNOSIS[1] * min(sizes.n_factors, MOST_FACTORS)
 
