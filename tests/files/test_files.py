@@ -31,7 +31,7 @@ def folder(tmp_path):
     for name, table in {
         "both": TABLE,
         "factors": TABLE.select("factor size", "Factor hue", "subject").rename({"factor size": "size"}),
-        "codes": TABLE.select(pl.col("^code.*$").name.replace("code ", "z")),
+        "codes": TABLE.select(pl.col("^code.*$").name.map(lambda name: name.replace("code ", "z"))),
     }.items():
         table.write_csv(tmp_path / f"{name}.csv")
         table.write_parquet(tmp_path / f"{name}.parquet")

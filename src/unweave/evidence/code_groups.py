@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 
 from unweave.evidence.reading.columns import EvidenceError, quoted
 
@@ -15,10 +16,17 @@ def checked_groups(
     >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
     {'position': ('x', 'y')}
     """
+    if not isinstance(code_groups or {}, Mapping) or not all(
+        isinstance(members, Iterable) for members in (code_groups or {}).values()
+    ):
+        raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
     groups = {
         str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
         for group, members in (code_groups or {}).items()
     }
+    empty = next((group for group, members in groups.items() if not members), None)
+    if empty is not None:
+        raise EvidenceError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:
@@ -36,4 +44,4 @@ def _name_of(member: str | int, names: tuple[str, ...]) -> str:
     """The name that is meant; a number is a name where a code is called so, and else a place."""
     if str(member) in names or isinstance(member, str):
         return str(member)
-    return names[member] if 0 <= member < len(names) else str(member)
+    return names[member] if isinstance(member, Integral) and 0 <= member < len(names) else str(member)

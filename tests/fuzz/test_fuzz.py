@@ -1,0 +1,101 @@
+"""Whatever comes in, a metric gives a score, nan with a reason, or one clear sentence of our own exception types."""
+
+import contextlib
+import math
+import signal
+import time
+import traceback
+import warnings
+from collections import Counter
+
+import pytest
+from odd_inputs import Refused, draw
+
+from unweave import EvidenceError, MetricUndefined, Score
+from unweave.metrics import CATALOGUE
+
+OURS = (EvidenceError, MetricUndefined)
+MOST_SECONDS = 20.0
+LONGEST_SENTENCE = 600
+ALLOWED = {"score", "nan with a reason", "refused in one sentence"}
+
+
+@contextlib.contextmanager
+def limited(seconds):
+    """Processor time for what is done inside; more raises TimeoutError."""
+
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def unclear(error):
+    """What is wrong with an error's sentence, if anything."""
+    text = str(error)
+    if not text.endswith((".", "?")):
+        return "no sentence"
+    if len(text) > LONGEST_SENTENCE:
+        return f"{len(text)} characters"
+    return "control characters" if any(ord(letter) < 32 or letter == "\x7f" for letter in text) else ""
+
+
+def outcome(name, factors, codes, options):
+    """Which of the outcomes one call has, and where it went wrong if it is not an allowed one."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with limited(MOST_SECONDS):
+                codes = codes.made() if isinstance(codes, Refused) else codes
+                score = CATALOGUE[name](factors, codes, **options)
+        except OURS as error:
+            return (
+                ("unclear sentence", f"{unclear(error)}: {error}")
+                if unclear(error)
+                else ("refused in one sentence", "")
+            )
+        except TimeoutError:
+            return "out of time", ""
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            return "foreign exception", f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    if warned:
+        return "warning", f"{warned[0].message} ({warned[0].filename}:{warned[0].lineno})"
+    assert isinstance(score, Score)
+    if not math.isnan(score.value):
+        low, high = score.bounds
+        return ("score", "") if low <= score.value <= high else ("out of bounds", str(score.value))
+    return ("nan with a reason", "") if score.caveats else ("nan without a reason", "")
+
+
+def counted(seeds):
+    """Counts by outcome, and a line for every outcome that is not allowed."""
+    counts, problems = Counter(), []
+    for seed in seeds:
+        name, factors, codes, options, words = draw(seed)
+        start = time.process_time()
+        found, detail = outcome(name, factors, codes, options)
+        counts[found] += 1
+        if found not in ALLOWED:
+            problems.append(f"{seed}: {found} {detail[:300]} | {words} | {time.process_time() - start:.1f} s")
+    return counts, problems
+
+
+def test_three_hundred_inputs():
+    counts, problems = counted(range(300))
+    assert not problems, "\n".join(problems)
+    assert set(counts) == ALLOWED
+
+
+@pytest.mark.slow
+def test_twenty_thousand_inputs(capsys):
+    counts, problems = counted(range(300, 20_300))
+    with capsys.disabled():
+        print(f"\n{sum(counts.values())} inputs:", ", ".join(f"{found} {n}" for found, n in counts.most_common()))
+    assert not problems, "\n".join(problems)
