@@ -14,12 +14,19 @@ UNFINISHED = ".unfinished"
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Put a file in place in one step; where writing fails, what was there before stays.
 
+    A link stays a link, and the file it leads to is replaced. Devices and pipes are written to and never replaced.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder) / "note.txt", lambda file: file.write(b"all of it"))
     ...     [path.name for path in Path(folder).iterdir()]
     ['note.txt']
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file)
+        return
     unfinished = path.with_name(path.name + UNFINISHED)
     try:
         with unfinished.open("wb") as file:

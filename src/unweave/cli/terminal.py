@@ -46,10 +46,10 @@ def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> N
     """Refuse files that cannot be written or that are read themselves, before anything is computed for them."""
     from unweave.evidence import EvidenceError
 
-    read = {path.resolve() for path in filter(None, inputs)}
+    read = {os.path.realpath(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
         folder = path.parent
-        if path.resolve() in read:
+        if os.path.realpath(path) in read:
             problem = "it is one of the files that are read"
         elif path.is_dir():
             problem = "it is a folder"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from unweave.evidence import EvidenceError, Jacobians
+from unweave.files.formats import opened, shown
 from unweave.names import imported
 
 
@@ -31,17 +30,10 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
 
 
 def _saved(path: Path) -> Jacobians:
-    if not path.exists():
-        raise EvidenceError(f"There is no file {path}: check the name and the folder.")
-    try:
-        content = np.load(path, allow_pickle=False, mmap_mode="r" if path.suffix == ".npy" else None)
-    except (ValueError, OSError, EOFError):
-        raise EvidenceError(
-            f"{path} is not a numpy file of plain numbers: save it again with numpy.save or numpy.savez."
-        ) from None
-    if path.suffix == ".npy":
-        return Jacobians(content)
-    if "jacobians" not in content.files and len(content.files) != 1:
-        raise EvidenceError(f"{path} has no array 'jacobians' but {', '.join(content.files)}: rename the one to use.")
-    name = "jacobians" if "jacobians" in content.files else content.files[0]
-    return Jacobians(content[name], content["scales"] if "scales" in content.files else None)
+    file = opened(path)
+    if file.is_one_array:
+        return Jacobians(file.content)
+    if "jacobians" not in file.names and len(file.names) != 1:
+        raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the one to use.")
+    name = "jacobians" if "jacobians" in file.names else file.names[0]
+    return Jacobians(file.column(name), file.column("scales") if "scales" in file.names else None)

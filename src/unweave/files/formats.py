@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,8 +15,11 @@ from typing import Any
 import numpy as np
 
 from unweave.evidence import EvidenceError
+from unweave.evidence.reading.columns import quoted
 
 FORMATS = ".npz, .npy, .csv or .parquet"
+LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and how many times smaller they may be in the file
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 
 
@@ -47,7 +52,9 @@ class Opened:
     def column(self, name: str) -> Any:
         """The array or column of this name."""
         self._check([name])
-        with _refusing_broken_arrays(self.path):
+        if self.is_archive:
+            _refuse_bomb(self.path, self.content, name)
+        with refusing_broken_arrays(self.path):
             return self.content[name]
 
     def _check(self, names: Sequence[str]) -> None:
@@ -82,19 +89,32 @@ def opened(path: str | Path) -> Opened:
 
 
 def _opened_arrays(path: Path, expected: type) -> Opened:
-    with _refusing_broken_arrays(path):
-        content = np.load(path, allow_pickle=False)
+    with refusing_broken_arrays(path):
+        content = np.load(path, allow_pickle=False, mmap_mode="r" if expected is np.ndarray else None)
         if not isinstance(content, expected):
             raise ValueError("the file has the ending of the other kind")
     return Opened(path, content, tuple(getattr(content, "files", ())))
 
 
+def _refuse_bomb(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> None:
+    """Refuse an array that takes far more memory than its file lets one expect."""
+    with refusing_broken_arrays(path):
+        entries = archive.zip.infolist() if archive.zip is not None else []
+        entry = next(entry for entry in entries if entry.filename in (name, f"{name}.npy"))
+    if entry.file_size > LARGEST_UNPACKED and entry.file_size > MOST_COMPRESSED * entry.compress_size:
+        raise EvidenceError(
+            f"The array {quoted(name)} of {path} takes {entry.file_size / 1e9:.1f} GB once unpacked from "
+            f"{entry.compress_size / 1e6:.1f} MB: save it with numpy.savez if that is meant."
+        )
+
+
 @contextmanager
-def _refusing_broken_arrays(path: Path) -> Iterator[None]:
+def refusing_broken_arrays(path: Path) -> Iterator[None]:
+    """Whatever reading numpy's files raises for broken bytes becomes one sentence."""
     try:
         yield
     except Exception as error:  # numpy, zip, zlib and tokenize each have errors of their own for broken bytes
-        if "Object arrays" in str(error):
+        if "Object arrays" in str(error) or "Python objects" in str(error):
             raise EvidenceError(
                 f"{path} holds Python objects, which are not read: save plain arrays of numbers."
             ) from None
@@ -109,8 +129,10 @@ def _frame(path: Path, is_csv: bool) -> Any:
         with path.open("rb") as stream:
             if not is_csv:
                 return polars.read_parquet(stream)
-            _refuse_repeated_header(path)
-            return _tidied(polars.read_csv(stream, infer_schema_length=None, null_values=MISSING_WORDS))
+            header = _checked_header(path)
+            frame = polars.read_csv(stream, infer_schema_length=None, null_values=MISSING_WORDS)
+            unnamed = [column for column, name in zip(frame.columns, header, strict=False) if not name]
+            return _tidied(frame.drop(unnamed))  # a column without a name is the index that pandas writes
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, UnicodeError, csv.Error) as error:
         reason = str(error).split("\n")[0]
         raise EvidenceError(
@@ -118,12 +140,29 @@ def _frame(path: Path, is_csv: bool) -> Any:
         ) from None
 
 
-def _refuse_repeated_header(path: Path) -> None:
+def _checked_header(path: Path) -> list[str]:
+    """Names of the columns; a file without them, with another separator, or with a name twice is refused."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        header = [name.strip() for name in next(csv.reader(stream), [])]
+        line = stream.readline()
+        header = [name.strip() for name in next(csv.reader([line]), [])]
+    other = max(SEPARATORS, key=line.count)
+    if line.count(other) > line.count(","):
+        raise EvidenceError(
+            f"{path} is separated by {SEPARATORS[other]}: save it with commas between columns and points in numbers."
+        )
+    if header and all(map(_is_number, header)):
+        raise EvidenceError(f"{path} has numbers in its first row: put the names of the columns there.")
     if len(set(header)) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise EvidenceError(f"{path} has two columns called {twice!r}: give every column a name of its own.")
+        twice = Counter(header).most_common(1)[0][0]
+        raise EvidenceError(f"{path} has two columns called {quoted(twice)}: give every column a name of its own.")
+    return header
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False
 
 
 def _tidied(frame: Any) -> Any:

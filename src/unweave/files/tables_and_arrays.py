@@ -41,7 +41,8 @@ def read_files(
 ) -> Files:
     """Factors and codes from one file that holds both, or from one file each.
 
-    In a .csv an empty field, NA, N/A, NaN and null are missing values.
+    In a .csv an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index that
+    pandas writes, is left out.
 
     Parameters
     ----------
@@ -100,7 +101,8 @@ def _both_sides(
         return factors or ["factors"], codes or ["codes"]
     names = [name for name in file.names if name != row_groups]
     factor_names = factors or _beginning_with(PREFIX["factors"], names)
-    rest = [name for name in names if name not in factor_names] if factors else names
+    named = set(factor_names)
+    rest = [name for name in names if name not in named] if factors else names
     code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
     if not (factor_names and code_names):
         raise EvidenceError(
