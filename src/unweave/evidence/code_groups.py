@@ -16,14 +16,7 @@ def checked_groups(
     >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
     {'position': ('x', 'y')}
     """
-    if not isinstance(code_groups or {}, Mapping) or not all(
-        isinstance(members, Iterable) for members in (code_groups or {}).values()
-    ):
-        raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
-    groups = {
-        str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
-        for group, members in (code_groups or {}).items()
-    }
+    groups = _named_groups(code_groups or {}, names)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
         raise EvidenceError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
@@ -38,6 +31,15 @@ def checked_groups(
         twice = next(member for member in members if members.count(member) > 1)
         raise EvidenceError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
     return groups
+
+
+def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
+        raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
+    return {
+        str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
+        for group, members in given.items()
+    }
 
 
 def _name_of(member: str | int, names: tuple[str, ...]) -> str:

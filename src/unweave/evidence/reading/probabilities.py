@@ -54,9 +54,7 @@ def split_off_tables(factors: object) -> tuple[object, dict[str, FloatArray]]:
     if not isinstance(factors, Mapping):
         return factors, {}
     tables = {
-        name: probability_table(
-            column, f"Factor {quoted(name)}, whose columns are read as probabilities of its values,"
-        )
+        name: probability_table(column, f"Factor {quoted(name)}, a table read as probabilities of its values,")
         for name, column in factors.items()
         if _is_table(column)
     }
