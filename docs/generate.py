@@ -16,6 +16,7 @@ from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
+from unweave.papers.ledger.page import ledger_page
 
 ROOT = Path(__file__).parent.parent
 # Table 3 of 003, by the name that the audit's table has for each metric
@@ -82,6 +83,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     panel = ROOT / "docs" / "panel.md"
     pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table())
     pages[panel] = re.sub(r"version \d+\.", f"version {PANEL_VERSION}.", pages[panel])
+    pages[ROOT / "docs" / "claims.md"] = ledger_page()
     return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
 
 

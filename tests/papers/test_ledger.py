@@ -126,3 +126,18 @@ def test_the_command_lists_shows_and_counts():
 def test_recorded_figures_are_plain_json():
     path = checking.Path(checking.__file__).parent / "recorded" / "003.json"
     assert set(json.loads(path.read_text(encoding="utf-8"))["44"]) == {"seconds", "figures"}
+
+
+def test_most_claims_are_computed():
+    assert len(claims_of()) == 166
+    assert sum(bool(claim.evidence) for claim in claims_of()) >= 150
+
+
+def test_the_page_has_every_claim_where_its_link_says():
+    from unweave.papers.ledger.page import ledger_page
+
+    page = ledger_page()
+    for claim in claims_of():
+        assert page.count(f'id="{claim.paper}-{claim.number}"') == 1
+    assert "[003](#claims-of-003)" in page
+    assert "## Claims of 003" in page

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from unweave.papers.guardians.declared_sweeps import FIRST_SEED, SWEEPS
 from unweave.papers.guardians.run_protocols import ProtocolName, metrics_and_protocol
 from unweave.papers.guardians.settings import Setting
-from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.claim import MeasuredFigure
 
 
 def cell(run: str, **columns: Any) -> Setting:
@@ -56,28 +55,3 @@ def curve(
 ) -> dict[str, MeasuredFigure]:
     """A metric along some cells; the names of the figures are the metric and the names of the cells."""
     return {f"{metric}, {name}": figure(setting, metric, protocol, n_seeds) for name, setting in settings.items()}
-
-
-def decided(figures: Mapping[str, MeasuredFigure], holds: Callable[[list[float]], bool | None]) -> Evidenced:
-    """Evidence whose figures, in their order, decide whether the statement holds."""
-    return Evidenced(_plain(holds([entry.value for entry in figures.values()])), dict(figures))
-
-
-def rises(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether values rise, each by a little or more, and by so much from the first to the last."""
-    found = list(values)
-    return found[-1] - found[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(found))
-
-
-def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether values fall."""
-    return rises([-value for value in values], by)
-
-
-def near(values: Iterable[float], target: float, within: float) -> bool:
-    """Whether all values lie that near to the target."""
-    return all(abs(value - target) <= within for value in values)
-
-
-def _plain(holds: Any) -> bool | None:
-    return None if holds is None else bool(holds)

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from unweave.metrics import mcc
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, falls, figure, near, rises
+from unweave.papers.guardians.evidence.cells import cell, curve, figure
 from unweave.papers.guardians.run_protocols import ProtocolName
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, falls, near, rises
 from unweave.synthetic.theory import least_mcc_of_mixed_pair, mcc_of_linear_map, mcc_of_mixed_pair
 
 RUN = {2: "exp03", 5: "exp03_d5", 10: "exp03_d10"}

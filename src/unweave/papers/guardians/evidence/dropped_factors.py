@@ -7,9 +7,10 @@ import numpy as np
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.estimators.probes.probes import BoostedTrees
 from unweave.metrics import dci_disentanglement, dci_informativeness
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, falls, figure, near, scores
+from unweave.papers.guardians.evidence.cells import cell, curve, figure, scores
 from unweave.papers.guardians.settings import Setting
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, falls, near
 from unweave.synthetic.theory import dci_completeness_of_dropped, dci_disentanglement_of_dropped, r2_of_dropped
 
 FEW = (9, 5, 2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, falls, figure, near, rises
+from unweave.papers.guardians.evidence.cells import cell, curve, figure
 from unweave.papers.guardians.run_protocols import ProtocolName
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, falls, near, rises
 from unweave.synthetic.theory import mcc_of_distributed
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from unweave.metrics import mcc
 from unweave.papers.guardians.declared_sweeps import TIMES
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, falls, figure, near
+from unweave.papers.guardians.evidence.cells import cell, curve, figure
 from unweave.papers.guardians.run_protocols import ProtocolName
 from unweave.papers.guardians.settings import Setting
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, falls, near
 from unweave.synthetic.theory import NullMcc
 
 N_DRAWS = 40

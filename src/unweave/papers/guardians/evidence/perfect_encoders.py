@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.metrics import dci_disentanglement, mig
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, falls, near, scores
+from unweave.papers.guardians.evidence.cells import cell, curve, scores
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, falls, near
 from unweave.synthetic.encoders import Elementwise, PermutedAndScaled
 from unweave.synthetic.theory import dci_disentanglement_of_constraint
 from unweave.synthetic.worlds import Independent

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.papers.guardians.evidence.cells import cell, curve, decided, near, rises, scores
+from unweave.papers.guardians.evidence.cells import cell, curve, scores
 from unweave.papers.guardians.run_protocols import ProtocolName
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided, near, rises
 from unweave.synthetic.theory import dci_disentanglement_of_dropped
 
 

@@ -11,10 +11,11 @@ from unweave.evidence import Evidence
 from unweave.metrics import r2
 from unweave.papers.guardians.authors.released_metrics import released_r2, released_split
 from unweave.papers.guardians.declared_sweeps import SWEEPS
-from unweave.papers.guardians.evidence.cells import cell, decided, scores
+from unweave.papers.guardians.evidence.cells import cell, scores
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.guardians.run_protocols import AUTHORS
 from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+from unweave.papers.ledger.deciding import decided
 from unweave.synthetic.encoders import Elementwise, Mixed
 from unweave.synthetic.worlds import OneFactorConstraint
 from unweave.trust.diagnosis.diagnosis import diagnose

@@ -1,0 +1,1 @@
+"""Evidence for the claims of 001; the ledger names the functions."""

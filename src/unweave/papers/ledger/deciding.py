@@ -1,0 +1,35 @@
+"""How figures decide whether a statement holds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
+
+
+def decided(figures: Mapping[str, float | MeasuredFigure], holds: Callable[[list[float]], bool | None]) -> Evidenced:
+    """Evidence whose figures, in their order, decide whether the statement holds."""
+    stated = Evidenced.of(None, figures).figures
+    return Evidenced(_plain(holds([entry.value for entry in stated.values()])), stated)
+
+
+def rises(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether values rise, each by a little or more, and by so much from the first to the last."""
+    found = list(values)
+    return found[-1] - found[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(found))
+
+
+def falls(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether values fall."""
+    return rises([-value for value in values], by)
+
+
+def near(values: Iterable[float], target: float, within: float) -> bool:
+    """Whether all values lie that near to the target."""
+    return all(abs(value - target) <= within for value in values)
+
+
+def _plain(holds: Any) -> bool | None:
+    return None if holds is None else bool(holds)
