@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.metrics.geometry.spectrum import Spectrum, spectrum
     from unweave.score import Score
@@ -46,6 +47,7 @@ else:  # type checkers would take any name from a module with __getattr__
             "NoiseFloor": "unweave.trust",
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
+            "Unlabelled": "unweave.evaluation.unlabelled",
             "Spectrum": "unweave.metrics.geometry.spectrum",
             "audit": "unweave.auditing",
             "check_metric": "unweave.auditing.conformance",
@@ -64,6 +66,7 @@ else:  # type checkers would take any name from a module with __getattr__
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
             "trust": "unweave.trust",
+            "unlabelled": "unweave.evaluation.unlabelled",
         },
     )
 
@@ -87,6 +90,8 @@ __all__ = [  # noqa: RUF022 - the order a newcomer meets them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "unlabelled",
+    "Unlabelled",
     "metric",
     "Metric",
     "Card",

@@ -14,6 +14,7 @@ from unweave.cli.score_commands import compare, demo, explain, geometry, metrics
 from unweave.cli.study_commands import audit, reproduce, sweep
 from unweave.cli.terminal import importable_folder
 from unweave.cli.train_command import train
+from unweave.cli.unlabelled_command import unlabelled
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -40,6 +41,7 @@ for command in (
     reproduce,
     claims,
     geometry,
+    unlabelled,
     demo,
 ):
     main.add_command(command)

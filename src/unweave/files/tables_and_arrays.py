@@ -78,6 +78,12 @@ def read_files(
     )
 
 
+def read_codes(path: str | Path, codes: Sequence[str] = (), codes_std: str | None = None) -> Any:
+    """The codes of a file, or a posterior where it holds their standard deviations; factors in it are left alone."""
+    file = opened(path)
+    return _with_std(file, _one_side(file, "codes", list(codes), None), codes, codes_std)
+
+
 def refuse_different_factors(factors: Mapping[str, Any]) -> None:
     """Refuse files whose factors are not of the same samples: other names, other levels, other values or order."""
     tables = {path: read_table(table, "factor") for path, table in factors.items()}

@@ -1,0 +1,183 @@
+"""`unlabelled`: what can be said of representations whose factors nobody knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.codec import plain_data
+from unweave.estimators.dependence.correlation import Spearman
+from unweave.estimators.dependence.run_agreement import (
+    SWITCHED_OFF,
+    disentanglement_ranking,
+    divergence_from_prior,
+    total_correlation,
+)
+from unweave.estimators.matching import best_matching, matched_correlation_by_chance
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics import CATALOGUE
+from unweave.metrics.matrices import correlation_matrix
+from unweave.metrics.prediction.r2 import r2
+
+OF_A_POSTERIOR = ("informativeness", "separability")
+RENDERER_HOME = "unweave.report.unlabelled_table"
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of one run without factors.
+
+    Attributes
+    ----------
+    n_codes, n_active : int
+        Codes, and those that vary (of a posterior: by more than .01 nats from its prior).
+    total_correlation : float
+        What the active codes share, in nats: 0 for independent codes.
+    scores : dict of name to float
+        Metrics of a posterior that need no factor; empty for codes without one.
+    ranking : float
+        UDR: the median over other runs of how far the codes pair off one to one; nan for a single run.
+    """
+
+    n_codes: int
+    n_active: int
+    total_correlation: float
+    scores: dict[str, float] = field(default_factory=dict)
+    ranking: float = math.nan
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """How far two runs agree: by a one-to-one matching of codes, by any linear map, and by UDR.
+
+    Attributes
+    ----------
+    matched : float
+        Mean absolute rank correlation of the best matching; ``chance`` is what unrelated codes would get.
+    linear : float
+        Held-out R2 of the codes of one run from those of the other, the mean of both directions.
+    ranking : float
+        UDR of the pair.
+    partners : dict of code to code
+        The matching.
+    """
+
+    first: str
+    second: str
+    matched: float
+    chance: float
+    linear: float
+    ranking: float
+    partners: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """Facts of every run and of every pair of runs; print it for a table.
+
+    A high agreement says that the runs found the same codes, not that these codes are the factors.
+
+    >>> Unlabelled(100, {"seed 0": RunFacts(n_codes=3, n_active=2, total_correlation=0.1)}).runs["seed 0"].n_active
+    2
+    """
+
+    n_rows: int
+    runs: dict[str, RunFacts]
+    pairs: tuple[RunPair, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null."""
+        return {"schema": "unweave.unlabelled/1", **plain_data(self)}
+
+    def __str__(self) -> str:
+        return str(import_module(RENDERER_HOME).text_of(self))
+
+
+def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
+    """Compare runs of the same samples without any factor.
+
+    Parameters
+    ----------
+    runs : mapping of name to codes (n x m) or `Posterior`
+        Codes of the same samples in the same order, such as seeds of one model. One run is enough for all but the
+        agreement.
+    rng : int
+        Seed of the split for the linear agreement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.random.default_rng(0).normal(size=(500, 3))
+    >>> found = unlabelled({"seed 0": codes, "seed 1": -codes[:, ::-1]})
+    >>> round(found.pairs[0].matched, 3), found.pairs[0].partners["code 0"], round(found.runs["seed 0"].ranking, 1)
+    (1.0, 'code 2', 1.0)
+    """
+    if not (isinstance(runs, Mapping) and runs):
+        raise EvidenceError("There is nothing to look at: pass a mapping from names of runs to codes.")
+    evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
+    sizes = {evidence.n_rows for evidence in evidences.values()}
+    if len(sizes) > 1:
+        raise EvidenceError(f"The runs have {sorted(sizes)} rows: encode the same samples, in the same order.")
+    active = {name: _active(evidence) for name, evidence in evidences.items()}
+    pairs = tuple(
+        _pair((one, evidences[one], active[one]), (other, evidences[other], active[other]), rng)
+        for one, other in combinations(evidences, 2)
+    )
+    facts = {}
+    for name, evidence in evidences.items():
+        rankings = [pair.ranking for pair in pairs if name in (pair.first, pair.second)]
+        facts[name] = RunFacts(
+            n_codes=evidence.n_codes,
+            n_active=len(active[name]),
+            total_correlation=total_correlation(evidence.codes[:, active[name]]),
+            scores=_posterior_scores(evidence),
+            ranking=float(np.median(rankings)) if rankings else math.nan,
+        )
+    return Unlabelled(sizes.pop(), facts, pairs)
+
+
+def _active(evidence: Evidence) -> list[int]:
+    """Numbers of the codes that vary, and of a Gaussian posterior those that leave its prior."""
+    dead = set(evidence.dead_codes)
+    kept = [place for place, name in enumerate(evidence.code_names) if name not in dead]
+    if evidence.posterior is None:
+        return kept
+    n_gaussian = evidence.posterior.n_gaussian
+    moved = divergence_from_prior(evidence.codes[:, :n_gaussian], evidence.posterior.std[:, :n_gaussian])
+    return [place for place in kept if place >= n_gaussian or moved[place] > SWITCHED_OFF]
+
+
+def _posterior_scores(evidence: Evidence) -> dict[str, float]:
+    if evidence.posterior is None:
+        return {}
+    return {name: CATALOGUE[name](evidence).value for name in OF_A_POSTERIOR}
+
+
+def _pair(one: tuple[str, Evidence, list[int]], other: tuple[str, Evidence, list[int]], rng: int) -> RunPair:
+    (first, a, of_a), (second, b, of_b) = one, other
+    if not (of_a and of_b):
+        return RunPair(first, second, math.nan, math.nan, math.nan, math.nan)
+    codes_a, codes_b = a.codes[:, of_a], b.codes[:, of_b]
+    evidence = Evidence(codes_b, codes_a, kinds="continuous")
+    matrix: FloatArray = np.nan_to_num(np.abs(correlation_matrix(evidence, Spearman())))
+    rows, columns = best_matching(matrix)
+    there, back = (
+        r2(Evidence(target, source, kinds="continuous"), rng=rng).value
+        for target, source in ((codes_b, codes_a), (codes_a, codes_b))
+    )
+    return RunPair(
+        first,
+        second,
+        matched=float(matrix[rows, columns].mean()),
+        chance=matched_correlation_by_chance(a.n_rows, *matrix.shape),
+        linear=(there + back) / 2,
+        ranking=disentanglement_ranking(matrix),
+        partners={a.code_names[of_a[i]]: b.code_names[of_b[j]] for i, j in zip(rows, columns, strict=True)},
+    )
