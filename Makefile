@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-integrations check lint types bench study audit docs mutants clean
+.PHONY: demo test test-integrations check lint types bench study audit docs site dist mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
@@ -45,6 +45,15 @@ audit: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+site: docs
+	$(BIN)/python -m http.server --directory site 8000
+
+dist: $(VENV)/installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tests/packaging/empty_environment.py dist
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

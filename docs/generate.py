@@ -48,6 +48,28 @@ def panel_table() -> str:
     return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
 
 
+def metric_index() -> str:
+    """The page that lists every metric, by what it measures."""
+    by_measure: dict[str, list[Card]] = {}
+    for entry in CATALOGUE.values():
+        by_measure.setdefault(entry.card.measures, []).append(entry.card)
+    parts = ["# Every metric", "[Which metric answers your question?](../which-metric.md) has the pictures."]
+    for measures, cards in by_measure.items():
+        rows = [f"| [`{card.name}`]({card.name}.md) | {card.equivalence} | {card.summary} |" for card in cards]
+        heading = f"## {measures[0].upper()}{measures[1:]}"
+        table = ["| metric | full marks up to | what it says |", "| --- | --- | --- |", *rows]
+        parts += [heading, "\n".join(table)]
+    return "\n\n".join(parts) + "\n"
+
+
+def with_metric_pages(settings: str) -> str:
+    """The settings of the site with a line for every metric's page."""
+    lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(CATALOGUE))
+    return re.sub(
+        r"( *# metrics\n).*?( *# end of metrics)", lambda found: found[1] + lines + found[2], settings, flags=re.S
+    )
+
+
 def demo_output() -> str:
     """What `unweave demo` prints."""
     return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), metrics=METRICS, budget=5.0)}\n```"
@@ -77,6 +99,8 @@ def documents(with_demo: bool) -> dict[Path, str]:
         ROOT / "docs" / "metrics" / f"{name}.md": f"# {name}\n\n```\n{explained(entry)}\n```\n"
         for name, entry in CATALOGUE.items()
     }
+    pages[ROOT / "docs" / "metrics" / "index.md"] = metric_index()
+    pages[ROOT / "mkdocs.yml"] = with_metric_pages((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     audit = ROOT / "docs" / "audit.md"
     pages[audit] = with_part(audit.read_text(encoding="utf-8"), "audited", markdown_table(read_table()))
     pages[audit] = with_part(pages[audit], "table 3", paper_table())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from unweave.card.description import CardDescription
 from unweave.codec import CodecError, plain_data, restored
+from unweave.evaluation.grouping import GroupedScores, grouped_scores
 from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.reading.columns import quoted
@@ -218,6 +219,18 @@ class Evaluation:
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The report as Markdown; also written to a file if one is named."""
         return _written(self._rendered("markdown_page"), path)
+
+    def grouped(self, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
+        """Scores by group, such as seeds by their setting, with the spread in a group and which groups differ.
+
+        Parameters
+        ----------
+        groups : mapping of representation to group
+            Of every representation.
+        level : float
+            One minus the chance of telling any two groups apart that are alike (Welch's t-test, corrected by Holm).
+        """
+        return grouped_scores(self, groups, level)
 
     def plot(
         self,

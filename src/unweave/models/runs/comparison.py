@@ -14,6 +14,7 @@ from scipy import stats
 from unweave.card.choices import metric_of
 from unweave.datasets import DataSet
 from unweave.estimators.dependence.multiple_testing import corrected
+from unweave.evaluation.grouping import welch_p_value
 from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
 from unweave.evidence import Evidence
 from unweave.models.errors import TrainingError
@@ -166,16 +167,10 @@ def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool,
     known = {setting: several for setting, several in values.items() if len(several) > 1}
     order = sorted(known, key=lambda setting: float(np.mean(known[setting])), reverse=not lower_is_better)
     pairs = list(itertools.combinations(order, 2))
-    p_values = np.array([_welch(known[a], known[b]) for a, b in pairs])
+    p_values = np.array([welch_p_value(known[a], known[b]) for a, b in pairs])
     apart = {
         frozenset(pair)
         for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
         if p_value <= 1 - level
     }
     return tied_letters(order, apart)
-
-
-def _welch(first: Sequence[float], second: Sequence[float]) -> float:
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
-        return 1.0 if first[0] == second[0] else 0.0
-    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)

@@ -1,0 +1,48 @@
+"""Seeds by setting: spreads by hand, and settings that are told apart or not."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import unweave
+
+FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
+
+
+def codes(noise, seed):
+    return FACTORS + noise * np.random.default_rng(seed).normal(size=FACTORS.shape)
+
+
+@pytest.fixture(scope="module")
+def sixty():
+    """Twelve settings of five seeds: pairs of settings have the same noise."""
+    runs = {f"setting {k:02d} seed {s}": codes(0.05 * (1 + k // 2), 10 * k + s) for k in range(12) for s in range(5)}
+    return unweave.compare(FACTORS, runs, metrics=["mcc", "r2"], quick=True)
+
+
+def test_spread_and_letters(sixty):
+    groups = {name: name[:10] for name in sixty.representations}
+    found = sixty.grouped(groups)
+    first = found.score("mcc", "setting 00")
+    values = [sixty.score("mcc", f"setting 00 seed {seed}").value for seed in range(5)]
+    assert first.values == pytest.approx(values)
+    assert (first.mean, first.std) == pytest.approx((np.mean(values), np.std(values, ddof=1)))
+    ends = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    assert (first.lower, first.upper) == pytest.approx(ends)
+    means = [found.score("mcc", group).mean for group in found.ranked("mcc")]
+    assert means == sorted(means, reverse=True)
+    assert set(first.letters) & set(found.score("mcc", "setting 01").letters)  # the same noise
+    assert not set(first.letters) & set(found.score("mcc", "setting 10").letters)
+    lines = str(found).splitlines()
+    assert len([line for line in lines if line.strip().startswith("setting 0")]) == 10
+
+
+def test_single_seeds_have_no_spread(sixty):
+    found = sixty.grouped({name: name for name in sixty.representations})
+    assert np.isnan(found.score("r2", "setting 00 seed 0").std)
+    assert found.score("r2", "setting 00 seed 0").letters == ""
+
+
+def test_every_representation_needs_a_group(sixty):
+    with pytest.raises(unweave.EvidenceError, match="is in no group"):
+        sixty.grouped({"setting 00 seed 0": "a"})
