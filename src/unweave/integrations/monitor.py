@@ -97,7 +97,13 @@ class Monitor:
         try:
             codes = self._encoded(model)
             evaluation = evaluate(
-                self.factors, codes, metrics=self.chosen, quick=quick, budget=self.budget, **self.options
+                self.factors,
+                codes,
+                metrics=self.chosen,
+                quick=quick,
+                budget=self.budget,
+                progress=False,
+                **self.options,
             )
             self.history.evaluations[step] = evaluation
             self._log(evaluation, step, with_page=not quick)

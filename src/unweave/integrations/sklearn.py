@@ -81,7 +81,9 @@ class Scorer:
         """Scores of a fitted estimator on these samples."""
         codes = estimator.transform(X) if self.codes is None else self.codes(estimator, X)
         factors = self._factors_of(X, y)
-        evaluation = evaluate(factors, codes, metrics=list(self.chosen.values()), quick=True, **self.options)
+        evaluation = evaluate(
+            factors, codes, metrics=list(self.chosen.values()), quick=True, progress=False, **self.options
+        )
         scores = {}
         for label, row in zip(evaluation.labels, evaluation.rows, strict=True):
             value = math.nan if row.score is None else row.score.value

@@ -90,7 +90,7 @@ class RepresentationScores(Metric):
         try:
             shown = codes if std is None else Posterior(codes, std)
             chosen = list(self.chosen.values())
-            evaluation = evaluate(table["factors"], shown, metrics=chosen, quick=True, **self.options)
+            evaluation = evaluate(table["factors"], shown, metrics=chosen, quick=True, progress=False, **self.options)
         except EvidenceError as error:
             warnings.warn(str(error), stacklevel=3)
             return dict.fromkeys(self.chosen, math.nan)
