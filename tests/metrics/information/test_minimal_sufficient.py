@@ -183,3 +183,12 @@ def test_sufficiency_with_the_bins_of_004_never_falls_with_dependence(alpha):
     scores = [sufficiency(toy.factors, toy.codes, kinds="ordinal", estimator=cut).raw for toy in toys]
     assert np.diff(scores).min() > -1e-12
     assert scores[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("metric", [factors_invariance, nuisances_invariance])
+def test_codes_of_one_bit_are_scored(metric):
+    """Their entropy is .69 nats: little, and all of it is about their factor."""
+    rng = np.random.default_rng(3)
+    bits, nuisances = rng.integers(0, 2, (1500, 2)), rng.normal(size=(1500, 1))
+    score = metric(bits, bits, kinds="categorical", nuisances=nuisances)
+    assert list(score.per_code.values()) == pytest.approx([1, 1], abs=0.02)
