@@ -42,6 +42,8 @@ PYTEST = ("-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:rand
 # libraries that tests import, loaded once for all runs; polars is not among them, for its threads do not survive a fork
 LOADED = ("pytest", "numpy", "scipy.stats", "scipy.optimize", "sklearn.ensemble", "sklearn.linear_model", "hypothesis")
 RUNNING: set[int] = set()
+STOPPED = threading.Event()
+THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # as in make test: more are slower, and sums differ
 FORKS = multiprocessing.get_context("forkserver")
 
 
@@ -173,6 +175,8 @@ class Tree:
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
         if not present:
             return "passed", ""
+        if STOPPED.is_set():
+            return "out of time", ""
         (self.root / "failed.txt").unlink(missing_ok=True)
         process = FORKS.Process(target=_tested, args=(self.root, present, self.broken))
         process.start()
@@ -254,6 +258,7 @@ def tried_all(
             for job in concurrent.futures.as_completed(jobs):
                 yield job.result()
         finally:  # when the run is stopped, what has begun stops, too
+            STOPPED.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for pid in tuple(RUNNING):
                 _end(pid)
@@ -274,6 +279,7 @@ def main() -> None:
     ]
     tests_digest = _digest(sorted(path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "mutants"))
     RESULTS.parent.mkdir(exist_ok=True)
+    os.environ |= THREADS
     FORKS.set_forkserver_preload(list(LOADED))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     kept = known(RESULTS, tests_digest)

@@ -27,3 +27,8 @@ def test_pictures_are_png_with_the_colours_of_the_values():
     read = np.asarray(image.open(io.BytesIO(png(values, (0.0, 1.0), LIGHT))).convert("RGB"))
     low, middle, high = LIGHT[0], LIGHT[10], LIGHT[20]
     assert read.tolist() == [[list(low), list(middle), list(high)], [list(UNDEFINED), list(high), list(high)]]
+
+
+def test_luminance_of_the_primaries_is_that_of_srgb():
+    primaries = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
+    assert [luminance(colour) for colour in primaries] == pytest.approx([0.2126, 0.7152, 0.0722, 1.0])
