@@ -295,6 +295,19 @@ def test_progress_tells_every_step_and_draw(monkeypatch):
     assert texts[-2:] == ["verdicts of b", "comparisons"]
 
 
+def test_progress_of_one_representation_does_not_name_it(monkeypatch):
+    said = []
+
+    @contextlib.contextmanager
+    def recorded(n_steps, wanted):
+        yield Progress(lambda text, done: said.append(text.split(":")[0]))
+
+    monkeypatch.setattr(loop, "progress_bar", recorded)
+    evaluate(FACTORS, CODES, metrics="mcc", budget=0.0)
+    assert {"noise floors", "intervals", "verdicts"} <= set(said)
+    assert not [text for text in said if " of " in text]
+
+
 class TestPosteriors:
     """Pass mean and std and the metrics of posteriors appear; without, they are not offered."""
 

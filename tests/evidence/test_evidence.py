@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior, metrics
+from unweave.evidence.splits import train_and_test_rows
 
 RNG = np.random.default_rng(0)
 FACTORS, CODES = RNG.normal(size=(30, 2)), RNG.normal(size=(30, 3))
@@ -135,6 +136,12 @@ def test_the_share_of_a_split_is_that_of_the_test(share):
     train, test = evidence().split(share, seed=0)
     assert (train.size, test.size) == (30 - round(30 * share), round(30 * share))
     assert sorted([*train, *test]) == list(range(30))
+
+
+@pytest.mark.parametrize(("share", "sizes"), [(0.01, (9, 1)), (0.5, (5, 5)), (0.99, (1, 9))])
+def test_both_sides_of_a_split_have_rows(share, sizes):
+    train, test = train_and_test_rows(10, None, share, seed=0)
+    assert (train.size, test.size) == sizes
 
 
 def test_splits_are_random_and_follow_the_seed():
