@@ -1,8 +1,8 @@
 """`make mutants`: put small faults into copies of the tree, one at a time, and see whether the tests find them.
 
 A fault is an entry of a TOML list: a file, a text that occurs in it once, what replaces it, and the tests that should
-know. Tests that reach the faulty lines run first, if ``reach.py`` has looked which ones do, then those named; a fault
-that they miss meets all other quick tests, unless ``--relevant`` says to stop there.
+know. Tests that reach the faulty lines run first, if ``reach.py`` has looked which ones do, and tests written since;
+then those named. A fault that they miss meets all other quick tests, unless ``--relevant`` says to stop there.
 
 A fault is *found* if a test fails that passes without it, *survives* if none does, is *stale* if its text is not in
 the file exactly once, and is *out of time* if the tests did not end. Results are kept in ``build/mutants.jsonl``: a run
@@ -98,9 +98,9 @@ class Effort:
 class Chosen:
     """A plugin of pytest that runs these tests in this order, where any are named one by one."""
 
-    def __init__(self, tests: list[str], broken: set[str]) -> None:
+    def __init__(self, tests: list[str], left_out: set[str]) -> None:
         self.place = {test: k for k, test in enumerate(tests) if "::" in test}
-        self.broken = broken
+        self.left_out = left_out
         self.failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -113,7 +113,7 @@ class Chosen:
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Leave the others out."""
-        items[:] = [item for item in items if item.nodeid not in self.broken]
+        items[:] = [item for item in items if item.nodeid not in self.left_out]
         if self.place:
             items[:] = sorted(
                 (item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid]
@@ -140,7 +140,7 @@ class Tree:
         path.write_text(text, encoding="utf-8")
         try:
             for suite in self.suites(fault, original):
-                status, failed = self.run(suite)
+                status, failed = self.run(suite, self.known_of(suite))
                 while status == "failed":
                     path.write_text(original, encoding="utf-8")
                     if self.run([failed] if failed else suite)[0] == "passed":
@@ -149,7 +149,7 @@ class Tree:
                         return "out of time", ""
                     self.broken.add(failed)  # without the fault, too: it says nothing of any fault
                     path.write_text(text, encoding="utf-8")
-                    status, failed = self.run(suite)
+                    status, failed = self.run(suite, self.known_of(suite))
                 if status == "out of time":
                     return status, ""
             return "survived", ""
@@ -164,13 +164,19 @@ class Tree:
             cost = accumulate(self.reach.tests[test]["seconds"] for test in reaching)
             affordable = len(list(takewhile(lambda seconds: seconds <= self.effort.reaching, cost)))
             yield reaching[: max(affordable, 1)]
+            yield _changed_since(LINES)
             if reaching and self.effort.relevant_only:
                 return
         yield list(fault.tests)
         if not self.effort.relevant_only:
             yield ["tests", "src"]
 
-    def run(self, tests: list[str]) -> tuple[str, str]:
+    def known_of(self, suite: list[str]) -> set[str]:
+        """Tests of whole files that need not run again, because it is known whether they reach the fault."""
+        by_file = self.reach is not None and suite == _changed_since(LINES)
+        return set(self.reach.tests) if by_file and self.reach else set()
+
+    def run(self, tests: list[str], known: Iterable[str] = ()) -> tuple[str, str]:
         """Passed, failed or out of time, and the first test that failed if it is known."""
         present = [test for test in tests if (self.root / test.split("::")[0]).exists()]
         if not present:
@@ -178,7 +184,7 @@ class Tree:
         if STOPPED.is_set():
             return "out of time", ""
         (self.root / "failed.txt").unlink(missing_ok=True)
-        process = FORKS.Process(target=_tested, args=(self.root, present, self.broken))
+        process = FORKS.Process(target=_tested, args=(self.root, present, self.broken | set(known)))
         process.start()
         RUNNING.add(process.pid)
         process.join(self.effort.limit)
@@ -193,13 +199,19 @@ class Tree:
         return "failed", failed.read_text(encoding="utf-8") if failed.exists() else ""
 
 
+def _changed_since(file: Path) -> list[str]:
+    """Files of tests that are newer than another file."""
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in tests if path.stat().st_mtime > file.stat().st_mtime]
+
+
 def _end(pid: int) -> None:
     """End a run of pytest and all that its tests have started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
 
 
-def _tested(root: Path, tests: list[str], broken: set[str]) -> None:
+def _tested(root: Path, tests: list[str], left_out: set[str]) -> None:
     """Run pytest on a tree in this process, which ends with pytest's exit code."""
     os.setsid()  # so that what tests start can be ended with them
     with (root / "output.txt").open("w") as file:
@@ -210,7 +222,7 @@ def _tested(root: Path, tests: list[str], broken: set[str]) -> None:
         sys.dont_write_bytecode = True
         os.environ |= {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         files = dict.fromkeys(test.split("::")[0] for test in tests)
-        chosen = Chosen(tests, broken)
+        chosen = Chosen(tests, left_out)
         code = int(pytest.main([*PYTEST, *files], plugins=[chosen]))
         (root / "failed.txt").write_text(chosen.failed, encoding="utf-8")
         os._exit(code)
