@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from unweave.evidence import EvidenceError
 
 Arrays = Mapping[str, NDArray[Any]]
+IMAGES_IN_CACHE = 64
 
 
 class PublishedVAE(nn.Module):
@@ -45,11 +46,13 @@ class PublishedVAE(nn.Module):
         self.n_codes = self.mean.out_features
         self.image_shape = _image_shape(arrays, layout)
         self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
+        self.features.to(memory_format=torch.channels_last)  # with few images at a time, twice as fast on a CPU
         self.eval()
 
     def encode(self, images: Tensor) -> tuple[Any, ...]:
         """Means and log-variances of images, and a tuple of probabilities of the categorical codes if there are any."""
-        hidden = self.hidden(self.features(images).flatten(1).relu()).relu()
+        features = [self.features(few).flatten(1) for few in images.split(IMAGES_IN_CACHE)]
+        hidden = self.hidden(torch.cat(features).relu()).relu()
         tables = tuple(head(hidden).softmax(dim=1) for head in self.categories)
         gaussian = (self.mean(hidden), self.log_variance(hidden))
         return (*gaussian, tables) if tables else gaussian

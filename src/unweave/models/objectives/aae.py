@@ -37,11 +37,11 @@ class AAE(Objective):
 
     def loss(self, step: Step) -> Tensor:
         """REC + lambda CE(D(z), 1)."""
-        logits = step.network.critic(step.mean)
+        logits = step.judged(step.mean)
         fooled = functional.softplus(logits[..., 0] - logits[..., 1]).mean(-1)
         return step.reconstruction_from(step.mean) + self.weight * step.noted("generator loss", fooled)
 
     def critic_loss(self, step: Step) -> Tensor:
         """Cross-entropy of telling codes from draws of the prior."""
         prior = step.random.normal("prior", tuple(step.mean.shape[1:]))
-        return telling_apart(step, step.mean.detach(), prior)
+        return telling_apart(step.judged(step.mean), step.judged(prior))

@@ -37,7 +37,7 @@ class FactorVAE(Objective):
 
     def loss(self, step: Step) -> Tensor:
         """REC + KL + gamma TC, TC by the critic (Eq 2 and 3)."""
-        shared = density_ratio(step.network.critic(step.codes))
+        shared = density_ratio(step.judged(step.codes))
         return step.reconstruction + step.kl + self.gamma * step.noted("total correlation", shared)
 
     def critic_loss(self, step: Step) -> Tensor:
@@ -45,7 +45,7 @@ class FactorVAE(Objective):
         with torch.no_grad():
             encoded = step.network.encode(step.other_images)
             others = step.sampled(encoded.mean, encoded.log_variance, "other noise")
-        return telling_apart(step, step.codes.detach(), shuffled(step, others))
+        return telling_apart(step.judged(step.codes), step.judged(shuffled(step, others)))
 
 
 def density_ratio(logits: Tensor) -> Tensor:
@@ -60,11 +60,7 @@ def shuffled(step: Step, codes: Tensor) -> Tensor:
     return codes.gather(-2, orders)
 
 
-def telling_apart(step: Step, zeros: Tensor, ones: Tensor) -> Tensor:
-    """1/2 cross-entropy of the critic on codes of class 0 and 1/2 on those of class 1, one number a model."""
-    logits = step.network.critic(torch.cat([zeros, ones], dim=-2))
-    margin = logits[..., 1] - logits[..., 0]
-    n_zeros = zeros.shape[-2]
-    return 0.5 * (
-        functional.softplus(margin[..., :n_zeros]).mean(-1) + functional.softplus(-margin[..., n_zeros:]).mean(-1)
-    )
+def telling_apart(zeros: Tensor, ones: Tensor) -> Tensor:
+    """1/2 cross-entropy of the critic's logits on codes of class 0 and 1/2 on those of class 1, one number a model."""
+    first, second = (logits[..., 1] - logits[..., 0] for logits in (zeros, ones))
+    return 0.5 * (functional.softplus(first).mean(-1) + functional.softplus(-second).mean(-1))

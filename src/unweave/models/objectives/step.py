@@ -47,6 +47,7 @@ class Step:
         self.number, self.n_rows = number, n_rows
         self.terms: dict[str, Tensor] = {}
         self._fetch, self._likelihood = fetch, likelihood
+        self._judged: list[tuple[Tensor, Tensor]] = []
         self._reconstruction_weight = reconstruction_weight
 
     @cached_property
@@ -108,6 +109,18 @@ class Step:
         """-log p(x | z) of the batch, or of other images, from these codes: one number a model."""
         cost = self._likelihood.cost(self.network.decode(codes), self.images if images is None else images)
         return self.noted("reconstruction", self._reconstruction_weight * cost)
+
+    def judged(self, codes: Tensor) -> Tensor:
+        """Two logits of the critic for every code vector, models x batch x 2; computed once for the same tensor.
+
+        The loss takes gradients of them with regard to encoder and decoder, the critic's own loss with regard to the
+        critic alone, so that both can share one pass forward.
+        """
+        for known, logits in self._judged:
+            if known is codes:
+                return logits
+        self._judged.append((codes, self.network.critic(codes)))
+        return self._judged[-1][1]
 
     def noted(self, name: str, term: Tensor) -> Tensor:
         """The term itself, which the history keeps under this name."""

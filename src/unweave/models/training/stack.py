@@ -112,9 +112,10 @@ class Stack:
     def _step(self) -> Tensor:
         step = self.step()
         losses = self._objective.loss(step)
-        found = [_gradients(losses, self._optimisers[0][0])]
+        has_critic = len(self._optimisers) > 1
+        found = [_gradients(losses, self._optimisers[0][0], keep=has_critic)]
         terms = {"loss": losses.detach(), **step.terms}
-        if len(self._optimisers) > 1:
+        if has_critic:
             of_critics = self._objective.critic_loss(step)
             found.append(_gradients(of_critics, self._optimisers[1][0]))
             terms["critic loss"] = of_critics.detach()
@@ -180,6 +181,6 @@ def _adam(
     return optimiser
 
 
-def _gradients(losses: Tensor, weights: dict[str, Tensor]) -> tuple[Tensor, ...]:
+def _gradients(losses: Tensor, weights: dict[str, Tensor], keep: bool = False) -> tuple[Tensor, ...]:
     # no model's loss depends on another's weights, so the gradient of the sum is every model's own
-    return torch.autograd.grad(losses.sum(), list(weights.values()), retain_graph=False)
+    return torch.autograd.grad(losses.sum(), list(weights.values()), retain_graph=keep)
