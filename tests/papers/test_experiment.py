@@ -1,12 +1,13 @@
 """How papers declare experiments: every one is complete, found by name, checked before it computes, and run alike."""
 
 import dataclasses
+import json
 
 import pytest
 
 from unweave.evidence import EvidenceError
 from unweave.papers import ClaimCheck, Experiment, Options, Paper, catalogue, experiment
-from unweave.papers.catalogue import MODULES, checks_table, experiment_of, paper_of, reproduced
+from unweave.papers.catalogue import MODULES, checks_table, claims_of, experiment_of, paper_of, reproduced
 
 FIELDS = {field.name for field in dataclasses.fields(Options)} - {"folder", "progress"}
 
@@ -48,10 +49,21 @@ def test_every_experiment_is_declared_completely(number):
 
 def test_an_experiment_computes_compares_and_draws(calls, tmp_path):
     pytest.importorskip("matplotlib")
-    table, written = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
-    assert [list(column.cells) for column in table.columns] == [["half"], [".5"], ["0.500"], ["yes"]]
+    table, claims, written = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert [list(column.cells) for column in table.columns] == [["half"], [".5"], ["0.500"], ["holds"]]
+    assert claims == f"wrote {tmp_path / '009-fig2-claims.json'}"
+    [recorded] = json.loads((tmp_path / "009-fig2-claims.json").read_text())
+    assert (recorded["claim"], recorded["holds"], recorded["verdict"]) == ("half", True, "holds")
     assert written == f"wrote {tmp_path / 'figure.png'}"
     assert calls == ["compute", "draw"]
+
+
+def test_verdicts_as_data(calls, tmp_path):
+    [claim] = claims_of("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert (claim.claim, claim.paper, claim.here, claim.verdict) == ("half", ".5", "0.500", "holds")
+    assert calls == ["compute"]
+    with pytest.raises(EvidenceError, match="--weights"):
+        claims_of("009", "fig2", Options(tmp_path))
 
 
 def test_without_matplotlib_the_numbers_are_there_and_the_pictures_are_explained(calls, tmp_path, monkeypatch):
@@ -89,4 +101,13 @@ def test_the_nearest_name_is_suggested():
 
 def test_a_claim_that_fails_is_said():
     table = checks_table([ClaimCheck.number("gap", "large", 0.1, above=0.2), ClaimCheck("entropy", "", "[3]")])
-    assert list(table.columns[3].cells) == ["no", ""]
+    assert list(table.columns[3].cells) == ["does not hold", ""]
+
+
+def test_claims_show_their_number_and_what_is_undecided():
+    known = ClaimCheck("UniBound", "about 0", "0", undecided=True, ledger=118)
+    table = checks_table([known, ClaimCheck("entropy", "", "3")])
+    assert list(table.columns[0].cells) == ["118", ""]
+    assert list(table.columns[4].cells) == ["undecided", ""]
+    assert known.is_claim
+    assert not ClaimCheck("entropy", "", "3").is_claim

@@ -11,7 +11,7 @@ from unweave.papers.catalogue import experiment_of, paper_of
 from unweave.papers.experiment import Options
 from unweave.papers.learning_disentangled_representations import seed_studies as of_001
 from unweave.papers.partial_information_decomposition.seed_studies import Repeated, compare
-from unweave.papers.small_models import SmallSetting, differs
+from unweave.papers.small_models import SmallSetting, difference
 
 NAMES = ("beta_vae-beta=1", "beta_vae-beta=4", "beta_vae-beta=64", "factor_vae-gamma=10", "factor_vae-gamma=40")
 
@@ -45,15 +45,24 @@ def test_an_interval_over_seeds_is_that_of_student():
 
 
 def test_one_seed_tells_nothing_apart():
-    assert differs(SmallSetting("a", ({"x": 0.0},)), SmallSetting("b", ({"x": 9.0},)), "x") == 1.0
+    found = difference(SmallSetting("a", ({"x": 0.0},)), SmallSetting("b", ({"x": 9.0},)), "x")
+    assert (found.value, found.lower, found.upper, found.sign) == (9.0, -math.inf, math.inf, 0)
+
+
+def test_a_difference_has_the_interval_of_welch():
+    first, second = ({"x": 0.0}, {"x": 1.0}, {"x": 2.0}), ({"x": 10.0}, {"x": 11.0}, {"x": 12.0})
+    found = difference(SmallSetting("a", first), SmallSetting("b", second), "x")
+    # equal variances of 1 and three seeds each: 4 degrees of freedom, standard error sqrt(2 / 3)
+    assert found.upper - 10 == pytest.approx(2.7764 * math.sqrt(2 / 3), rel=1e-4)
+    assert found.sign == 1
 
 
 @pytest.mark.parametrize("falls", [True, False])
 def test_figure_2_is_decided_by_the_seeds(falls):
-    last = 1.0 if falls else 5.0
+    last = 1.0 if falls else 7.0
     found = merged(
         settings("I(x, z)", 5.0, 4.0, last, 3.0, 3.0),
-        settings("mean I(x, z_i)", 0.5, 0.4, 0.1, 0.6, 0.2 if falls else 0.6),
+        settings("mean I(x, z_i)", 0.5, 0.4, 0.1, 0.6, 0.2 if falls else 0.8),
     )
     said = verdicts(of_001.compare_information(found, None))
     assert said["I(x, z) falls with beta"] is falls
@@ -61,12 +70,16 @@ def test_figure_2_is_decided_by_the_seeds(falls):
     assert said["the weight of TC lowers mean I(x, z_i)"] is falls
 
 
-def test_a_fall_within_the_spread_of_seeds_is_none():
+def test_a_change_within_the_spread_of_seeds_is_undecided():
     found = merged(
         settings("I(x, z)", 5.0, 4.9, 4.8, 5.0, 5.0, spread=0.5),
         settings("mean I(x, z_i)", 0.5, 0.5, 0.4, 0.5, 0.4, spread=0.5),
     )
-    assert verdicts(of_001.compare_information(found, None))["I(x, z) falls with beta"] is False
+    checks = {check.claim: check for check in of_001.compare_information(found, None)}
+    assert checks["I(x, z) falls with beta"].verdict == "undecided"
+    assert checks["the weight of TC leaves I(x, z) alone"].verdict == "undecided"
+    moved = merged(settings("I(x, z)", 5, 5, 5, 3, 5.0), settings("mean I(x, z_i)", 5, 5, 5, 3, 5.0))
+    assert verdicts(of_001.compare_information(moved, None))["the weight of TC leaves I(x, z) alone"] is False
 
 
 def test_figure_5_wants_the_worst_factor_vae_above_the_best_beta_vae():
@@ -81,12 +94,22 @@ def test_figure_5_wants_the_worst_factor_vae_above_the_best_beta_vae():
 
 def test_figure_3c_separates_training_from_evaluation():
     rng = np.random.default_rng(0)
-    trainings, evaluations = rng.normal(size=(5, 1)), rng.normal(size=(5, 6))
+    trainings, evaluations = rng.normal(size=(12, 1)), rng.normal(size=(12, 6))
     found = Repeated({"UniBound": trainings + 0.01 * evaluations, "MIG": 0.01 * trainings + evaluations})
     assert verdicts(compare(found, None)) == {
         "UniBound: training matters more than evaluation": True,
         "MIG: training matters more than evaluation": False,
     }
+    middling = Repeated({"MIG": rng.normal(size=(5, 1)) + rng.normal(size=(5, 6))})
+    assert [check.verdict for check in compare(middling, None)][-1] == "undecided"
+
+
+def test_the_ratio_of_variances_covers_the_truth():
+    """The interval holds the true ratio in about 95 of 100 studies."""
+    rng = np.random.default_rng(1)
+    studies = [Repeated({"a": 2 * rng.normal(size=(5, 1)) + rng.normal(size=(5, 6))}).ratio("a") for _ in range(300)]
+    covered = np.mean([low <= 4 <= high for low, high in studies])
+    assert 0.91 < covered < 0.985
 
 
 @pytest.mark.slow

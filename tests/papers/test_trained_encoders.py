@@ -11,9 +11,10 @@ from unweave.datasets import CorrelatedPair, DSprites
 from unweave.encoding import Encoded
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics import modularity
+from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.metrics import modularity, unibound
 from unweave.papers.catalogue import experiment_of, paper_of
+from unweave.papers.complete_grids import grid_of, rows_of_grid
 from unweave.papers.dependent_factors import measured_encoders
 from unweave.papers.dependent_factors.measured_encoders import Measured, best_single_code_accuracy, robustness
 from unweave.papers.dependent_factors.rank_correlations import correlations, interval, spearman
@@ -176,6 +177,8 @@ def test_001_figures(tmp_path, codes, monkeypatch):
     (codes / "mixed.npz").unlink()
     arguments = ["--codes", str(codes), "--rows", "400", "--out", str(tmp_path / "out")]
     for experiment in paper_of("001").experiments:
+        if "weights" not in experiment.needs:
+            continue  # seed studies train their own models
         done = CliRunner().invoke(main, ["reproduce", "001", experiment.name, *arguments])
         assert done.exit_code == 0, done.output
         assert list((tmp_path / "out").glob(f"001-{experiment.name}*.png"))
@@ -189,8 +192,10 @@ def test_002_decomposition(tmp_path, codes, monkeypatch):
     found = decomposed_encoders.decomposed_encoders(options)
     clean, entangled = found["clean"], found["entangled"]
     assert clean.scores["UniBound"] > entangled.scores["UniBound"] + 0.03
-    assert list(clean.unibound_by_rows) == [200, 400]
-    assert clean.by_choice
+    assert list(clean.by_rows) == [200, 400]
+    assert clean.by_rows[400] == clean.scores["UniBound"]
+    assert clean.rows_in_words == "random rows, as asked"
+    assert 0 < clean.errors["UniBound"] < 0.1
     for low, high in clean.bounds.values():
         assert low <= high + 1e-6
     again = decomposed_encoders.decomposed_encoders(options)
@@ -227,9 +232,42 @@ def test_002_nothing_is_decided_where_unibound_is_0_for_all():
 
     def model(unique):
         scores = {"BetaVAE": 0.9, "FactorVAE": 0.7, "MIG": 0.2, "UniBound": unique}
-        return decomposed_encoders.Decomposed(scores, {500: unique}, {}, 500, True)
+        return decomposed_encoders.Decomposed(scores, {500: unique}, {}, 500, "random rows", {}, {"UniBound": 0.01})
 
     for other, holds in ((0.0, None), (0.3, True)):
         found = {"FactorVAE": model(0.0), "beta-TCVAE": model(other)}
         checks = [check for check in compare_scores(found, Options("nowhere")) if "almost 0" in check.claim]
         assert [check.holds for check in checks] == [holds]
+        assert [check.verdict for check in checks] == ["undecided" if holds is None else "holds"]
+        assert [check.ledger for check in checks] == [118]
+
+
+def test_unibound_needs_neighbours_and_not_many_rows():
+    """All combinations of fewer values show unique information where as many random rows show hardly any."""
+    draws = MixtureSampling(200)
+    coarse = grid_of(3240)
+
+    def unique(sprites, indices):
+        factors = sprites.factors(indices)
+        mean = (factors - CENTRE) * SCALED
+        posterior = Posterior(mean, np.full_like(mean, 0.02))
+        levels = Evidence(factors, posterior, kinds=["categorical"] + ["ordinal"] * 4)
+        return unibound(levels, estimator=draws).raw
+
+    on_grid = unique(coarse, np.arange(len(coarse)))
+    on_random_rows = unique(SPRITES, np.random.default_rng(0).permutation(len(SPRITES))[: len(coarse)])
+    assert on_grid > 0.95
+    assert on_random_rows < 0.5 * on_grid
+
+
+def test_a_coarse_grid_lies_in_a_finer_one():
+    fine = grid_of(11_520)
+    indices = np.arange(len(fine))
+    whole = Encoded({"codes": fine.factors(indices)}, fine.factors(indices), fine.factor_names, fine.kinds, indices)
+    part = rows_of_grid(whole, 11_520)
+    assert part.n_rows == 11_520
+    finer = DSprites(keep={"orientation": slice(None, None, 4), "x": slice(None, None, 2), "y": slice(0, 1)})
+    rows = finer.factors()
+    columns = np.insert(rows, 4, 0.0, axis=1) if rows.shape[1] == 4 else rows
+    encoded_finer = Encoded({"codes": columns}, columns, fine.factor_names, fine.kinds, np.arange(len(finer)))
+    assert rows_of_grid(encoded_finer, 11_520).n_rows == 3 * 6 * 10 * 8

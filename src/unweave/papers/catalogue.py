@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from unweave.evidence import EvidenceError
 from unweave.names import suggestion
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave.whole_files import write_whole
 
 # number of a paper to the module that declares PAPER
 MODULES = {
@@ -40,6 +44,13 @@ def experiment_of(paper: Paper, name: str) -> Experiment:
     return paper.experiments[names.index(name)]
 
 
+def claims_of(number: str, name: str, options: Options) -> list[ClaimCheck]:
+    """What an experiment says of its paper's claims, computed or read from the folder: the verdicts as data."""
+    experiment = experiment_of(paper_of(number), name)
+    experiment.check(options)
+    return list(experiment.compare(experiment.compute(options), options))
+
+
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     """Compute an experiment, compare it with the paper and write its files; what a terminal shows, as it is ready."""
     experiment = experiment_of(paper_of(number), name)
@@ -48,6 +59,7 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     checks = list(experiment.compare(data, options))
     if checks:
         yield checks_table(checks)
+        yield f"wrote {_written(checks, options.folder / f'{number}-{name}-claims.json')}"
     yield from (f"wrote {path}" for path in experiment.write(data, options))
     if find_spec("matplotlib") is None:
         yield "The pictures were not drawn, because matplotlib is not installed: install unweave[report]."
@@ -56,10 +68,23 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
 
 
 def checks_table(checks: Iterable[ClaimCheck]) -> Any:
-    """The paper's numbers beside ours."""
-    words = {True: "yes", False: "no", None: ""}
-    rows = [(entry.claim, entry.paper, entry.here, words[entry.holds]) for entry in checks]
-    return plain_table(("", "paper", "here", "holds"), rows)
+    """The paper's numbers beside ours, with the numbers that claims have in the list of all claims."""
+    rows = [
+        ("" if entry.ledger is None else str(entry.ledger), entry.claim, entry.paper, entry.here, entry.verdict)
+        for entry in checks
+    ]
+    numbered = any(row[0] for row in rows)
+    headings = ("claim", "", "paper", "here", "verdict")
+    return plain_table(headings if numbered else headings[1:], rows if numbered else [row[1:] for row in rows])
+
+
+def _written(checks: Iterable[ClaimCheck], path: Path) -> Path:
+    """The verdicts as JSON, whole or not there."""
+    found = [dataclasses.asdict(entry) | {"verdict": entry.verdict} for entry in checks]
+    text = json.dumps(found, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    return path
 
 
 def papers_table() -> Any:

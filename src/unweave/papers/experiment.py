@@ -58,24 +58,49 @@ class Options:
 class ClaimCheck:
     """A quantity or claim: what the paper has, what was found here, and whether the claim holds here.
 
-    ``holds`` is None where there is nothing to decide.
+    ``holds`` is None where there is nothing to decide, or where these data cannot decide. ``ledger`` is the claim's
+    number in the list of all claims of the papers, where it has one.
+
+    >>> ClaimCheck("UniBound of FactorVAE", "about 0", "0.012 [0, 0.03]", True, ledger=118).verdict
+    'holds'
     """
 
     claim: str
     paper: str
     here: str
     holds: bool | None = None
+    ledger: int | None = None
+    undecided: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """'holds', 'does not hold', 'undecided', or nothing for a mere quantity."""
+        if self.holds is None:
+            return "undecided" if self.undecided else ""
+        return "holds" if self.holds else "does not hold"
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether there is something to decide."""
+        return bool(self.verdict)
 
     @classmethod
     def number(
-        cls, claim: str, paper: str, value: float, *, above: float = -math.inf, below: float = math.inf
+        cls,
+        claim: str,
+        paper: str,
+        value: float,
+        *,
+        above: float = -math.inf,
+        below: float = math.inf,
+        ledger: int | None = None,
     ) -> ClaimCheck:
         """A number that has to lie between two others for the claim to hold.
 
-        >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1)
-        ClaimCheck(claim='total correlation', paper='about 0', here='0.053', holds=True)
+        >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1).verdict
+        'holds'
         """
-        return cls(claim, paper, f"{value:.3f}", above < value < below)
+        return cls(claim, paper, f"{value:.3f}", above < value < below, ledger)
 
 
 def nothing_to_write(data: Any, options: Options) -> Iterable[Path]:

@@ -25,7 +25,7 @@ from unweave.progress import progress_bar
 if TYPE_CHECKING:
     from unweave.models import Objective, TrainedModel, TrainingSettings
 
-N_SEEDS, N_STEPS = 3, 8000
+N_SEEDS, N_STEPS = 5, 8000
 BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
 CRITIC = (256, 256, 256)
 LEVEL = 0.95
@@ -143,12 +143,33 @@ def measured(
     return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
 
 
-def differs(first: SmallSetting, second: SmallSetting, number: str) -> float:
-    """p-value of Welch's t-test over seeds; 1 where there are too few."""
+@dataclass(frozen=True)
+class Difference:
+    """Mean of one setting less that of another, with the 95% interval of Welch's t over seeds."""
+
+    value: float
+    lower: float
+    upper: float
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the interval lies on one side of 0, else 0."""
+        return int(self.lower > 0) - int(self.upper < 0)
+
+    def __str__(self) -> str:
+        return f"difference {self.value:+.3f} [{self.lower:+.3f}, {self.upper:+.3f}]"
+
+
+def difference(first: SmallSetting, second: SmallSetting, number: str) -> Difference:
+    """What the second setting has more than the first; as wide as can be with one seed."""
     one, other = first.values(number), second.values(number)
+    value = second.mean(number) - first.mean(number)
     if min(len(one), len(other)) < 2:
-        return 1.0
-    return float(stats.ttest_ind(one, other, equal_var=False).pvalue)
+        return Difference(value, -math.inf, math.inf)
+    if max(stats.tstd(one), stats.tstd(other)) == 0:
+        return Difference(value, value, value)
+    interval = stats.ttest_ind(other, one, equal_var=False).confidence_interval(LEVEL)
+    return Difference(value, float(interval.low), float(interval.high))
 
 
 def _plain(measure: Callable[[Evidence], Mapping[str, float]], model: TrainedModel, sprites: DSprites) -> Numbers:

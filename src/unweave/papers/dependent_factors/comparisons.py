@@ -25,12 +25,14 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         "yes",
         f"{mine[0]:.2f}, the best other {best:.2f}",
         bool(mine[0] >= best),
+        135,
     )
     yield ClaimCheck(
         "sufficiency stays with accuracy as dependence grows",
         "stable",
         f"{mine.min():.2f} to {mine.max():.2f}",
         bool(mine.min() > STRONG and np.ptp(mine) < STABLE),
+        135,
     )
     falls = others[0] - np.nanmin(others, axis=0)
     yield ClaimCheck(
@@ -38,6 +40,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         "all of them",
         f"{int((falls > STABLE).sum())} of {falls.size} fall by more than {STABLE}",
         bool((falls > STABLE).all()),
+        135,
     )
 
 
@@ -51,6 +54,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         "yes",
         f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}",
         bool(mine.min() > STRONG and lowest > 0),
+        135,
     )
     weak = np.nanmean(others, axis=0) < STRONG
     yield ClaimCheck(
@@ -58,22 +62,25 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         "most",
         f"{int(weak.sum())} of {weak.size} below {STRONG} on average",
         bool(weak.mean() > 0.5),
+        135,
     )
     yield ClaimCheck(
         "no other metric is above minimality",
         "yes",
         f"on {int((mine >= np.nanmax(others, axis=1)).sum())} of {mine.size} levels",
         bool((mine >= np.nanmax(others, axis=1)).all()),
+        135,
     )
 
 
-def compare_settings(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_settings(ledger: int, found: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Figures 10, 11, 15 and 16: the setting matters little."""
     yield from _numbers(found)
     spread = float(np.nanmax(np.ptp(found.values, axis=1)))
-    yield ClaimCheck.number("largest difference between settings at one level", "small", spread, below=STABLE)
+    claim = "largest difference between settings at one level"
+    yield ClaimCheck.number(claim, "small", spread, below=STABLE, ledger=ledger)
     yield ClaimCheck.number(
-        "smallest correlation of any setting", "strong", float(np.nanmin(found.values)), above=STRONG
+        "smallest correlation of any setting", "strong", float(np.nanmin(found.values)), above=STRONG, ledger=ledger
     )
 
 
@@ -102,5 +109,6 @@ def draw(name: str, target: str, found: Correlations, options: Options) -> Itera
 
 def _numbers(found: Correlations) -> Iterator[ClaimCheck]:
     for j, metric in enumerate(found.metrics):
-        shown = "  ".join(f"{value:5.2f}" for value in found.values[:, j])
-        yield ClaimCheck(f"{metric} ({found.n_encoders} encoders)", "figure only", shown)
+        rows = zip(found.values[:, j], found.lower[:, j], found.upper[:, j], strict=True)
+        shown = "  ".join(f"{value:.2f} [{low:.2f}, {high:.2f}]" for value, low, high in rows)
+        yield ClaimCheck(f"{metric}, by level ({found.n_encoders} encoders, 90% intervals)", "figure only", shown)

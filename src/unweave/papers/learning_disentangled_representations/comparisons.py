@@ -30,7 +30,7 @@ def compare_rmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     for name, row in found.items():
         told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
         here = f"positions from {told:.3f}, shape and rotation up to {untold:.3f}"
-        yield ClaimCheck(f"{name}: positions are found, shape and rotation are not", "yes", here, told > untold)
+        yield ClaimCheck(f"{name}: positions are found, shape and rotation are not", "yes", here, told > untold, 146)
 
 
 def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -39,7 +39,7 @@ def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     yield from _verdict(found, better="lower")
     for name, row in models_in(found, "FactorVAE", "beta-VAE"):
         here = f"{row['scale']:.3f} and {row['x']:.3f}"
-        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, row["scale"] > row["x"])
+        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, row["scale"] > row["x"], 146)
 
 
 def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -85,11 +85,12 @@ def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             "yes",
             f"the same from {BINS[settled]} bins on",
             settled == 0,
+            141,
         )
     moved = max(abs(row["RMIG"][-1] - row["RMIG"][-2]) for row in found.values())
-    yield ClaimCheck.number("RMIG moves above 200 bins by", "stable", moved, below=0.02)
+    yield ClaimCheck.number("RMIG moves above 200 bins by", "stable", moved, below=0.02, ledger=141)
     rises = all(np.diff(row["JEMMIG"][2:]).min() > 0 for row in found.values())
-    yield ClaimCheck("JEMMIG rises with the bins, from 50 on", "always", "yes" if rises else "not for all", rises)
+    yield ClaimCheck("JEMMIG rises with the bins, from 50 on", "always", "yes" if rises else "not for all", rises, 142)
 
 
 def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -134,6 +135,7 @@ def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             f"-log(width) = {-math.log(width):.3f}",
             f"{difference:.3f}",
             abs(difference + math.log(width)) < 2 * SMALL,
+            143,
         )
         drawn, quantised = row["RMIG"]
         yield ClaimCheck(
@@ -141,6 +143,7 @@ def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             "equal",
             f"{drawn:.3f} and {quantised:.3f}",
             abs(drawn - quantised) < SMALL / 2,
+            143,
         )
 
 
@@ -153,6 +156,7 @@ def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             "yes",
             f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}",
             abs(chen) < SMALL / 2,
+            148,
         )
         here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
         yield ClaimCheck(f"{name}: MIG of Locatello et al.", "more where beta >= 20", here)
@@ -174,7 +178,7 @@ def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
     verdict = "holds" if len(ahead) == len(first) else "holds in part" if ahead else "does not hold"
     means = (float(np.mean(list(row.values()))) for row in (first, second))
     here = f"{verdict}: on {', '.join(ahead) or 'no factor'}; means {next(means):.3f} and {next(means):.3f}"
-    yield ClaimCheck("FactorVAE is better than beta-VAE", "on every factor", here, len(ahead) == len(first))
+    yield ClaimCheck("FactorVAE is better than beta-VAE", "on every factor", here, len(ahead) == len(first), 146)
 
 
 def _nats(share: float) -> float:

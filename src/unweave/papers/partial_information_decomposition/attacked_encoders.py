@@ -16,6 +16,7 @@ from unweave.encoding import Encoded
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
+from unweave.papers.complete_grids import codes_of_grid
 from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels, models_among
@@ -24,8 +25,8 @@ from unweave.synthetic.attacks import Mixing, Redundancy
 
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
-# the covariances of an attacked posterior make every row dear, and so few rows may leave UniBound at 0 from the start
-N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 2000
+# the covariances of an attacked posterior make every row dear: few rows, but all combinations of fewer values
+N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 3240
 DRAWS = MixtureSampling(500)
 
 
@@ -43,6 +44,9 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     """The two models of the paper under attacks of growing strength."""
     n_rows = options.n_rows or N_ROWS
     codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
+    few = {name: encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)) for name, encoded in codes.items()}
+    if options.codes is None:
+        few = codes_of_grid(options, ROWS_OF_DECOMPOSITION, PAPERS_MODELS)
     found = {}
     with progress_bar(len(codes) * len(STRENGTHS), options.progress) as bar:
         for name, encoded in codes.items():
@@ -52,7 +56,7 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
             rows = []
             for alpha in STRENGTHS:
                 bar.step(f"002: {name} attacked with strength {alpha:g}")
-                rows.append(kept.value(f"strength {alpha:g}", partial(_scores, encoded, alpha)))
+                rows.append(kept.value(f"strength {alpha:g}", partial(_scores, encoded, few[name], alpha)))
             variants = [
                 {name: [row[variant][name] for row in rows] for name in rows[0][variant]}
                 for variant in ("scores", "identity", "sampled")
@@ -61,9 +65,8 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     return found
 
 
-def _scores(encoded: Encoded, alpha: float) -> dict[str, dict[str, float]]:
-    few = _evidence(encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)), alpha)
-    many = _evidence(encoded, alpha)
+def _scores(encoded: Encoded, for_information: Encoded, alpha: float) -> dict[str, dict[str, float]]:
+    few, many = _evidence(for_information, alpha), _evidence(encoded, alpha)
     scores = _of_interventions(many)
     scores["MIG"] = rmig(few, estimator=DRAWS).raw
     scores["UniBound"] = unibound(few, estimator=DRAWS).raw

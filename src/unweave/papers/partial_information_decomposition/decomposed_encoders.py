@@ -1,8 +1,9 @@
 """Scores of trained encoders and bounds on the parts of their information (002, figures 3a and 3b).
 
-The densities behind UniBound are mixtures over the rows that were encoded. With few rows, all other codes together
-tell every row apart and so seem to tell every factor, which pulls UniBound down: it is computed on growing numbers of
-rows, as many as fit into a budget of computing time.
+The densities behind UniBound are mixtures over the rows that were encoded. With few random rows, all other codes
+together tell every row apart and so seem to tell every factor, which pulls UniBound down to 0. It is therefore computed
+on all combinations of fewer values (`unweave.papers.complete_grids`), on as fine a grid as fits into a budget of
+computing time, and beside it on random rows of that grid, which shows the bias.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from unweave.encoding import Encoded
+import numpy as np
+
+from unweave.datasets import DSprites
+from unweave.encoding import Encoded, encode
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence
 from unweave.metrics import (
@@ -26,89 +31,134 @@ from unweave.metrics import (
     unibound,
     unique_upper_bound,
 )
+from unweave.papers.complete_grids import GRIDS, codes_of_grid, in_words, rows_of_grid
 from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
-from unweave.papers.trained_encoders import codes_of, evidence_of_levels, models_among
+from unweave.papers.trained_encoders import MODELS, codes_of, evidence_of_levels, models_among
 from unweave.progress import progress_bar
 from unweave.score import Score
 
 PAPERS_MODELS = ("beta-VAE", "FactorVAE", "beta-TCVAE", "JointVAE")
-DRAWS = MixtureSampling(300)  # few, because the bias by the number of rows is far larger than the error of drawing
+DRAWS = MixtureSampling(500)
 ROWS = (2500, 5000, 10_000, 20_000, 50_000, 100_000)
-BUDGET = 600.0  # CPU seconds for the decompositions of all models
+COARSEST, TIMED_IMAGES = 11_520, 1000
+BUDGET = 300.0  # CPU seconds for encoding and decomposing all models
 BOUNDS = {
     "unique": (unibound, unique_upper_bound),
     "redundant": (redundancy_lower_bound, redundancy_upper_bound),
     "synergistic": (synergy_lower_bound, synergy_upper_bound),
 }
+Numbers = dict[int, float]
 
 
 @dataclass(frozen=True)
 class Decomposed:
-    """One encoder: its scores, UniBound by the number of rows, and lower and upper bounds of the three parts."""
+    """One encoder: its scores, UniBound by the number of rows, and lower and upper bounds of the three parts.
+
+    ``errors`` are standard errors of the drawn scores. ``by_grid`` is of all combinations of fewer values, ``by_rows``
+    of random rows; ``rows_in_words`` says which rows the scores are of.
+    """
 
     scores: dict[str, float]
-    unibound_by_rows: dict[int, float]
+    by_rows: Numbers
     bounds: dict[str, tuple[float, float]]
     n_rows: int
-    by_choice: bool  # whether the number of rows was given, rather than what the budget allows
+    rows_in_words: str
+    by_grid: Numbers
+    errors: dict[str, float]
 
 
 def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
-    """The models of the paper, or those of a folder of codes."""
-    n_first = min(ROWS[0], options.n_rows or ROWS[0])
-    names = tuple(models_among(codes_of(options, n_first, PAPERS_MODELS), PAPERS_MODELS))
-    n_rows = options.n_rows or _affordable_rows(options, names)
-    codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
+    """The models of the paper on a complete grid, or on random rows if their number or a folder of codes is given."""
+    if options.codes is None and options.n_rows is None:
+        n_rows = _affordable_grid(options)
+        codes, words = codes_of_grid(options, n_rows, PAPERS_MODELS), in_words(n_rows)
+    else:
+        names = tuple(models_among(codes_of(options, ROWS[0], PAPERS_MODELS), PAPERS_MODELS))
+        n_rows = options.n_rows or _affordable_rows(options, names)
+        codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
+        words = "random rows, as asked" if options.n_rows else "as many random rows as the budget allows"
     found = {}
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
             bar.step(f"002: {name}, {n_rows} rows")
-            found[name] = _decomposed(name, encoded, n_rows, options)
+            found[name] = _decomposed(name, encoded, words, options)
     return found
 
 
-def _decomposed(name: str, encoded: Encoded, n_rows: int, options: Options) -> Decomposed:
-    by_rows = {}
-    for n in (*(n for n in ROWS if n < n_rows), n_rows):
-        compute = partial(_unibound, encoded.rows(slice(0, n)))
-        by_rows[n] = _kept(name, n, options).number("unique, lower", compute)
-    kept, evidence = _kept(name, n_rows, options), evidence_of_levels(encoded)
+def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> Decomposed:
+    n_rows, is_grid = encoded.n_rows, options.codes is None and options.n_rows is None
+    kept, evidence = _kept(name, n_rows, is_grid, options), evidence_of_levels(encoded)
+    order = np.random.default_rng(options.seed or 0).permutation(n_rows)
+    by_rows = {
+        n: kept.number(f"unique, lower, {n} random rows", partial(_unibound, encoded.rows(order[:n])))
+        for n in ROWS
+        if n < n_rows
+    }
+    by_grid = {
+        n: kept.number(f"unique, lower, grid of {n}", lambda n=n: _unibound(rows_of_grid(encoded, n)))
+        for n in (GRIDS if is_grid else ())
+        if COARSEST <= n < n_rows
+    }
+    drawn = {
+        "MIG": kept.value("MIG", partial(_drawn, rmig, evidence)),
+        "UniBound": kept.value("unique, lower", partial(_drawn, unibound, evidence)),
+    }
     scores = {
         "BetaVAE": kept.number("BetaVAE", lambda: beta_vae_score(evidence).raw),
         "FactorVAE": kept.number("FactorVAE", lambda: factor_vae_score(evidence).raw),
-        "MIG": kept.number("MIG", lambda: rmig(evidence, estimator=DRAWS).raw),
-        "UniBound": by_rows[n_rows],
+        **{score: value for score, (value, _) in drawn.items()},
     }
-    bounds = {}
-    for part, (lower, upper) in BOUNDS.items():
-        low, high = (
-            kept.number(f"{part}, {side}", partial(_raw, bound, evidence))
+    (by_grid if is_grid else by_rows)[n_rows] = scores["UniBound"]
+    bounds = {
+        part: tuple(
+            kept.value(f"{part}, {side}", partial(_drawn, bound, evidence))[0]
             for side, bound in (("lower", lower), ("upper", upper))
         )
-        bounds[part] = (low, high)
-    return Decomposed(scores, by_rows, bounds, n_rows, options.n_rows is not None)
+        for part, (lower, upper) in BOUNDS.items()
+    }
+    errors = {score: error for score, (_, error) in drawn.items()}
+    return Decomposed(scores, by_rows, bounds, n_rows, words, by_grid, errors)  # type: ignore[arg-type]
 
 
 def _unibound(encoded: Encoded) -> float:
     return unibound(evidence_of_levels(encoded), estimator=DRAWS).raw
 
 
-def _raw(bound: Callable[..., Score], evidence: Evidence) -> float:
-    return bound(evidence, estimator=DRAWS).raw
+def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
+    """A score and its standard error over the draws."""
+    found = metric(evidence, estimator=DRAWS)
+    return found.raw, float(found.parts["standard_error"])
 
 
-def _kept(name: str, n_rows: int, options: Options) -> KeptNumbers:
-    source = "given" if options.codes else "published"
-    return KeptNumbers(options.folder / "002" / f"{source} {name} {n_rows} {options.seed or 0}.json")
+def _kept(name: str, n_rows: int, is_grid: bool, options: Options) -> KeptNumbers:
+    source = "grid" if is_grid else "given" if options.codes else "published"
+    file = f"{source} {name} {n_rows} {DRAWS.samples} {options.seed or 0}.json"
+    return KeptNumbers(options.folder / "002" / file)
+
+
+def _affordable_grid(options: Options) -> int:
+    """The finest grid that fits into the budget, by timing few images of one model; cost grows with the images."""
+    from unweave.neural.published_vaes import read_published
+
+    assert options.weights is not None
+    model = read_published(MODELS[PAPERS_MODELS[0]], options.weights)
+
+    def settle() -> float:
+        start = time.process_time()
+        part = encode(model, DSprites(), rows=TIMED_IMAGES)
+        unibound(evidence_of_levels(part), estimator=DRAWS)
+        per_image = 2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES  # twice, for the other rows
+        return float(max(n for n in GRIDS if n == COARSEST or n * per_image <= BUDGET))
+
+    return int(_settled(options).number("images of the grid", settle))
 
 
 def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
-    """The most rows whose decompositions fit into the budget, by timing the fewest; their cost grows with the rows."""
-    settled = options.folder / "002" / f"rows {len(names)} {options.seed or 0}.json"
+    """The most random rows whose decompositions fit into the budget, by timing the fewest."""
 
     def settle() -> float:
-        part = codes_of(options, ROWS[0], names)[names[0]]
+        part: Any = codes_of(options, ROWS[0], names)[names[0]]
         start = time.process_time()
         unibound(evidence_of_levels(part), estimator=DRAWS)
         per_row = (time.process_time() - start) / part.n_rows
@@ -116,4 +166,8 @@ def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
         fitting = [n for k, n in enumerate(ROWS) if per_row * sum(ROWS[: k + 1]) * len(names) <= BUDGET]
         return float(max(fitting, default=ROWS[0]))
 
-    return int(KeptNumbers(settled).number("rows", settle))
+    return int(_settled(options).number(f"random rows of {len(names)} encoders", settle))
+
+
+def _settled(options: Options) -> KeptNumbers:
+    return KeptNumbers(options.folder / "002" / f"budget {options.seed or 0}.json")

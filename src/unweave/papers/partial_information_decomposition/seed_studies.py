@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
@@ -29,6 +30,18 @@ class Repeated:
         """Standard deviation over trainings (of their mean evaluations), and mean of that over evaluations."""
         table = self.scores[metric]
         return float(table.mean(axis=1).std(ddof=1)), float(table.std(axis=1, ddof=1).mean())
+
+    def ratio(self, metric: str) -> tuple[float, float]:
+        """95% interval of the variance of training over that of evaluation, from one-way analysis of variance."""
+        table = self.scores[metric]
+        n_trainings, n_evaluations = table.shape
+        within = float(table.var(axis=1, ddof=1).mean())
+        if within == 0:
+            return float("inf"), float("inf")
+        observed = n_evaluations * float(table.mean(axis=1).var(ddof=1)) / within
+        degrees = n_trainings - 1, n_trainings * (n_evaluations - 1)
+        low, high = (observed / float(stats.f.ppf(q, *degrees)) for q in (0.975, 0.025))
+        return max(low - 1, 0) / n_evaluations, max(high - 1, 0) / n_evaluations
 
 
 def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
@@ -59,11 +72,15 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"{name}: mean of {table.shape[1]} evaluations, by training", "figure only", means)
         if len(table) > 1:
             training, evaluation = found.spreads(name)
+            low, high = found.ratio(name)
             yield ClaimCheck(
                 f"{name}: training matters more than evaluation",
                 "yes",
-                f"std {training:.4f} over trainings, {evaluation:.4f} over evaluations",
-                training > evaluation,
+                f"std {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
+                f"ratio of variances [{low:.2g}, {high:.2g}]",
+                True if low > 1 else False if high < 1 else None,
+                120,
+                undecided=True,
             )
 
 

@@ -1,0 +1,63 @@
+"""Reduced sets of dSprites that hold all combinations of fewer values, and the codes of published encoders on them.
+
+UniBound is about what all other codes tell of a factor. In rows drawn at random every combination of the other factors
+occurs about once, so the other codes seem to tell every factor and UniBound is 0. With all combinations of fewer values
+every row has its neighbours, and the sums of 002's Eq 8 are exact for that set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from unweave.datasets import DSprites
+from unweave.encoding import Encoded, encode, read_encoded
+from unweave.papers.experiment import Options
+from unweave.papers.trained_encoders import MODELS
+
+# numbers of images, and which values are kept: every so many of the orientations and positions
+GRIDS: Mapping[int, tuple[int, int]] = {3240: (8, 6), 11_520: (4, 4), 46_080: (4, 2), 184_320: (1, 2), 737_280: (1, 1)}
+
+
+def grid_of(n_images: int) -> DSprites:
+    """All combinations of shape, scale and some of the orientations and positions.
+
+    >>> [len(grid_of(n)) == n for n in GRIDS]
+    [True, True, True, True, True]
+    """
+    turns, places = (slice(None, None, every) for every in GRIDS[n_images])
+    return DSprites(keep={"orientation": turns, "x": places, "y": places})
+
+
+def in_words(n_images: int) -> str:
+    """What is kept of dSprites."""
+    turns, places = GRIDS[n_images]
+    if turns == places == 1:
+        return "all images"
+    return f"every {turns}. orientation and every {places}. position"
+
+
+def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
+    """Codes of all images of the grid by published encoders, computed or read."""
+    from unweave.neural.published_vaes import read_published
+
+    folder = options.folder / "codes"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name in models:
+        path = folder / f"{MODELS[name]}-grid-{n_images}.npz"
+        if not path.exists():
+            assert options.weights is not None
+            encode(read_published(MODELS[name], options.weights), grid_of(n_images), path, progress=options.progress)
+        found[name] = read_encoded(path)
+    return found
+
+
+def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:
+    """The rows of a finer grid that are in a coarser one."""
+    coarse = grid_of(n_images)
+    inside = np.ones(encoded.n_rows, dtype=bool)
+    for column, values in zip(encoded.factors.T, coarse.values, strict=True):
+        inside &= np.isin(column.round(9), values.round(9))
+    return encoded.rows(np.flatnonzero(inside))
