@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import torch
@@ -11,18 +12,19 @@ from torch import nn
 
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
-from unweave.models import MLP, BetaVAE, TrainingSettings
+from unweave.models import MLP, BetaVAE, FactorVAE, Objective, TrainingSettings
 from unweave.models.networks.network import Architecture
 from unweave.models.training.images import training_images
 from unweave.models.training.stack import Member, Stack, State
 
+REPETITIONS, QUIET = 3, 0.9
 N_MODELS, N_STEPS, BATCH, N_CODES, PIXELS = 16, 60, 64, 10, 256
 
 
-def _stack() -> Stack:
+def _stack(objective: Objective = BetaVAE()) -> Stack:  # noqa: B008 - a frozen value
     images = training_images((np.random.default_rng(0).random((4608, 16, 16)) > 0.9).astype(np.float32))
-    members = [Member(BetaVAE(), seed) for seed in range(N_MODELS)]
-    architecture = Architecture(MLP(), images.image_shape, N_CODES)
+    members = [Member(objective, seed) for seed in range(N_MODELS)]
+    architecture = Architecture(MLP(), images.image_shape, N_CODES, critic=objective.critic)
     stack = Stack(members, [State() for _ in members], images, architecture, TrainingSettings(learning_rate=1e-3))
     stack.advance(3)
     return stack
@@ -68,6 +70,35 @@ def fleet_against_one_at_a_time() -> Measurement:
     )
 
 
+def factor_vae_fleet() -> Measurement:
+    """Sixteen FactorVAEs with critics of three layers of 256, and the share of the products in what they take.
+
+    A critic of 10-256-256-256-2 sees 64 codes forwards and backwards for the encoder's loss and 128 for its own: 60
+    million multiplications a model and step, three times as many as encoder and decoder. Their products alone are timed
+    beside it, so that the figure is what everything else adds.
+    """
+    torch.set_num_threads(1)
+    rows, wide = torch.randn(N_MODELS, 2 * BATCH, 256), torch.randn(N_MODELS, 256, 256)
+    n_products = 6 * N_STEPS  # two layers of 256 x 256: forwards, and backwards to inputs and weights
+
+    def products(_: object) -> None:
+        for _product in range(n_products):
+            torch.bmm(rows, wide)
+
+    objective = FactorVAE(critic_hidden=(256, 256, 256))
+    contestants = {"fleet": lambda stack: stack.advance(N_STEPS), "products": products}
+    prepare = partial(_stack, objective)
+    times = best_cpu_seconds(contestants, repetitions=3, prepare=prepare, prepared_for=["fleet"])
+    each, floor = (1e3 * times[name] / N_STEPS / N_MODELS for name in ("fleet", "products"))
+    return Measurement(
+        subject=f"{N_MODELS} FactorVAEs (critic of 3 x 256 units), {N_STEPS} steps, one core",
+        figure=each / floor,
+        unit="times the critic's two large products on 128 codes",
+        target=Target("at most", 4.0),
+        notes=(f"{each:.2f} ms for a model and step, of which these products take {floor:.2f} ms",),
+    )
+
+
 PROGRAM = """
 import time, torch
 from benchmarks.models import _stack
@@ -80,21 +111,25 @@ print(time.process_time() - start, time.time() - clock)
 
 
 def two_fleets_on_two_cores() -> Measurement:
-    """CPU time of a fleet alone and beside another: what two processes lose by sharing memory and caches.
+    """A fleet alone and beside another, three times; the best counts.
 
-    CPU time, because on a machine that does other work two processes get no two cores for themselves.
+    By wall time where every process had a core to itself. On a machine that does other work two processes get no two
+    cores, and wall time says how busy the others are; there it is CPU time, which shows what two processes lose by
+    sharing memory and caches.
     """
-    [(alone, wall_alone)] = _times(1)
-    pair = _times(2)
-    together, wall_together = (max(times) for times in zip(*pair, strict=True))
+    pairs = [(_times(1)[0], _times(2)) for _ in range(REPETITIONS)]
+    by_cpu = max(2 * alone[0] / max(cpu for cpu, _ in both) for alone, both in pairs)
+    by_wall = max(2 * alone[1] / max(wall for _, wall in both) for alone, both in pairs)
+    share = max(min(cpu / wall for cpu, wall in (alone, *both)) for alone, both in pairs)
+    quiet = share > QUIET
     return Measurement(
-        subject="two fleets of sixteen MLPs in two processes, 200 steps each, against one",
-        figure=2 * alone / together,
-        unit="times one fleet by CPU time, as if each had a core; not wall time",
+        subject=f"two fleets of sixteen MLPs in two processes, 200 steps each, against one; best of {REPETITIONS}",
+        figure=by_wall if quiet else by_cpu,
+        unit="times one fleet by wall time" if quiet else "times one fleet by CPU time, as if each had a core",
         target=Target("at least", 1.7),
         notes=(
-            f"CPU: alone {alone:.1f} s, beside another {together:.1f} s",
-            f"wall: alone {wall_alone:.1f} s, beside another {wall_together:.1f} s",
+            f"by CPU time {by_cpu:.2f}, by wall time {by_wall:.2f}; a process had at least {share:.0%} of a core",
+            "wall time counts where that share is above 90%",
         ),
     )
 
@@ -108,4 +143,8 @@ def _times(n_processes: int) -> list[tuple[float, float]]:
     return [(float(cpu), float(wall)) for cpu, wall in (words[-2:] for words in printed)]
 
 
-MODELS = {"fleet": fleet_against_one_at_a_time, "two-fleets": two_fleets_on_two_cores}
+MODELS = {
+    "fleet": fleet_against_one_at_a_time,
+    "factor-vae-fleet": factor_vae_fleet,
+    "two-fleets": two_fleets_on_two_cores,
+}

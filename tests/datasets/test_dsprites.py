@@ -132,3 +132,11 @@ def test_small_sprites():
 def test_bad_options(make, message):
     with pytest.raises(DataSetError, match=message):
         make()
+
+
+@pytest.mark.parametrize(("size", "n_distinct"), [(16, 2948), (32, 4469), (64, 4608)])
+def test_small_sprites_of_few_pixels_look_alike(size, n_distinct):
+    """The docstring tells users how many of the 4,608 combinations can be told apart."""
+    images = small_sprites(size).images()
+    packed = np.packbits(images.reshape(len(images), -1) > 0.5, axis=1)
+    assert len(np.unique(packed, axis=0)) == n_distinct

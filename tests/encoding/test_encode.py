@@ -289,3 +289,12 @@ def test_rows_drawn_without_a_seed_are_those_of_seed_zero():
     drawn, named, other = (encode(means, SPRITES, rows=30, **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
     assert (drawn.indices == named.indices).all()
     assert not (drawn.indices == other.indices).all()
+
+
+def test_geometry_says_that_codes_are_no_decoder(tmp_path):
+    path = tmp_path / "codes.npz"
+    encode(lambda images: images.mean(axis=(1, 2)), small_sprites(), path, rows=10)
+    done = CliRunner().invoke(main, ["geometry", str(path)])
+    assert done.exit_code == 2
+    assert "has codes" in done.output
+    assert "pass the decoder as module:name" in " ".join(done.output.split())

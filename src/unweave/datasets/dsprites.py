@@ -112,6 +112,9 @@ class DSprites(GridDataSet):
 def small_sprites(size: int = 16) -> DSprites:
     """A part of dSprites on which small models train in seconds: no rotation, every second position, 4,608 images.
 
+    At 16 pixels several combinations of factors look the same: the 4,608 combinations have 2,948 distinct images, so
+    that no encoder can recover all factors and scores stay below 1. At 64 pixels all images are distinct.
+
     >>> small_sprites().n_values
     (3, 6, 16, 16)
     """

@@ -33,6 +33,11 @@ def _saved(path: Path) -> Jacobians:
     file = opened(path)
     if file.is_one_array:
         return Jacobians(file.content)
+    if "jacobians" not in file.names and "codes" in file.names:
+        raise EvidenceError(
+            f"{path} has codes, and the geometry of latents is that of a decoder, which codes do not tell: pass the "
+            "decoder as module:name, or its Jacobians."
+        )
     if "jacobians" not in file.names and len(file.names) != 1:
         raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the one to use.")
     name = "jacobians" if "jacobians" in file.names else file.names[0]

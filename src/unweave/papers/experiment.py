@@ -58,7 +58,8 @@ class Options:
 class ClaimCheck:
     """A quantity or claim: what the paper has, what was found here, and whether the claim holds here.
 
-    ``holds`` is None where there is nothing to decide, or where these data cannot decide. ``ledger`` is the claim's
+    ``holds`` is None where there is nothing to decide, or (``undecided``) where these data cannot decide; ``in_part``
+    says that a claim which does not hold as it stands does so for some of its cases. ``ledger`` is the claim's
     number in the list of all claims of the papers, where it has one.
 
     >>> ClaimCheck("UniBound of FactorVAE", "about 0", "0.012 [0, 0.03]", True, ledger=118).verdict
@@ -71,13 +72,14 @@ class ClaimCheck:
     holds: bool | None = None
     ledger: int | None = None
     undecided: bool = False
+    in_part: bool = False
 
     @property
     def verdict(self) -> str:
-        """'holds', 'does not hold', 'undecided', or nothing for a mere quantity."""
+        """'holds', 'holds in part', 'does not hold', 'undecided', or nothing for a mere quantity."""
         if self.holds is None:
             return "undecided" if self.undecided else ""
-        return "holds" if self.holds else "does not hold"
+        return "holds" if self.holds else "holds in part" if self.in_part else "does not hold"
 
     @property
     def is_claim(self) -> bool:
