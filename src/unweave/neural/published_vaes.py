@@ -46,12 +46,14 @@ class PublishedVAE(nn.Module):
         self.n_codes = self.mean.out_features
         self.image_shape = _image_shape(arrays, layout)
         self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
-        self.features.to(memory_format=torch.channels_last)  # with few images at a time, twice as fast on a CPU
+        # with few images at a time, twice as fast on a CPU
+        self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.eval()
 
     def encode(self, images: Tensor) -> tuple[Any, ...]:
         """Means and log-variances of images, and a tuple of probabilities of the categorical codes if there are any."""
-        features = [self.features(few).flatten(1) for few in images.split(IMAGES_IN_CACHE)]
+        starts = range(0, len(images), IMAGES_IN_CACHE)
+        features = [self.features(images[start : start + IMAGES_IN_CACHE]).flatten(1) for start in starts]
         hidden = self.hidden(torch.cat(features).relu()).relu()
         tables = tuple(head(hidden).softmax(dim=1) for head in self.categories)
         gaussian = (self.mean(hidden), self.log_variance(hidden))

@@ -96,7 +96,7 @@ def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> De
         if n < n_rows
     }
     by_grid = {
-        n: kept.number(f"unique, lower, grid of {n}", lambda n=n: _unibound(rows_of_grid(encoded, n)))
+        n: kept.number(f"unique, lower, grid of {n}", partial(_unibound_of_grid, encoded, n))
         for n in (GRIDS if is_grid else ())
         if COARSEST <= n < n_rows
     }
@@ -111,18 +111,22 @@ def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> De
     }
     (by_grid if is_grid else by_rows)[n_rows] = scores["UniBound"]
     bounds = {
-        part: tuple(
-            kept.value(f"{part}, {side}", partial(_drawn, bound, evidence))[0]
-            for side, bound in (("lower", lower), ("upper", upper))
+        part: (
+            float(kept.value(f"{part}, lower", partial(_drawn, lower, evidence))[0]),
+            float(kept.value(f"{part}, upper", partial(_drawn, upper, evidence))[0]),
         )
         for part, (lower, upper) in BOUNDS.items()
     }
     errors = {score: error for score, (_, error) in drawn.items()}
-    return Decomposed(scores, by_rows, bounds, n_rows, words, by_grid, errors)  # type: ignore[arg-type]
+    return Decomposed(scores, by_rows, bounds, n_rows, words, by_grid, errors)
 
 
 def _unibound(encoded: Encoded) -> float:
     return unibound(evidence_of_levels(encoded), estimator=DRAWS).raw
+
+
+def _unibound_of_grid(encoded: Encoded, n_images: int) -> float:
+    return _unibound(rows_of_grid(encoded, n_images))
 
 
 def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
