@@ -144,7 +144,7 @@ def measured(
 
 
 @dataclass(frozen=True)
-class Difference:
+class SeedDifference:
     """Mean of one setting less that of another, with the 95% interval of Welch's t over seeds."""
 
     value: float
@@ -160,16 +160,16 @@ class Difference:
         return f"difference {self.value:+.3f} [{self.lower:+.3f}, {self.upper:+.3f}]"
 
 
-def difference(first: SmallSetting, second: SmallSetting, number: str) -> Difference:
+def difference(first: SmallSetting, second: SmallSetting, number: str) -> SeedDifference:
     """What the second setting has more than the first; as wide as can be with one seed."""
     one, other = first.values(number), second.values(number)
     value = second.mean(number) - first.mean(number)
     if min(len(one), len(other)) < 2:
-        return Difference(value, -math.inf, math.inf)
+        return SeedDifference(value, -math.inf, math.inf)
     if max(stats.tstd(one), stats.tstd(other)) == 0:
-        return Difference(value, value, value)
+        return SeedDifference(value, value, value)
     interval = stats.ttest_ind(other, one, equal_var=False).confidence_interval(LEVEL)
-    return Difference(value, float(interval.low), float(interval.high))
+    return SeedDifference(value, float(interval.low), float(interval.high))
 
 
 def _plain(measure: Callable[[Evidence], Mapping[str, float]], model: TrainedModel, sprites: DSprites) -> Numbers:
