@@ -107,3 +107,22 @@ def test_results_do_not_depend_on_the_number_of_threads(groups):
         with joblib.parallel_config("threading", n_jobs=n_jobs):
             results.append(log_ratios(components, draws, rows, groups, [(np.arange(600), np.arange(N))]))
     assert (results[0] == results[1]).all()
+
+
+def test_narrow_posteriors_with_categories_group_by_group():
+    """Densities of single codes, summed over the codes of a group, against one sum a group; a category never occurs."""
+    rng = np.random.default_rng(0)
+    tables = np.column_stack([rng.dirichlet(np.ones(2), size=400), np.zeros(400)])
+    with np.errstate(divide="ignore"):
+        components = Components(
+            rng.normal(size=(400, 3)), 10 ** rng.uniform(-7, -0.5, size=(400, 3)), log_tables=(np.log(tables),)
+        )
+    rows = rng.permutation(400)[:60]
+    draws = components.draw(rows, [np.random.default_rng(k) for k in range(4)])
+    assert components.rounding(draws) > 1e-6
+    groups = groups_of(4)
+    found = log_ratios(components, draws, rows, groups, [(np.arange(60), np.arange(400))])
+    for k, group in enumerate(groups):
+        density = components.log_density(draws, group)
+        own = density[np.arange(60), rows]
+        np.testing.assert_allclose(found[:, k], own - logsumexp(density, axis=1) + np.log(400), atol=1e-9)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import joblib
 import numpy as np
-from scipy.special import logsumexp
 
 from unweave.arrays import FloatArray, Rows
 
@@ -23,6 +22,7 @@ Codes = tuple[int, ...]
 
 DRAWS_IN_CACHE, COMPONENTS_IN_CACHE = 256, 256
 LOWEST_EXPONENT = -700.0  # the exponential of anything lower underflows, at ten times the cost
+LOWEST_LOG_DENSITY = -1e12  # far below any that counts, and sums of it keep their digits
 LOG_2_PI = math.log(2 * math.pi)
 LARGEST_ROUNDING = 1e-6
 
@@ -145,6 +145,14 @@ class Components:
                 total += self.log_tables[i - self.mean.shape[1]][:, draws[:, i].astype(np.intp)].T
         return total
 
+    def own_log_density(self, draws: FloatArray, code: int) -> FloatArray:
+        """log q(z_i | x_n) of every draw by the sample of its own row; independent codes only."""
+        if code < self.mean.shape[1]:
+            distance = (draws[:, code] - self.mean[:, code]) / self.std[:, code]
+            return np.asarray(-0.5 * np.square(distance) - np.log(self.std[:, code]) - LOG_2_PI / 2)
+        table = self.log_tables[code - self.mean.shape[1]]
+        return np.asarray(table[np.arange(len(draws)), draws[:, code].astype(np.intp)])
+
     @property
     def _centre(self) -> FloatArray:
         return self.mean.mean(axis=0)
@@ -254,13 +262,20 @@ def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) 
 
 
 def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows, groups: Sequence[Codes]) -> FloatArray:
-    """The same for posteriors too narrow for the matrix product, draws x groups."""
-    found = np.empty((len(draws), len(groups)))
-    for k, group in enumerate(groups):
-        own = np.array([components.rows(rows[[s]]).log_density(draws[[s]], group)[0, 0] for s in range(len(draws))])
-        sums = []
-        for start in range(0, inside.size, COMPONENTS_IN_CACHE):
-            part = components.rows(inside[start : start + COMPONENTS_IN_CACHE])
-            sums.append(logsumexp(part.log_density(draws, group) - own[:, None], axis=1))
-        found[:, k] = logsumexp(sums, axis=0) - math.log(inside.size)
-    return found
+    """The same for posteriors too narrow for the matrix product, draws x groups.
+
+    Densities of single codes are computed once and summed over the codes of every group.
+    """
+    codes = range(components.n_codes)
+    own = np.stack([components.rows(rows).own_log_density(draws, i) for i in codes])
+    highest, total = np.full((len(groups), len(draws)), -np.inf), np.zeros((len(groups), len(draws)))
+    for start in range(0, inside.size, COMPONENTS_IN_CACHE):
+        part = components.rows(inside[start : start + COMPONENTS_IN_CACHE])
+        alone = np.stack([part.log_density(draws, (i,)) - own[i][:, None] for i in codes])
+        alone = np.maximum(alone, LOWEST_LOG_DENSITY)  # categories that never occur are minus infinity
+        for k, group in enumerate(groups):
+            exponents = alone[list(group)].sum(axis=0)  # not a difference from all codes, which would cancel
+            before, highest[k] = highest[k].copy(), np.maximum(highest[k], exponents.max(axis=1))
+            shifted = np.maximum(exponents - highest[k][:, None], LOWEST_EXPONENT)
+            total[k] = total[k] * np.exp(before - highest[k]) + np.exp(shifted).sum(axis=1)
+    return np.asarray((highest + np.log(total / inside.size)).T)
