@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -45,6 +46,10 @@ RENDERER_HOMES = {
     "evaluation_plot": "unweave.report.figures.evaluation_plot",
 }
 
+
+# escapes of control characters, and of marks that turn the direction of writing; a backslash is matched to step over it
+CONTROL = re.compile(r"\\\\|\\u00[0189][0-9a-f]|\\[nrtbf]|\x7f|\\u202[a-e]|\\u206[6-9]|\\u2028|\\u2029")
+WHITE = ("\\n", "\\r", "\\t", "\\f")
 
 FRAME_COLUMNS = (
     *("representation", "metric", "seed", "value", "raw", "chance", "floor", "p_value", "calibrated"),
@@ -186,7 +191,21 @@ class Evaluation:
         return notes_of(self.rows, len(self.representations))
 
     def _rendered(self, renderer: str, *options: object) -> Any:
-        return getattr(import_module(RENDERER_HOMES[renderer]), renderer)(self, *options)
+        try:
+            shown = self if renderer == "plain_answer" else self._printable()
+            return getattr(import_module(RENDERER_HOMES[renderer]), renderer)(shown, *options)
+        except Exception as error:
+            if not vars(self).get("was_read"):
+                raise
+            raise EvidenceError(
+                f"This evaluation was damaged or edited, and cannot be shown ({type(error).__name__}: {error}): "
+                "evaluate again, or pass what save wrote."
+            ) from error
+
+    def _printable(self) -> Evaluation:
+        """The evaluation with names that a terminal or a comment can show: control characters are replaced."""
+        text = json.dumps(self._stored(), allow_nan=False)
+        return Evaluation.from_json(CONTROL.sub(_replaced_control, text)) if _has_control(text) else self
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         yield self._rendered("rich_table", options.max_width)
@@ -261,7 +280,10 @@ class Evaluation:
         """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
         import narwhals.stable.v1 as nw
 
-        lines = [_frame_line(row) for row in self.rows]
+        try:
+            lines = [_frame_line(row) for row in self.rows]
+        except (TypeError, KeyError) as error:  # findings that someone edited
+            raise EvidenceError(f"This evaluation was damaged or edited ({error}): evaluate again.") from None
         columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
         try:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
@@ -270,9 +292,11 @@ class Evaluation:
 
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
-        rows = [row.to_dict() for row in self.rows]
-        content = {"schema": SCHEMA, "answer": self.answer, "data": plain_data(self.data), "rows": rows}
-        return json.dumps(content, allow_nan=False)
+        return json.dumps({"answer": self.answer, **self._stored()}, allow_nan=False)
+
+    def _stored(self) -> dict[str, Any]:
+        """What `from_json` reads."""
+        return {"schema": SCHEMA, "data": plain_data(self.data), "rows": [row.to_dict() for row in self.rows]}
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -280,7 +304,7 @@ class Evaluation:
         try:
             content = json.loads(text)
             schema = content["schema"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise EvidenceError("This is not an evaluation in JSON: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
             raise EvidenceError(
@@ -293,7 +317,9 @@ class Evaluation:
             raise EvidenceError(
                 f"This evaluation was damaged or edited, at {error}: evaluate again, or pass what save wrote."
             ) from None
-        return cls(saved.rows, saved.data)
+        evaluation = cls(saved.rows, saved.data)
+        object.__setattr__(evaluation, "was_read", True)  # what fails to show was edited
+        return evaluation
 
     def save(self, path: str | Path) -> None:
         """Write `to_json` to a file."""
@@ -311,6 +337,15 @@ class _Saved:
 
     rows: tuple[Row, ...]
     data: dict[str, Any]
+
+
+def _has_control(text: str) -> bool:
+    return any(_replaced_control(found) != found[0] for found in CONTROL.finditer(text))
+
+
+def _replaced_control(found: re.Match[str]) -> str:
+    """What stands for one escape of JSON: itself for a backslash, a space for white space, a mark for the others."""
+    return found[0] if found[0] == "\\\\" else " " if found[0] in WHITE else "\\ufffd"
 
 
 def _frame_line(row: Row) -> dict[str, Any]:

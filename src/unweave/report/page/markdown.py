@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
 from unweave.report.summary.summarise import summarise
 from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
+
+MEANT = re.compile(r"[\\`*_\[\]|~]")
 
 
 def markdown_page(evaluation: Evaluation) -> str:
@@ -209,9 +212,10 @@ def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
 
 
 def _fenced(language: str, text: str) -> str:
-    return f"```{language}\n{text}\n```"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _plain(text: str) -> str:
-    """Text on one line that Markdown takes for nothing else."""
-    return " ".join(text.split()).replace("_", "\\_").replace("*", "\\*").replace("<", "&lt;").replace("|", "\\|")
+    """Text on one line that Markdown takes for nothing else: no emphasis, link, image, code or markup."""
+    return MEANT.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")

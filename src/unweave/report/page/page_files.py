@@ -25,7 +25,7 @@ def write_pages(
     """Write the pages that have a file, and give these files; pictures of codes go into the HTML page."""
     written = []
     pages: list[tuple[Path | None, Callable[[], str]]] = [
-        (html, lambda: html_page(evaluation, pictures)),
+        (html, lambda: evaluation.to_html() if pictures is None else html_page(evaluation, pictures)),
         (markdown, evaluation.to_markdown),
         (summary, lambda: json.dumps(evaluation.to_summary(), allow_nan=False)),
     ]
