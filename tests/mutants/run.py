@@ -164,6 +164,7 @@ class Tree:
             cost = accumulate(self.reach.tests[test]["seconds"] for test in reaching)
             affordable = len(list(takewhile(lambda seconds: seconds <= self.effort.reaching, cost)))
             yield reaching[: max(affordable, 1)]
+            yield [test for test in fault.tests if test.startswith("tests") and test.endswith(".py")]
             yield _changed_since(LINES)
             if reaching and self.effort.relevant_only:
                 return
