@@ -299,7 +299,7 @@ def test_progress_of_one_representation_does_not_name_it(monkeypatch):
     said = []
 
     @contextlib.contextmanager
-    def recorded(n_steps, wanted):
+    def recorded(n_steps, wanted, **options):
         yield Progress(lambda text, done: said.append(text.split(":")[0]))
 
     monkeypatch.setattr(loop, "progress_bar", recorded)
