@@ -12,7 +12,7 @@ from pathlib import Path
 from unweave.auditing.catalogue import markdown_table, read_table
 from unweave.card import Card
 from unweave.card.explanation import explained
-from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
+from unweave.cli.circuit_demo import circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
@@ -72,7 +72,7 @@ def with_metric_pages(settings: str) -> str:
 
 def demo_output() -> str:
     """What `unweave demo` prints."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), metrics=METRICS, budget=5.0)}\n```"
+    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=5.0)}\n```"
 
 
 def paper_table() -> str:

@@ -238,17 +238,17 @@ def demo(rows: int, trained: bool, out: Path) -> None:
             from unweave.report.page.page_files import write_pages
 
             out.mkdir(parents=True, exist_ok=True)
-            evaluation = trained_demonstration(out, click.echo)
+            evaluation, pictures = trained_demonstration(out, click.echo)
             show(evaluation, as_json=False)
-            for path in write_pages(evaluation, html=out / "page.html"):
+            for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}")
             return
-        from unweave.cli.circuit_demo import METRICS, circuit_encoders, introduction
+        from unweave.cli.circuit_demo import circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        show(compare_all(factors, representations, metrics=METRICS, budget=5.0, progress=True), as_json=False)
+        show(compare_all(factors, representations, budget=5.0, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:

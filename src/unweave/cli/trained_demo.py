@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
+    from unweave.report.page.code_pictures import CodePictures
 
 N_STEPS, N_ROWS, BUDGET = 4000, 2000, 5.0
-METRICS = ("mcc", "r2", "dci_disentanglement", "mig", "rmig", "minimality", "sufficiency", "identification")
+METRICS: tuple[str, ...] | None = None  # the panel
 
 
-def trained_demonstration(folder: Path, say: Callable[[str], None], n_steps: int = N_STEPS) -> Evaluation:
-    """Train one small beta-VAE, encode its images, and score the codes; files go to the folder.
+def trained_demonstration(
+    folder: Path, say: Callable[[str], None], n_steps: int = N_STEPS
+) -> tuple[Evaluation, CodePictures]:
+    """Train one small beta-VAE, encode its images, score the codes and draw what each does; files go to the folder.
 
     What is finished in the folder is read and not computed again.
     """
     from unweave.datasets import small_sprites
     from unweave.encoding import encode
     from unweave.evaluation import evaluate
-    from unweave.evidence import EvidenceError
+    from unweave.evidence import Evidence, EvidenceError
+    from unweave.report.page.code_pictures import code_pictures, decoder_of
 
     try:
         from unweave.models import BetaVAE, TrainingSettings, train
@@ -40,4 +44,6 @@ def trained_demonstration(folder: Path, say: Callable[[str], None], n_steps: int
     say("3. Scoring the codes, as `unweave score codes.npz --html page.html` does.")
     kinds = dict(zip(encoded.factor_names, encoded.kinds, strict=True))
     factors = dict(zip(encoded.factor_names, encoded.factors.T, strict=True))
-    return evaluate(factors, encoded.codes, kinds=kinds, metrics=METRICS, budget=BUDGET, progress=True)
+    pictures = code_pictures(Evidence(factors, encoded.codes, kinds=kinds), decoder_of(model))
+    found = evaluate(factors, encoded.codes, kinds=kinds, metrics=METRICS, budget=BUDGET, progress=True)
+    return found, pictures

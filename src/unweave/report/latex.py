@@ -28,8 +28,12 @@ def latex_table(evaluation: Evaluation) -> str:
 
 
 def latex_rows(summary: Mapping[str, Any]) -> str:
-    """One row for each representation of a summary, with a comment that names the columns and the marks."""
-    metrics = summary["metrics"]
+    """One row for each representation, with a comment that names the columns and the marks.
+
+    The columns are the metrics that the answer takes for its questions; all metrics are in `latex_table`.
+    """
+    chosen = [line["metric"] for line in summary["answer"]["questions"] if line["metric"]]
+    metrics = [metric for metric in summary["metrics"] if metric["label"] in chosen] or summary["metrics"]
     lines = ["% columns: representation, " + ", ".join(metric["label"] for metric in metrics)]
     cells = [cell for metric in metrics for cell in metric["cells"]]
     levels = sorted({cell["interval"]["level"] for cell in cells if cell["interval"]})

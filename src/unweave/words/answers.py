@@ -67,6 +67,11 @@ def no_factor_table() -> str:
     return "Which factors were found is not known, because identification was not computed: add it to the metrics."
 
 
+def doubtful_table(metric: str, level: str) -> str:
+    """A factor table whose metric has a grave verdict."""
+    return f"The table of factors comes from {metric}, whose verdict on these data is '{level}'; the reason is below."
+
+
 def undefined_table(caveats: Sequence[str]) -> str:
     """An `identification` that is undefined."""
     return " ".join(["Which factors were found cannot be told from these data.", *caveats])

@@ -5,9 +5,11 @@ import json
 import shutil
 import tempfile
 
+import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
 
+from unweave import evaluate
 from unweave.report.page import html
 from unweave.report.page.colours import contrast
 from unweave.report.page.html import MOST_BYTES, rendered
@@ -40,11 +42,16 @@ def pages(tmp_path_factory):
     evaluations = {
         "one": fake_evaluation(),
         "three": fake_evaluation(("beta-VAE", "<b>Factor</b>VAE", "noise")),
+        "many": fake_evaluation([f"checkpoint {k}" for k in range(60)]),
         "large": fake_evaluation(n_factors=200, n_codes=2000),
         "bare": fake_evaluation(trusted=False),
     }
     for name, evaluation in evaluations.items():
         evaluation.to_html(folder / f"{name}.html")
+    factors = np.random.default_rng(0).normal(size=(200, 2))
+    real = evaluate(dict(zip(["size", "hue"], factors.T, strict=True)), factors, budget=0, metrics=["identification"])
+    evaluations["real"] = real
+    real.to_html(folder / "real.html")
     return {name: folder / f"{name}.html" for name in evaluations}
 
 
@@ -56,6 +63,7 @@ def opened(browser, path, size=LAPTOP, scheme="light", media=""):
     metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     browser.get(path.as_uri())
+    browser.execute_script("document.querySelectorAll('details.fold').forEach(each => { each.open = true; })")
     return browser
 
 
@@ -105,8 +113,8 @@ def test_no_console_errors_and_no_requests(browser, pages, name):
 @needs_browser
 def test_names_are_text_and_never_markup(browser, pages):
     opened(browser, pages["three"])
-    assert browser.execute_script("return document.querySelectorAll('thead b').length") == 0
-    assert "<b>Factor</b>VAE" in browser.find_element("id", "verdict-table").text
+    assert browser.execute_script("return document.querySelectorAll('.who b, thead b').length") == 0
+    assert "<b>Factor</b>VAE" in browser.find_element("id", "answer").text
 
 
 @needs_browser
@@ -171,10 +179,30 @@ def test_copying(browser, pages, with_clipboard):
 
 
 @needs_browser
-@pytest.mark.parametrize("name", ["one", "three", "large"])
-def test_a_phone_needs_no_sideways_scrolling(browser, pages, name):
-    opened(browser, pages[name], PHONE)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= PHONE[0]
+@pytest.mark.parametrize("name", ["one", "three", "large", "many", "real"])
+@pytest.mark.parametrize("width", [360, 800, 1400])
+def test_no_width_needs_sideways_scrolling(browser, pages, name, width):
+    opened(browser, pages[name], (width, 800))
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+@needs_browser
+def test_the_answer_is_on_the_first_screen(browser, pages):
+    opened(browser, pages["real"], LAPTOP)
+    table = browser.find_element("css selector", "#answer table")
+    assert table.location["y"] + table.size["height"] <= LAPTOP[1]
+    rows = [row.text for row in table.find_elements("css selector", "tbody tr")]
+    assert rows[0].startswith("size\nyes") or rows[0].startswith("size yes")
+    assert len(browser.find_elements("css selector", ".mini-picture path")) == 2
+
+
+@needs_browser
+def test_of_many_checkpoints_every_one_is_there_once_for_each_question(browser, pages):
+    opened(browser, pages["many"])
+    first = browser.find_element("css selector", "#answer details.ranked")
+    assert len(first.find_elements("css selector", ".who")) == 60
+    scores = [float(entry.text.split()[0]) for entry in first.find_elements("css selector", ".dots > li > .value")]
+    assert scores == sorted(scores, reverse=True)
 
 
 @needs_browser
@@ -185,7 +213,7 @@ def test_text_can_be_read_in_both_schemes(browser, pages, scheme):
     assert (sum(paper) < 120) == (scheme == "dark")
     for selector in ("body", ".sub", ".small", ".legend", "nav a", "a[href='#reasons']"):
         assert contrast(rgb(browser, selector, "color"), paper) >= 4.5, selector
-    for level in ("trust", "no-verdict", "caution", "do-not-use"):
+    for level in ("trust", "caution", "do-not-use"):
         chip = f".chip.{level}"
         assert contrast(rgb(browser, chip, "color"), rgb(browser, chip, "backgroundColor")) >= 4.5
         assert browser.find_element("css selector", chip).text == level.replace("-", " ")  # not by colour alone

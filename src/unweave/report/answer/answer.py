@@ -16,7 +16,7 @@ class Answer:
     """What was found of one representation, in sentences and two small tables.
 
     ``headline`` says how many factors have codes of their own, ``report`` is a sentence for a paper, ``next_steps`` say
-    what to do, the most pressing first.
+    what to do, the most pressing first, and ``remark`` is what to keep in mind about the table of factors.
     """
 
     representation: str
@@ -25,6 +25,7 @@ class Answer:
     questions: tuple[QuestionLine, ...]
     report: str
     next_steps: tuple[str, ...]
+    remark: str = ""
 
     @property
     def trusted(self) -> tuple[QuestionLine, ...]:
@@ -59,6 +60,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         questions=lines,
         report=_report(evaluation, name, rows, lines),
         next_steps=tuple(next_steps(evaluation, name, rows, lines)),
+        remark=_remark(evaluation, name) if rows else "",
     )
 
 
@@ -76,6 +78,12 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
         return words.undefined_table(caveats)
     first = words.found_factors(named["yes"], named["partly"], named["no"])
     return f"{first} {words.implied_factors(named['implied'])}" if named["implied"] else first
+
+
+def _remark(evaluation: Evaluation, representation: str) -> str:
+    row = evaluation.row(SOURCE, representation)
+    level = row.verdict.level if row is not None and row.verdict else ""
+    return words.doubtful_table(SOURCE, level) if level in ("caution", "do not use") else ""
 
 
 def _report(

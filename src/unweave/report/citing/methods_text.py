@@ -28,7 +28,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
         sentences.append(f"Metrics with a random part used seed {seeds[0]}.")
     sentences += _floor_sentences(cell["floor"] for cell in cells if cell["floor"])
     sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
-    prints = ", ".join(entry["fingerprint"] for entry in data["representations"])
+    prints = listed([entry["fingerprint"] for entry in data["representations"]])
     return " ".join([*sentences, f"Fingerprint of the data: {prints}."])
 
 
@@ -59,27 +59,17 @@ def _named(entry: Mapping[str, Any]) -> str:
 
 
 def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
-    """Names with settings, version and works, which metrics that share them name once."""
+    """Names with stated options and works, which metrics that share them name once.
+
+    Options that were not stated have the defaults of the version of unweave that is named; the JSON has all of them.
+    """
     by_details: dict[str, dict[str, None]] = {}
     for metric in metrics:
-        by_details.setdefault(_details(metric), {})[metric["metric"]] = None
+        by_details.setdefault(credited(metric["reference"]), {})[metric["label"]] = None
     return "; ".join(
         f"{listed(list(names), at_most=50)}{f' ({details})' if details else ''}"
         for details, names in by_details.items()
     )
-
-
-def _details(metric: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{name} = {_option(value)}" for name, value in metric["settings"].items())
-    version = f"version {metric['version']}" if metric["version"] else ""
-    return "; ".join(filter(None, [settings, version, credited(metric["reference"])]))
-
-
-def _option(value: Any) -> str:
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{name} = {_option(item)}" for name, item in value.items() if name != "name")
-        return f"{value.get('name', '')}({inner})" if inner else str(value.get("name", ""))
-    return str(value)
 
 
 def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -90,10 +80,7 @@ def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
     for kind, n_draws in used:
         by_kind.setdefault(kind, []).append(n_draws)
     stated = [f"{_range(draws)} {_draw_noun(kind)}" for kind, draws in by_kind.items()]
-    return [
-        f"Noise floors are mean scores of {listed(stated)}, at the same n, m, d and marginals; calibrated scores are "
-        "(score - floor) / (best - floor), and p-values count the score itself among the draws."
-    ]
+    return [f"Noise floors are mean scores of {listed(stated)}."]
 
 
 def _draw_noun(kind: str) -> str:

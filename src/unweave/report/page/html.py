@@ -20,7 +20,7 @@ from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 MOST_BYTES = 3_000_000
 MOST_BYTES_OF_DATA = 400_000
-GROUPS_OPEN = 2
+MOST_FACTORS = 24  # rows of the factor table
 TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -49,7 +49,8 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         has=_what_there_is(summary),
         matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
         chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
-        groups_open=GROUPS_OPEN,
+        shown_factors=_shown_factors(summary["answer"]),
+        pairs=_pairs(summary),
         embedded=_embedded(summary),
     )
 
@@ -72,6 +73,7 @@ def _page_template() -> Template:
         p_value=p_value,
         counted=counted,
         best_rows=_best_rows,
+        dots=_dots,
         tie=lambda groups: "".join(TIE_LETTERS[k] for k in groups if k < len(TIE_LETTERS)),
         ramps={"light": colours.LIGHT, "dark": colours.DARK},
         hexadecimal=colours.hexadecimal,
@@ -118,13 +120,36 @@ def _span(one: float, other: float, domain: list[float]) -> str:
     return f"left:{left:.1f}%;width:{right - left:.1f}%"
 
 
-def _best_rows(matrix: Mapping[str, Any]) -> list[int]:
-    """Row of the largest absolute value in every column; -1 where a column has none."""
+def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]:
+    """Row of the code that each column's factor is read from, or of the largest value; -1 where a column has none."""
+    matched = {pair["factor"]: pair["code"] for pair in pairs.get(matrix["representation"], ())}
     best = []
-    for column in zip(*matrix["values"], strict=True):
+    for name, column in zip(matrix["column_names"], zip(*matrix["values"], strict=True), strict=True):
         sizes = [-1.0 if value is None else abs(value) for value in column]
-        best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
+        if matched.get(name) in matrix["row_names"]:
+            best.append(matrix["row_names"].index(matched[name]))
+        else:
+            best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
     return best
+
+
+def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Positions of every factor and its code in the only representation, by factor."""
+    return {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
+
+
+def _dots(pair: Mapping[str, Any]) -> str:
+    """Path of an SVG with a dot for every row; the code goes up."""
+    return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
+
+
+def _shown_factors(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the factor table: all, or of very many those that are found best and worst."""
+    rows: list[dict[str, Any]] = answer.get("factors", [])
+    if len(rows) <= MOST_FACTORS:
+        return rows
+    ordered = sorted(rows, key=lambda row: -1.0 if row["share"] is None else row["share"], reverse=True)
+    return [*ordered[: MOST_FACTORS // 2], *ordered[-MOST_FACTORS // 2 :]]
 
 
 def _embedded(summary: Mapping[str, Any]) -> str:

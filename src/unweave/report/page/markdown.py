@@ -64,6 +64,7 @@ def _answer(answer: Mapping[str, Any]) -> list[str]:
     return [
         f"**{_plain(answer['headline'])}**",
         *(_compared(answer) if several else _tables(answer)),
+        answer.get("remark", ""),
         f"**Report:** {_plain(answer['report'])}",
         "**Next:**\n\n" + _list(map(_plain, answer["next_steps"])),
     ]
@@ -81,7 +82,7 @@ def _tables(answer: Mapping[str, Any]) -> list[str]:
         ]
         for line in answer["questions"]
     ]
-    heads = ["factor", "found", "in", "how well (0 to 1)", "what is in the way"]
+    heads = ["factor", "found", "best code", "how well (0 to 1)", "what is in the way"]
     return [
         *([_table(heads, factors)] if factors else []),
         *([_table(["question", "answer", "score", "noise", "metric", "verdict"], questions)] if questions else []),

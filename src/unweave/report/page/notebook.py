@@ -37,7 +37,7 @@ def _of_one(answer: dict[str, Any]) -> Iterable[str]:
         for row in answer["factors"][:MOST_ROWS]
     ]
     if factors:
-        yield _table(["factor", "found", "in", "how well (0 to 1)", "what is in the way"], factors)
+        yield _table(["factor", "found", "best code", "how well (0 to 1)", "what is in the way"], factors)
     questions = [
         [line["text"], line["answer"], _with_ends(line, "value"), _number(line["noise"]), line["metric"], _level(line)]
         for line in answer["questions"]

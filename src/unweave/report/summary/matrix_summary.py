@@ -61,7 +61,8 @@ def summarised_matrix(
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
-        "scale": [0.0, max(1.0, largest)],
+        "scale": [0.0, 1.0],  # the same for all matrices; larger values have the last colour
+        "largest": largest,
         "as_table": is_table,
         "framed": shown.framed,
         "sentence": "",

@@ -9,6 +9,7 @@ from typing import Any
 
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
+from unweave.report.answer.compared_answer import compared_by
 from unweave.report.answer.grouping import by_question
 from unweave.report.answer.levels import rank_of
 from unweave.report.answer.plain import plain_answer
@@ -53,6 +54,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for question, labels in by_question(evaluation).items()
         ],
         "pairs": data.get("matched_pairs", {}),
+        "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "headline": headline(metrics),
         "data": {
             "n_rows": data["n_rows"],
@@ -81,6 +83,15 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
+
+
+def _rankings(evaluation: Evaluation) -> dict[str, Any]:
+    """The representations by every metric, best first."""
+    return {
+        label: compared_by(label, question, evaluation)
+        for question, labels in by_question(evaluation).items()
+        for label in labels
+    }
 
 
 def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def factor_table(rows: Sequence[FactorRow]) -> Table:
     table = plain_table()
     table.add_column("factor", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)
-    table.add_column("in", max_width=28)
+    table.add_column("best code", max_width=28)
     table.add_column("how well (0 to 1)", no_wrap=True)
     table.add_column("what is in the way")
     for row in shown_factors(rows):

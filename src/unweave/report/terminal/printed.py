@@ -62,8 +62,8 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     yield Text(answer.headline, style="bold")
     if answer.factors:
         yield factor_table(answer.factors)
-        if left_out(answer.factors):
-            yield Text(left_out(answer.factors))
+        for sentence in filter(None, (left_out(answer.factors), answer.remark)):
+            yield Text(sentence)
     if answer.questions:
         yield question_table(answer.questions, width)
         yield Text(_how_to_read(answer), style="dim")

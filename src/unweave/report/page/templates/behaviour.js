@@ -23,6 +23,7 @@
         return sign * (isNaN(a) || isNaN(b) ? a.localeCompare(b) : a - b);
       };
       const body = table.tBodies[0];
+      body.querySelectorAll(".group-head").forEach((each) => each.remove());
       body.append(...[...body.rows].sort(byValue));
       say(`Sorted by ${button.textContent}, ${direction}`);
     });
