@@ -6,12 +6,15 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal, Self
 
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
 from unweave.real_numbers import RealNumber
+
+NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # by name, because rendering imports scores
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,9 @@ class Score(RealNumber):
     def __repr__(self) -> str:
         note = f", {len(self.caveats)} caveat{'s' * (len(self.caveats) > 1)}" if self.caveats else ""
         return f"Score({self.metric or 'unnamed'} = {self.value:.4g}{note})"
+
+    def _repr_html_(self) -> str:
+        return str(import_module(NOTEBOOK_HOME).score_view(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""

@@ -13,7 +13,7 @@ FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return unweave.evaluate(FACTORS, FACTORS, metrics=["mcc", "wsepin"], budget=0.2)
+    return unweave.evaluate(FACTORS, FACTORS, metrics=["mcc", "wsepin"], budget=2)
 
 
 def test_it_is_json_and_leaves_undefined_scores_out(evaluation):

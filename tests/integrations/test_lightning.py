@@ -69,7 +69,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Lightning's own, on workers
 
 def test_scores_reach_loggers_and_checkpoints(tmp_path):
     callback = RepresentationCallback(
-        INPUTS, FACTORS, every_n_epochs=2, metrics=["mcc", "r2"], budget=0.2, page=tmp_path / "page.html"
+        INPUTS, FACTORS, every_n_epochs=2, metrics=["mcc", "r2"], budget=2, page=tmp_path / "page.html"
     )
     best = ModelCheckpoint(tmp_path, monitor="unweave/mcc", mode="max", every_n_epochs=2)
     logger = CSVLogger(tmp_path)
@@ -92,7 +92,7 @@ def test_what_a_module_logs_itself_is_the_same_number(tmp_path):
 
 
 def test_by_steps_and_with_a_page_in_tensorboard(tmp_path):
-    callback = RepresentationCallback(INPUTS, FACTORS, every_n_steps=5, metrics=["mcc"], budget=0.1)
+    callback = RepresentationCallback(INPUTS, FACTORS, every_n_steps=5, metrics=["mcc"], budget=2)
     fit(Module(), callback, logger=TensorBoardLogger(tmp_path), folder=tmp_path)
     assert callback.history.steps == [5, 10, 15, 16]
     assert list(tmp_path.rglob("unweave-report.html"))

@@ -102,7 +102,7 @@ def test_wrong_options_are_errors_before_the_training():
 
 
 def test_the_end_has_floors_a_page_and_a_figure(tmp_path):
-    monitor = Monitor(INPUTS, FACTORS, metrics=["mcc", "r2"], page=tmp_path / "page.html", budget=0.2)
+    monitor = Monitor(INPUTS, FACTORS, metrics=["mcc", "r2"], page=tmp_path / "page.html", budget=2)
     for step in (1, 2):
         monitor(step, lambda inputs: np.tanh(inputs))
     last = monitor.finish(3, lambda inputs: inputs)

@@ -14,7 +14,7 @@ FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return unweave.evaluate(FACTORS, FACTORS, metrics=["mcc", "mcc:correlation=spearman", "wsepin"], budget=0.2)
+    return unweave.evaluate(FACTORS, FACTORS, metrics=["mcc", "mcc:correlation=spearman", "wsepin"], budget=2)
 
 
 def test_names_and_numbers(evaluation):

@@ -167,5 +167,5 @@ def _short(number: float, digits: int = 2) -> str:
 def _text(item: Group | Table) -> str:
     buffer = StringIO()
     width = Console(width=10_000).measure(item).maximum if isinstance(item, Table) else WIDTH
-    Console(file=buffer, width=width, no_color=True, highlight=False).print(item)
+    Console(file=buffer, width=width, no_color=True, highlight=False, force_jupyter=False).print(item)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
 from unweave.auditing.findings.adversary import RedTeam
@@ -118,6 +119,9 @@ class Audit:
         from unweave.auditing.rendering import text_of
 
         return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("unweave.report.page.notebook_parts").audit_view(self))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Any:
         from unweave.auditing.rendering import rich_audit

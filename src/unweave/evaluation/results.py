@@ -213,6 +213,9 @@ class Evaluation:
     def __str__(self) -> str:
         return str(self._rendered("text_table"))
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # where a notebook or IPython shows no HTML
+
     def _repr_html_(self) -> str:
         return str(self._rendered("notebook_view"))
 

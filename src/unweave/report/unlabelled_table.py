@@ -36,7 +36,7 @@ def unlabelled_table(found: Unlabelled) -> Group:
 
 def text_of(found: Unlabelled) -> str:
     """The table as plain text."""
-    console = Console(file=StringIO(), width=120, color_system=None)
+    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
     console.print(unlabelled_table(found))
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 

@@ -12,7 +12,7 @@ CODES = np.column_stack([np.where(FACTORS["shape"] == "round", 0, 1) + 0.1 * RNG
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return unweave.evaluate(FACTORS, CODES, metrics=["mcc", "mig", "jemmig", "dci_size"], budget=0.2)
+    return unweave.evaluate(FACTORS, CODES, metrics=["mcc", "mig", "jemmig", "dci_size"], budget=2)
 
 
 def test_scores_are_at_their_values(evaluation):
@@ -47,7 +47,7 @@ def test_pairs_find_the_matched_code(evaluation):
 def test_verdicts_and_many_checkpoints(evaluation):
     assert len(evaluation.plot("verdicts").axes[0].texts) == 4
     codes = {f"seed {k}": FACTORS["size"][:, None] + k / 20 * RNG.normal(size=(300, 1)) for k in range(6)}
-    many = unweave.compare({"size": FACTORS["size"]}, codes, metrics=["mcc"], budget=0.2)
+    many = unweave.compare({"size": FACTORS["size"]}, codes, metrics=["mcc"], budget=2)
     (axes,) = many.plot().axes
     values = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
     assert values[:6] == sorted(values[:6], reverse=True)

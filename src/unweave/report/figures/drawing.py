@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
+from io import BytesIO
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -15,12 +14,19 @@ COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0
 LEVEL_COLOURS = {"trust": "#2a9d6f", "caution": "#d97706", "do not use": "#c0392b"}
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows as the result of a cell, without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=90, bbox_inches="tight", facecolor="white")
+        return buffer.getvalue()
+
+
 def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure with one pair of axes, which a notebook shows as the result of a cell."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    """An empty figure with one pair of axes."""
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    if "IPython" in sys.modules:  # importing pyplot is what teaches a notebook to show figures
-        import_module("matplotlib.pyplot")
     return figure, figure.add_subplot()
 
 

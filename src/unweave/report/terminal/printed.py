@@ -53,7 +53,9 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
 def text_table(evaluation: Evaluation) -> str:
     """The same without colour, 100 columns wide."""
     buffer = StringIO()
-    Console(file=buffer, width=WIDTH, no_color=True, highlight=False).print(rich_table(evaluation, WIDTH))
+    Console(file=buffer, width=WIDTH, no_color=True, highlight=False, force_jupyter=False).print(
+        rich_table(evaluation, WIDTH)
+    )
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -159,6 +160,9 @@ class Diagnosis:
     def sentences(self) -> list[str]:
         """The findings in plain words, each with the section of 003 that it matters for."""
         return list(map(str, self.findings))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("unweave.report.page.notebook_parts").diagnosis_view(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the derived numbers and the sentences; nan becomes null."""
