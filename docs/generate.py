@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from unweave.auditing.catalogue import markdown_table, read_table
+from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.card import Card
 from unweave.card.explanation import explained
 from unweave.cli.circuit_demo import circuit_encoders, introduction
@@ -103,6 +103,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     pages[ROOT / "mkdocs.yml"] = with_metric_pages((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     audit = ROOT / "docs" / "audit.md"
     pages[audit] = with_part(audit.read_text(encoding="utf-8"), "audited", markdown_table(read_table()))
+    pages[audit] = with_part(pages[audit], "further", further_table(read_table()))
     pages[audit] = with_part(pages[audit], "table 3", paper_table())
     panel = ROOT / "docs" / "panel.md"
     pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table())

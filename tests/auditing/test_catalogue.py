@@ -50,7 +50,9 @@ def test_what_is_not_audited_says_why():
 
 
 def test_written_and_read(small, tmp_path):
-    audits = audit_all(["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, seeds=2, adversary=False)
+    audits = audit_all(
+        ["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, seeds=2, adversary=False, further=False
+    )
     path = tmp_path / "audited.json"
     write_table(audits, path)
     data = read_table(path)
@@ -62,7 +64,7 @@ def test_written_and_read(small, tmp_path):
 
 
 def test_table_3_is_never_cut(small):
-    audits = audit_all(["mcc", "t_mex"], grid=small, seeds=2, adversary=False)
+    audits = audit_all(["mcc", "t_mex"], grid=small, seeds=2, adversary=False, further=False)
     lines = text_table(audits).splitlines()
     assert not any("…" in line for line in lines)
     assert any("not applicable" in line for line in lines if line.strip().startswith("t_mex"))

@@ -22,7 +22,7 @@ def evaluated(expression, **names):
 
 @pytest.fixture(scope="module")
 def audits(small):
-    return {found.metric: found for found in audit_all(["mcc", "r2", "mig"], grid=small, budget=None)}
+    return {found.metric: found for found in audit_all(["mcc", "r2", "mig"], grid=small, budget=None, further=False)}
 
 
 def test_a_constant_ignores_everything(small):
@@ -105,7 +105,7 @@ def test_the_adversary_can_be_pasted_and_finds_what_r2_cannot_see(audits):
 
 
 def test_alone_or_together_in_one_process_or_two(audits, small):
-    alone = audit("mcc", grid=small, budget=None, n_jobs=2, adversary=False)
+    alone = audit("mcc", grid=small, budget=None, n_jobs=2, adversary=False, further=False)
     assert alone.results == audits["mcc"].results
     assert alone.curves == audits["mcc"].curves
 

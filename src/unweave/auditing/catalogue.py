@@ -19,7 +19,8 @@ from typing import Any
 
 import unweave
 from unweave.auditing.findings.card_check import Promise
-from unweave.auditing.measurement.grid import PROPERTIES
+from unweave.auditing.measurement.further_grid import FURTHER, further_points
+from unweave.auditing.measurement.grid import PROPERTIES, Grid
 from unweave.auditing.measurement.subjects import Subject, subject_of
 from unweave.auditing.rendering import number_of, text_table
 from unweave.auditing.run import audit_all
@@ -29,7 +30,7 @@ from unweave.metrics import CATALOGUE
 SCHEMA = "unweave.audited/1"
 TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
 CELLS = Path(".audit") / "cells.jsonl"
-BUDGET = 120.0
+BUDGET, SEEDS = 120.0, 5
 # metrics whose costly part is the same, so that it is computed once
 SHARED = (
     ("dci_disentanglement", "dci_completeness", "dci_informativeness"),
@@ -58,6 +59,7 @@ def audited_catalogue(
     cells: str | Path | None,
     n_jobs: int = 1,
     names: Iterable[str] = (),
+    seeds: int = SEEDS,
     say: Callable[[str], object] = str,
 ) -> list[Audit]:
     """Audits of the catalogue, or of these names alone; ``budget`` seconds of computing for every group."""
@@ -65,7 +67,7 @@ def audited_catalogue(
     audits: list[Audit] = []
     for group in groups():
         if not wanted or wanted & {subject.label for subject in group}:
-            audits += audit_all(group, budget=budget, n_jobs=n_jobs, store=cells)
+            audits += audit_all(group, seeds=seeds, budget=budget, n_jobs=n_jobs, store=cells)
             say("\n".join(f"{audit.ticks} {audit.metric} ({audit.seconds:.0f} s)" for audit in audits[-len(group) :]))
     return audits
 
@@ -115,6 +117,35 @@ def markdown_table(data: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def further_table(data: Mapping[str, Any]) -> str:
+    """The second table for the documents: questions beyond 003's, the spread over seeds, and remarks."""
+    lines = [
+        "| metric | d = 2, 3 | levels | many-to-one | rows | spread | remarks |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, entry in data["metrics"].items():
+        if "further" not in entry:
+            lines.append(f"| `{name}` | not measured, about {_further_cost(entry)} | | | | | |")
+            continue
+        cells = [_further_cell(entry["further"][key]) for key in FURTHER]
+        spread = number_of(entry["spread"], (0, 0)).split(" ")[0] if entry["spread"] is not None else ""
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {spread} | {' '.join(entry['remarks'])} |")
+    return "\n".join(lines)
+
+
+def _further_cell(entry: Mapping[str, Any]) -> str:
+    """A cell of the second table, with the number of points at which the metric is undefined."""
+    undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
+    return f"{_markdown_cell(entry)}{undefined}"
+
+
+def _further_cost(entry: Mapping[str, Any]) -> str:
+    """Seconds that the further cells should take, going by those of the four properties that were measured."""
+    n_points = len(Grid().points())
+    n_measured = max(n_points - sum(entry[key]["n_missing"] for key in PROPERTIES), 1)
+    return f"{max(entry['seconds'] * len(further_points()) / n_measured, 1):.0f} s"
+
+
 def _markdown_cell(entry: Mapping[str, Any]) -> str:
     """Mark and number; for P2 whether it is the cost of a redundant factor or the share paid for free ones."""
     if entry["number"] is None:
@@ -138,6 +169,9 @@ def _summary(audit: Audit) -> dict[str, Any]:
         "red_team": plain["red_team"],
         "treatment": str(audit.treatment or ""),
         "problems": [str(problem) for problem in audit.problems],
+        "further": {result.name: {**_kept(result), "n_undefined": result.n_undefined} for result in audit.further},
+        "spread": _largest_spread(audit),
+        "remarks": [str(remark) for remark in audit.remarks],
         "seconds": round(audit.seconds, 1),
     }
 
@@ -162,6 +196,12 @@ def _kept(result: Result) -> dict[str, Any]:
     }
 
 
+def _largest_spread(audit: Audit) -> float | None:
+    """Largest standard deviation over seeds of what P1 and P3 look at."""
+    spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
+    return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
+
+
 def _rounded(number: float) -> float | None:
     return round(number, 4) if abs(number) < float("inf") else None
 
@@ -172,6 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of computing for every group of metrics")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--metrics", default="", help="names with commas; entries of others stay (default: all)")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="draws of every case; up to 8 times as many")
     parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
@@ -179,7 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     unknown = set(names) - {subject.label for group in groups() for subject in group}
     if unknown:
         parser.error(f"{min(unknown)} is not in the catalogue")
-    audits = audited_catalogue(given.budget, given.cells, given.jobs, names, lambda text: sys.stderr.write(text + "\n"))
+    audits = audited_catalogue(
+        given.budget, given.cells, given.jobs, names, given.seeds, lambda text: sys.stderr.write(text + "\n")
+    )
     write_table(audits, given.out, keep_others=bool(names))
     sys.stdout.write(text_table(audits) + "\n")
 

@@ -23,13 +23,14 @@ SHOWN = 3  # of the points that were not measured
 
 
 def rich_audit(audit: Audit) -> Group:
-    """The four verdicts, the largest number of every kind, what is missing, the card, the adversary, worst cases."""
+    """Remarks, the four verdicts and further ones with the largest number of every kind, notes, worst cases."""
     parts: list[Text | Table] = [Text(_heading(audit), style="bold")]
     if audit.refusal:
         return Group(*parts, Text(f"Not applicable: {audit.refusal}"))
+    parts += [Text(str(remark), style="bold red") for remark in audit.remarks]
     parts += [_verdicts(audit), *(Text(str(note)) for note in _notes(audit))]
     parts.append(Text("\nWorst cases, after: from unweave.auditing.reproduce_case import *", style="bold"))
-    for result in audit.results:
+    for result in (*audit.results, *audit.further):
         if result.worst_case is not None:
             parts.append(Text(f"{result.name} {_short(result.worst_case.number, 3)} = {result.worst_case.expression}"))
     if audit.red_team is not None:
@@ -95,7 +96,7 @@ def _verdicts(audit: Audit) -> Table:
     table.add_column("measured")
     for heading in ("number", "95 % interval", "limits"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for result in audit.results:
+    for result in (*audit.results, *audit.further):
         head = Text(f"{result.tick} {result.name} {_verdict_words(result)}", style=STYLES[result.verdict])
         table.add_row(head, Text(ASKS[result.name], style="italic"), "", "", "")
         for row in _most_telling(result):
@@ -110,7 +111,11 @@ def _most_telling(result: Result) -> list[PropertyNumber]:
     """Of every kind the worst row, and for P1 that of each encoder."""
     best: dict[str, PropertyNumber] = {}
     for row in result.measured:
-        group = f"{row.kind} {row.label.split(',')[0]}" if row.kind in ("change", "lossless", "distance") else row.kind
+        group = (
+            f"{row.kind} {row.label.split(',')[0]}"
+            if row.kind in ("change", "lossless", "distance", "levels", "rows")
+            else row.kind
+        )
         sign = -1 if row.kind == "lossy" else 1
         if group not in best or sign * row.number > sign * best[group].number:
             best[group] = row
@@ -129,7 +134,9 @@ def _limits(row: PropertyNumber) -> str:
 
 def _notes(audit: Audit) -> list[Finding]:
     notes = [audit.treatment] if audit.treatment else []
-    for result in audit.results:
+    for result in (*audit.results, *audit.further):
+        if result.n_undefined:
+            notes.append(Finding("points_undefined", name=result.name, n_points=result.n_undefined))
         if result.missing:
             shown, n_more = "; ".join(result.missing[:SHOWN]), max(len(result.missing) - SHOWN, 0)
             notes.append(Finding("points_not_measured", name=result.name, shown=shown, n_more=n_more))

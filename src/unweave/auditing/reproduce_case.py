@@ -18,7 +18,14 @@ from unweave.synthetic.encoders import (
     WithNoiseCodes,
     mixing_share,
 )
-from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+from unweave.synthetic.worlds import (
+    Correlated,
+    Independent,
+    Levelled,
+    OneFactorConstraint,
+    Reordered,
+    TwoFactorConstraint,
+)
 
 __all__ = [
     "MAP_SEED",
@@ -29,12 +36,14 @@ __all__ = [
     "Elementwise",
     "Independent",
     "Kept",
+    "Levelled",
     "Mixed",
     "Noise",
     "Noisy",
     "OneFactorConstraint",
     "PartlyMixed",
     "PermutedAndScaled",
+    "Reordered",
     "Reshaped",
     "TwoFactorConstraint",
     "WithCopies",

@@ -10,6 +10,7 @@ from unweave.auditing.findings.assembly import assembled, scores_of
 from unweave.auditing.findings.card_check import card_cases
 from unweave.auditing.findings.properties import finding_of
 from unweave.auditing.measurement.cases import Case, Outcome
+from unweave.auditing.measurement.further_grid import further_points
 from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point, Property
 from unweave.auditing.measurement.measuring import Bench
 from unweave.auditing.measurement.store import CellStore
@@ -19,7 +20,8 @@ from unweave.evidence import EvidenceError
 from unweave.progress import progress_bar
 
 BUDGET = 300.0
-POINTS_SHARE, CARD_SHARE = 0.7, 0.1  # of the budget; what they leave is the adversary's
+# of the budget; what they leave is the adversary's
+POINTS_SHARE, CARD_SHARE, FURTHER_SHARE = 0.65, 0.1, 0.1
 CARD_SEEDS = 2
 
 
@@ -32,6 +34,7 @@ def audit(
     n_jobs: int = 1,
     grid: Grid | None = None,
     adversary: bool = True,
+    further: bool = True,
     progress: bool = False,
 ) -> Audit:
     """Test a metric for the four properties that 003 asks of it, and for what its own card promises.
@@ -52,13 +55,17 @@ def audit(
         many are drawn.
     budget : float or None
         Seconds of computing. The most telling cells come first; what does not fit is said, and leaves verdicts
-        undecided that it could change. A tenth is for the card, a fifth for the adversary. None for all there is.
+        undecided that it could change. A tenth each is for the card and for further questions, a seventh for the
+        adversary. None for all there is.
     n_jobs : int
         Processes; the numbers do not depend on it.
     grid : Grid, optional
         Other sizes and steps than those the thresholds were set for.
     adversary : bool
         Whether to search for the encoder with the largest product of score and mixing share.
+    further : bool
+        Whether to ask beyond the four properties: with 2 and 3 factors, factors with levels, redundant factors that are
+        many-to-one functions, 300 to 3,000 rows, and rows in another order.
     progress : bool
         Show a progress bar on the terminal.
 
@@ -70,8 +77,9 @@ def audit(
     Examples
     --------
     >>> small = Grid(n_factors=(5,), n_rows=200, rhos=(0, 0.9), ratios=(2,), splits=(2,), null_ratios=(0.1,))
-    >>> audit(lambda factors, codes: 0.5, grid=small, adversary=False).ticks
-    '✓✗✓✗'
+    >>> found = audit(lambda factors, codes: 0.5, grid=small, adversary=False)
+    >>> found.ticks, str(found.remarks[0])[:27]
+    ('✓✗✓✗', 'This metric is constant: ev')
     """
     subject = subject_of(metric, scale)
     return audit_all(
@@ -81,6 +89,7 @@ def audit(
         n_jobs=n_jobs,
         grid=grid,
         adversary=adversary,
+        further=further,
         progress=progress,
     )[0]
 
@@ -93,6 +102,7 @@ def audit_all(
     n_jobs: int = 1,
     grid: Grid | None = None,
     adversary: bool = True,
+    further: bool = True,
     progress: bool = False,
     store: str | Path | None = None,
 ) -> list[Audit]:
@@ -112,7 +122,8 @@ def audit_all(
     }
     if fit:
         promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
-        n_cases = len(dict.fromkeys([*promised, *(point.case for point in grid.points())]))
+        beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
+        n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
         with progress_bar(n_cases, progress, what="cases") as bar:
             bench = Bench(fit, CellStore(store), n_jobs, after_each=bar.advance)
             bench.budget = None if budget is None else POINTS_SHARE * budget
@@ -120,11 +131,13 @@ def audit_all(
             per_subject = _settled(bench, grid.points(), found, seeds)
             bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
             of_cards = bench.measure(promised, range(CARD_SEEDS))
+            bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE + FURTHER_SHARE) * budget
+            of_further = bench.measure(beyond, range(seeds))
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
         for place, subject in enumerate(fit):
-            own = _of_subject(of_cards, place) | per_subject[place]
-            audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place])
+            own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
+            audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place], further)
     return [audits[subject.label] for subject in subjects]
 
 

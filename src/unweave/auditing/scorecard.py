@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from unweave.auditing.findings.adversary import RedTeam
 from unweave.auditing.findings.card_check import Promise
 from unweave.auditing.findings.properties import PropertyVerdict
-from unweave.auditing.measurement.grid import PROPERTIES, Property
+from unweave.auditing.measurement.grid import PROPERTIES, Question
 from unweave.codec import plain_data, restored
 from unweave.findings import Finding
 
@@ -27,7 +27,10 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class PropertyNumber:
-    """One number of a property with its interval over seeds; ``counts`` says whether the verdict looks at it."""
+    """One number of a property with its interval and standard deviation (``spread``) over seeds.
+
+    ``counts`` says whether the verdict looks at it.
+    """
 
     label: str
     kind: str
@@ -35,6 +38,7 @@ class PropertyNumber:
     interval: Ends
     n_seeds: int
     counts: bool = True
+    spread: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,11 @@ class WorstCase:
 class Result:
     """One property: verdict, the number that weighs most, all numbers, the worst case, and what is missing.
 
-    ``possible`` are the verdicts that intervals and missing points leave open.
+    ``possible`` are the verdicts that intervals and missing points leave open. ``n_undefined`` counts points of a
+    further question at which the metric gives no number, which do not count.
     """
 
-    name: Property
+    name: Question
     verdict: PropertyVerdict
     possible: tuple[PropertyVerdict, ...]
     number: float
@@ -61,6 +66,7 @@ class Result:
     measured: tuple[PropertyNumber, ...]
     missing: tuple[str, ...] = ()
     worst_case: WorstCase | None = None
+    n_undefined: int = 0
 
     @property
     def tick(self) -> str:
@@ -72,7 +78,7 @@ class Result:
 class CurvePoint:
     """Mean score at one place of a curve, and how far it is from the start of the curve, with intervals over seeds."""
 
-    name: Property
+    name: Question
     series: str
     n_factors: int
     x: float
@@ -88,7 +94,9 @@ class Audit:
     """A metric's scorecard for the four properties of 003; print it for a table.
 
     ``refusal`` says why a metric could not be audited; then there are no results. ``treatment`` says what was done to
-    its scores, ``problems`` where it raised or gave nan, and how often.
+    its scores, ``problems`` where it raised or gave nan, and how often. ``further`` has what was asked beyond the four
+    properties, and ``remarks`` say when a metric is constant, depends on sizes or on the order of rows, or cannot tell
+    a perfect encoder from noise: marks of such a metric mean nothing.
     """
 
     metric: str
@@ -102,6 +110,8 @@ class Audit:
     treatment: Finding | None = None
     refusal: Finding | None = None
     n_seeds: int = 0
+    further: tuple[Result, ...] = ()
+    remarks: tuple[Finding, ...] = ()
     grid: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
@@ -112,8 +122,8 @@ class Audit:
         return "".join(result.tick for result in self.results) or NOT_APPLICABLE * len(PROPERTIES)
 
     def __getitem__(self, name: str) -> Result:
-        """The result of P1, P2, P3 or P4."""
-        return next(result for result in self.results if result.name == name)
+        """The result of P1, P2, P3 or P4, or of a further question: few factors, levels, many to one, rows."""
+        return next(result for result in (*self.results, *self.further) if result.name == name)
 
     def __str__(self) -> str:
         from unweave.auditing.rendering import text_of

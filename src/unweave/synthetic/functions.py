@@ -40,6 +40,8 @@ ONE_FACTOR = {
     "sign": Function("sign(z1)", np.sign),
     "square": Function("z1^2", np.square),
     "absolute": Function("|z1|", np.abs),
+    "rectified": Function("max(z1, 0)", lambda x: np.maximum(x, 0.0)),
+    "sine": Function("sin(3 z1)", lambda x: np.sin(3 * x)),
 }
 
 TWO_FACTORS = {

@@ -7,6 +7,10 @@ ASKS = {
     "P2": "allows redundant factors to be dropped, but not free ones",
     "P3": "does not change with the number of codes",
     "P4": "scores about 0 for random codes",
+    "few factors": "the four properties with 2 and 3 factors",
+    "levels": "does not change when factors have levels",
+    "many to one": "allows a many-to-one function of a factor to be dropped",
+    "rows": "does not change with the number of rows",
 }
 MEASURED = {
     "change": "change with rho",
@@ -14,6 +18,8 @@ MEASURED = {
     "lossy": "share of the fair cost of free factors",
     "distance": "distance from the matched code",
     "level": "mean score",
+    "levels": "distance from continuous factors",
+    "rows": "change with the number of rows",
 }
 
 
@@ -54,3 +60,36 @@ def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, produc
         f"Adversary: best of {n_tried} encoders scores {score:.3f} with a mixing share of {mixing_share:.3f}, "
         f"product {product:.3f}."
     )
+
+
+def metric_constant(value: float) -> str:
+    """A metric that is always the same."""
+    return f"This metric is constant: every encoder in every world scores {value:g}, so its marks mean nothing."
+
+
+def metric_of_rows_alone() -> str:
+    """A metric that looks at nothing but the number of rows."""
+    return "This metric depends on the number of rows alone, so its marks mean nothing."
+
+
+def metric_of_sizes_alone() -> str:
+    """A metric that looks at the numbers of rows, codes and factors."""
+    return "This metric depends on the numbers of rows, codes and factors alone, so its marks mean nothing."
+
+
+def metric_depends_on_order(moved: float) -> str:
+    """A metric that changes with the order of the rows, or from call to call."""
+    return f"The same rows in another order change the score by {moved:.2f} on average."
+
+
+def metric_blind(perfect: float, noise: float, n_rows: int) -> str:
+    """A metric that gives noise what it gives a perfect encoder."""
+    return (
+        f"This metric cannot tell a perfect encoder from noise: with {n_rows} rows they score {perfect:.2f} and "
+        f"{noise:.2f}."
+    )
+
+
+def points_undefined(name: str, n_points: int) -> str:
+    """Points of a further question at which a metric is undefined."""
+    return f"{name}: the metric is undefined at {n_points} points, which do not count."

@@ -13,7 +13,9 @@ import numpy as np
 from unweave.auditing.findings.adversary import RedTeam
 from unweave.auditing.findings.card_check import Promise, card_cases, promise_of
 from unweave.auditing.findings.properties import PropertyFinding, Scores, finding_of, mean_interval, seed_numbers
+from unweave.auditing.findings.soundness import remarks_of
 from unweave.auditing.measurement.cases import Case, Outcome, written
+from unweave.auditing.measurement.further_grid import FURTHER, further_points
 from unweave.auditing.measurement.grid import PROPERTIES, Grid, Point
 from unweave.auditing.measurement.subjects import Subject
 from unweave.auditing.scorecard import Audit, CurvePoint, PropertyNumber, Result, WorstCase
@@ -24,12 +26,20 @@ Outcomes = Mapping[Case, Sequence[Outcome]]
 
 
 def assembled(
-    subject: Subject, grid: Grid, outcomes: Outcomes, seeds: Sequence[int], deceived: RedTeam | None
+    subject: Subject,
+    grid: Grid,
+    outcomes: Outcomes,
+    seeds: Sequence[int],
+    deceived: RedTeam | None,
+    further: bool = True,
 ) -> Audit:
     """The audit of one subject from its outcomes by case, in the order of the seeds."""
     points = grid.points()
     scores = scores_of(points, outcomes)
     findings = [finding_of(name, points, scores) for name in PROPERTIES]
+    beyond = further_points()
+    beyond_scores = scores_of(beyond, outcomes)
+    asked = [finding_of(name, beyond, beyond_scores) for name in FURTHER] if further else []
     return Audit(
         metric=subject.label,
         version=subject.version,
@@ -41,6 +51,8 @@ def assembled(
         equivalence="" if subject.card is None else subject.card.equivalence,
         treatment=subject.treatment,
         n_seeds=len(seeds),
+        further=tuple(_result(finding, subject, beyond_scores) for finding in asked),
+        remarks=tuple(remarks_of(outcomes, beyond, beyond_scores)),
         grid={name: list(item) if isinstance(item, tuple) else item for name, item in vars(grid).items()},
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
         seconds=sum(one.seconds for row in outcomes.values() for one in row),
@@ -59,7 +71,8 @@ def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
 def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Result:
     worst = finding.worst
     measured = tuple(
-        PropertyNumber(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts) for row in finding.rows
+        PropertyNumber(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts, row.spread)
+        for row in finding.rows
     )
     return Result(
         name=finding.name,
@@ -71,6 +84,7 @@ def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Resul
         measured=measured,
         missing=finding.missing,
         worst_case=_worst_case(finding, subject, scores),
+        n_undefined=finding.n_undefined,
     )
 
 

@@ -7,22 +7,27 @@
     P4  largest mean score of codes that know nothing: .05, .15
 
 Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. A verdict that the
-interval leaves open, or that points not measured could change, is undecided.
+interval leaves open, or that points not measured could change, is undecided. A score that rises in one seed and falls
+in the next does not stay either: differences whose standard deviation over seeds is above .15, with its interval,
+violate P1 and P3 whatever their mean is.
+
+The questions of `further_grid` have the same thresholds. There, a point at which the metric is undefined does not
+count.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 from unweave.arrays import FloatArray
-from unweave.auditing.measurement.grid import Point, Property
+from unweave.auditing.measurement.grid import PROPERTIES, Point, Question
 
 PropertyVerdict = Literal["satisfied", "partly", "violated", "undecided"]
 DECIDED: tuple[PropertyVerdict, ...] = ("satisfied", "partly", "violated")
@@ -39,11 +44,12 @@ Scores = Mapping[Point, Mapping[int, float]]
 class PropertyRow:
     """One number of a property: where it was measured, its interval over seeds, and the scores it is made of.
 
-    ``kind`` is change, lossless, lossy, distance or level; ``higher`` and ``lower`` are the points whose difference it
-    is (a level has no ``lower``); ``counts`` says whether the verdict looks at it.
+    ``kind`` is change, lossless, lossy, distance or level, or levels or rows of factors; ``higher`` and ``lower`` are
+    the points whose difference it is (a level has no ``lower``); ``counts`` says whether the verdict looks at it;
+    ``spread`` is the standard deviation over seeds.
     """
 
-    name: Property
+    name: Question
     series: str
     n_factors: int
     kind: str
@@ -54,6 +60,7 @@ class PropertyRow:
     lower: Point | None
     factor: float = 1.0
     counts: bool = True
+    spread: float = math.nan
 
     @property
     def label(self) -> str:
@@ -61,10 +68,17 @@ class PropertyRow:
         match self.kind:
             case "change":
                 place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"
+            case "lossless" if self.name == "many to one":
+                place = f"{self.series} dropped"
             case "lossless":
                 place = f"{self.series}, redundant factor dropped"
             case "lossy":
                 place = f"{self.series}, {self.lower_x:g} free dropped"
+            case "levels":
+                kinds = {self.higher.x, self.lower_x} - {0}
+                place = f"{self.series}, {'factors with levels' if kinds == {1} else 'factors of both kinds'}"
+            case "rows":
+                place = f"{self.series}, n {self.lower_x:g} to {self.higher.x:g}"
             case "distance":
                 place = f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}"
             case _:
@@ -82,19 +96,29 @@ class PropertyRow:
         low, high = self.interval
         if self.kind == "lossy":
             return ({0} if high >= LOSSY_SHARE - ROUNDING else set()) | ({2} if low < LOSSY_SHARE - ROUNDING else set())
+        if self.kind in ("change", "distance") and self.least_spread > PARTLY:
+            return {2}
         limits = ((-math.inf, SATISFIED), (SATISFIED, PARTLY), (PARTLY, math.inf))
         return {k for k, (above, upto) in enumerate(limits) if low <= upto + ROUNDING and high > above + ROUNDING}
+
+    @property
+    def least_spread(self) -> float:
+        """Lower end of the 95 % interval of the standard deviation, were the numbers normal."""
+        if self.n_seeds < 2 or not self.spread > 0:
+            return 0.0
+        return self.spread * math.sqrt((self.n_seeds - 1) / float(chdtri(self.n_seeds - 1, (1 - LEVEL) / 2)))
 
 
 @dataclass(frozen=True)
 class PropertyFinding:
     """What was found for one property: the verdict, the row that weighs most, and what is missing."""
 
-    name: Property
+    name: Question
     verdict: PropertyVerdict
     possible: tuple[PropertyVerdict, ...]
     rows: tuple[PropertyRow, ...]
     missing: tuple[str, ...]
+    n_undefined: int = 0
 
     @property
     def worst(self) -> PropertyRow | None:
@@ -108,23 +132,27 @@ class PropertyFinding:
         return max(others, key=lambda row: row.number, default=least)
 
 
-def finding_of(name: Property, points: Sequence[Point], scores: Scores) -> PropertyFinding:
+def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> PropertyFinding:
     """Rows, verdict and what is missing for one property, from scores by point and seed."""
-    curves: dict[tuple[Property, str, int], list[Point]] = {}
+    curves: dict[tuple[Question, str, int], list[Point]] = {}
     for point in points:
         if point.name == name:
             curves.setdefault(point.curve, []).append(point)
     rows: list[PropertyRow] = []
     missing: list[str] = []
+    n_undefined = 0
     for curve in curves.values():
         ordered = sorted(curve, key=lambda point: point.x)
         measured = [point for point in ordered if len(scores.get(point, {})) > 1]
         if name != "P1" or ordered[0].series != APART:
-            missing += [_named(point) for point in ordered if point not in measured]
+            without = [point for point in ordered if point not in measured]
+            undefined = [point for point in without if point in scores] if name not in PROPERTIES else []
+            missing += [_named(point) for point in without if point not in undefined]
+            n_undefined += len(undefined)
         rows += ROWS[name](measured, scores)
     possible = tuple(DECIDED[k] for k in sorted(_possible(name, rows, bool(missing))))
     verdict = possible[0] if len(possible) == 1 else "undecided"
-    return PropertyFinding(name, verdict, possible, tuple(rows), tuple(missing))
+    return PropertyFinding(name, verdict, possible, tuple(rows), tuple(missing), n_undefined)
 
 
 def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
@@ -175,7 +203,33 @@ def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
     return [_row("level", point, None, scores) for point in curve]
 
 
-ROWS = {"P1": _change, "P2": _dropping, "P3": _adding, "P4": _nulls}
+def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """How far the score with levels, and with both kinds of factors, is from that with continuous ones."""
+    base = next((point for point in curve if point.x == 0), None)
+    others = [point for point in curve if point is not base and base is not None]
+    rows = []
+    for point in others:
+        assert base is not None
+        rises = _mean(scores[point]) >= _mean(scores[base])
+        rows.append(_row("levels", *((point, base) if rises else (base, point)), scores))
+    return rows
+
+
+def _few_factors(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """The rows of the property that the curve is of."""
+    return ROWS[curve[0].series.split()[0]](curve, scores) if curve else []
+
+
+ROWS: dict[str, Callable[[list[Point], Scores], list[PropertyRow]]] = {
+    "P1": _change,
+    "P2": _dropping,
+    "P3": _adding,
+    "P4": _nulls,
+    "few factors": _few_factors,
+    "levels": _levels,
+    "many to one": _dropping,
+    "rows": lambda curve, scores: [replace(row, kind="rows") for row in _change(curve, scores)],
+}
 
 
 def _row(
@@ -183,7 +237,7 @@ def _row(
 ) -> PropertyRow:
     seeds, differences = seed_numbers(higher, lower, scores, factor)
     number, (low, high) = mean_interval(differences) if seeds else (math.nan, (-math.inf, math.inf))
-    if kind in ("change", "distance"):
+    if kind in ("change", "distance", "levels"):
         low = max(low, 0.0)  # sizes: the sign was chosen so that the mean is not negative
     return PropertyRow(
         higher.name,
@@ -197,6 +251,7 @@ def _row(
         lower,
         factor,
         counts,
+        float(np.std(differences, ddof=1)) if len(seeds) > 1 else math.nan,
     )
 
 
@@ -210,7 +265,7 @@ def seed_numbers(
     return seeds, factor * np.array([above[seed] - below[seed] for seed in seeds])
 
 
-def _possible(name: Property, rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
+def _possible(name: Question, rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
     """Levels that intervals and missing points leave open: 0 satisfied, 1 partly, 2 violated."""
     counting = [row for row in rows if row.counts]
     if name == "P2":
@@ -244,7 +299,10 @@ def _mean(by_seed: Mapping[int, float]) -> float:
     return float(np.mean(list(by_seed.values())))
 
 
+AXES: dict[str, str] = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n", "rows": "n"}
+
+
 def _named(point: Point) -> str:
-    axis = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n"}[point.name]
+    axis = AXES.get(point.name, "x")
     at = "all kept" if point.name == "P2" and point.x < 0 else f"{axis} {point.x:g}"
     return f"{point.series}, {at}, d = {point.n_factors}"

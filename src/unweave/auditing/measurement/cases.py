@@ -28,7 +28,8 @@ class Case:
     def evidence(self, seed: int) -> Evidence:
         """The data of this seed; cases with the same seed share the draw of the world and the encoder's map."""
         factors = self.world.sample(self.n_rows, seed)
-        return Evidence(factors, self.encoder.encode(factors, MAP_SEED + seed), kinds="continuous")
+        kinds = getattr(self.world, "kinds", "continuous")
+        return Evidence(factors, self.encoder.encode(factors, MAP_SEED + seed), kinds=kinds)
 
     @property
     def size(self) -> int:

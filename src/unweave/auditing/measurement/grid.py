@@ -29,9 +29,12 @@ from unweave.synthetic.encoders.encoder import size_of
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint, World
 
 Property = Literal["P1", "P2", "P3", "P4"]
+Further = Literal["few factors", "levels", "many to one", "rows", "order"]
+Question = Literal["P1", "P2", "P3", "P4", "few factors", "levels", "many to one", "rows", "order"]
 PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
 P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
 P3_TURNS = {"E5": 0, "E8": 1}  # the others later
+MOST_BOUND = 3  # factors that the constraint of D_F binds
 LAST = 1000  # after all others: so many rows and codes cost more than the rest together
 
 
@@ -39,7 +42,7 @@ LAST = 1000  # after all others: so many rows and codes cost more than the rest 
 class Point:
     """One case on the curve ``series`` of a property at ``x``; a lower ``turn`` is measured earlier."""
 
-    name: Property
+    name: Question
     series: str
     n_factors: int
     x: float
@@ -47,7 +50,7 @@ class Point:
     turn: int
 
     @property
-    def curve(self) -> tuple[Property, str, int]:
+    def curve(self) -> tuple[Question, str, int]:
         """Which curve it lies on."""
         return self.name, self.series, self.n_factors
 
@@ -103,9 +106,11 @@ class Grid:
         """
         worlds: dict[str, World] = {
             "D_f": OneFactorConstraint(d),
-            "D_F": TwoFactorConstraint(d),
+            "D_F": TwoFactorConstraint(max(d, MOST_BOUND)),
             "independent": Independent(d),
         }
+        if d < MOST_BOUND:
+            del worlds["D_F"]
         for series, world in worlds.items():
             redundant = tuple(constraint.determined for constraint in world.constraints)
             free = tuple(j for j in range(d) if j not in redundant)

@@ -7,6 +7,7 @@ their distribution function, so that dependence stays and only scales change.
 
 from unweave.synthetic.worlds.constrained import Circuit, OneFactorConstraint, TwoFactorConstraint
 from unweave.synthetic.worlds.free import Causal, Confounded, Correlated, Independent, WithCovariance
+from unweave.synthetic.worlds.levelled import Levelled, Reordered
 from unweave.synthetic.worlds.world import Constraint, Marginal, World, with_marginal
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "Constraint",
     "Correlated",
     "Independent",
+    "Levelled",
     "Marginal",
     "OneFactorConstraint",
+    "Reordered",
     "TwoFactorConstraint",
     "WithCovariance",
     "World",

@@ -18,7 +18,7 @@ class OneFactorConstraint(NumberedFactors):
     """D_f of 003: factors that are functions of the first one, (z1, f1(z1), ..., z_2, z_3, ...); the rest vary freely.
 
     ``functions`` has one name for every constrained factor: cube, tanh (tanh(2x^3 - .1), the released code's), both
-    invertible; sign, square and absolute, which collapse.
+    invertible; sign, square, absolute, rectified (max(z1, 0)) and sine (sin 3 z1), which collapse.
 
     >>> world = OneFactorConstraint(4)
     >>> factors = world.sample(5, rng=0)

@@ -1,0 +1,84 @@
+"""Factors with levels, and worlds whose rows come in another order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.evidence import EvidenceError
+from unweave.synthetic.worlds.free import Independent
+from unweave.synthetic.worlds.world import Constraint, NumberedFactors, Rng, World
+
+
+@dataclass(frozen=True)
+class Levelled(NumberedFactors):
+    """Independent factors, the first ``n_continuous`` of them N(0, 1), the others with a few levels.
+
+    Levels are equally likely and equally spaced, with mean 0 and variance 1; the numbers of levels take turns.
+
+    >>> factors = Levelled(3, n_continuous=1, levels=(2,)).sample(100, rng=0)
+    >>> [np.unique(column).size for column in factors.T]
+    [100, 2, 2]
+    """
+
+    n_factors: int = 5
+    n_continuous: int = 0
+    levels: tuple[int, ...] = (2, 3, 4, 5, 6)
+
+    def __post_init__(self) -> None:
+        if not self.levels or min(self.levels) < 2:
+            raise EvidenceError(f"levels={self.levels} does not make factors that vary: use two levels or more.")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of the factors, as an Evidence takes them."""
+        n_levelled = max(self.n_factors - self.n_continuous, 0)
+        return ("continuous",) * (self.n_factors - n_levelled) + ("ordinal",) * n_levelled
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        factors = Independent(self.n_factors).sample(n_rows, rng)
+        shares = Independent(self.n_factors, "uniform").sample(n_rows, rng)  # the same draws by their ranks
+        for place, j in enumerate(range(self.n_continuous, self.n_factors)):
+            n_levels = self.levels[place % len(self.levels)]
+            numbers = np.minimum(np.floor(n_levels * shares[:, j]), n_levels - 1)
+            factors[:, j] = (numbers - (n_levels - 1) / 2) / np.sqrt((n_levels**2 - 1) / 12)
+        return factors
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """Another world with its rows in another order: the same data to a metric that does not look at the order.
+
+    >>> world = Independent(2)
+    >>> bool(np.allclose(np.sort(Reordered(world).sample(9, rng=0), axis=0), np.sort(world.sample(9, rng=0), axis=0)))
+    True
+    """
+
+    world: World
+
+    @property
+    def n_factors(self) -> int:
+        """That of the other world."""
+        return self.world.n_factors
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Those of the other world."""
+        return self.world.factor_names
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Those of the other world."""
+        return self.world.constraints
+
+    @property
+    def effective_dimension(self) -> int:
+        """That of the other world."""
+        return self.world.effective_dimension
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        return self.world.sample(n_rows, rng)[np.random.default_rng(n_rows).permutation(n_rows)]
