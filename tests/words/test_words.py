@@ -80,7 +80,7 @@ def _example(name, annotation):
     if name in ("factors", "codes"):
         return "first one", "second one"
     if "int" in annotation or "float" in annotation:
-        return 8 if "int" in annotation else 0.62
+        return 8 if "int" in annotation else 0.58
     return annotation == "bool" or TEXTS.get(name, "some text")
 
 
