@@ -8,7 +8,7 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
-from unweave.cli.claims_command import claims
+from unweave.cli.claims_command import checklist, claims
 from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
@@ -40,6 +40,7 @@ for command in (
     train,
     reproduce,
     claims,
+    checklist,
     geometry,
     unlabelled,
     demo,

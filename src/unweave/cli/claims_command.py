@@ -1,4 +1,4 @@
-"""The command `claims`: what the papers say, whether it holds, and the evidence computed again."""
+"""The commands `claims` (what the papers say, and whether it holds) and `checklist` (003's, on a person's data)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unweave.cli.terminal import one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import kinds_in, names_in, one_sentence_errors, print_wide, resumable
 
 
 @click.command()
@@ -70,3 +70,25 @@ def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap:
         if to_record:
             print_wide(outcome_table(wrong))
         raise SystemExit(1)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors.")
+@click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes.")
+@click.option("--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def checklist(
+    file: Path, codes_file: Path | None, factors: str | None, codes: str | None, kinds: str | None, seed: int
+) -> None:
+    """Answer the practitioner's checklist of 003 (appendix A), item by item, on the data in FILE."""
+    with one_sentence_errors():
+        from unweave.evidence import Evidence
+        from unweave.files.tables_and_arrays import read_files
+        from unweave.papers.guardians.checklist import checklist as items_of
+        from unweave.papers.guardians.checklist import checklist_table
+
+        files = read_files(file, codes_file, factors=names_in(factors), codes=names_in(codes))
+        evidence = Evidence(files.factors, files.codes, kinds=kinds_in(kinds) or files.kinds)
+        print_wide(checklist_table(items_of(evidence, seed)))

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave.cli.terminal import check_picture, check_writable, fail, names_in, one_sentence_errors, print_wide, show
+from unweave.cli.terminal import (
+    check_picture,
+    check_writable,
+    fail,
+    kinds_in,
+    names_in,
+    one_sentence_errors,
+    print_wide,
+    show,
+)
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -254,7 +263,7 @@ def demo(rows: int, trained: bool, out: Path) -> None:
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
     return {
         "metrics": names_in(options["metrics"]) or None,
-        "kinds": _kinds(options["kinds"]) or files.kinds,
+        "kinds": kinds_in(options["kinds"]) or files.kinds,
         "missing": options["missing"],
         "seeds": range(options["seeds"]),
         "n_jobs": options["jobs"],
@@ -263,15 +272,6 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "row_groups": files.row_groups,
         "progress": True,
     }
-
-
-def _kinds(text: str | None) -> str | list[str] | dict[str, str] | None:
-    """One kind for all factors, one for each in their order, or kinds by name."""
-    stated = names_in(text)
-    if any("=" in pair for pair in stated):
-        pairs = [pair.rpartition("=") for pair in stated]
-        return {name.strip(): kind.strip() for name, _, kind in pairs}
-    return (stated if len(stated) > 1 else stated[0]) if stated else None
 
 
 def _distinct_labels(files: tuple[Path, ...]) -> list[str]:

@@ -84,6 +84,15 @@ def names_in(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+def kinds_in(text: str | None) -> str | list[str] | dict[str, str] | None:
+    """One kind for all factors, one for each in their order, or kinds by name."""
+    stated = names_in(text)
+    if any("=" in pair for pair in stated):
+        pairs = [pair.rpartition("=") for pair in stated]
+        return {name.strip(): kind.strip() for name, _, kind in pairs}
+    return (stated if len(stated) > 1 else stated[0]) if stated else None
+
+
 def fail(sentence: str) -> NoReturn:
     """End the command with one sentence and exit code 2."""
     click.echo(f"Error: {' '.join(sentence.split())}", err=True)
