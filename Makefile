@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-integrations check lint types bench study audit docs site dist mutants clean
+.PHONY: demo test test-lowest test-integrations check lint types bench study audit docs site dist mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
@@ -17,6 +17,15 @@ test: $(VENV)/installed-dev
 test-integrations: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,integrations-dev]'
 	$(BIN)/python -m pytest tests/integrations src/unweave/integrations
+
+# the lowest versions that pyproject.toml allows, in an environment of their own
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+.venv-lowest/installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev]'
+	touch $@
 
 study: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow
@@ -56,7 +65,7 @@ dist: $(VENV)/installed-dev
 	$(BIN)/python tests/packaging/empty_environment.py dist
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -184,3 +184,12 @@ def test_checks_of_one_seed_beside_a_mean_over_seeds_are_named(hurried):
 def test_where_all_fits_nothing_is_said_of_draws():
     factors = np.random.default_rng(5).normal(size=(80, 2))
     assert evaluate(factors, factors, metrics="mcc", budget=1e6).notes == {}
+
+
+def test_fields_that_are_nan_are_equal_to_themselves(evaluation):
+    """Python 3.13 compares the fields of records one by one, and nan with nan is false there."""
+    nan = [dataclasses.replace(row, chance=float("nan")) for row in evaluation.rows]
+    odd = dataclasses.replace(evaluation, rows=tuple(nan))
+    assert Evaluation.from_json(odd.to_json()) == odd
+    assert odd != evaluation
+    assert odd != "something else"

@@ -51,6 +51,7 @@ class CardFields(TypedDict):
     order_tolerance: NotRequired[float]
     takes_factor_tables: NotRequired[bool]
     variants: NotRequired[tuple[Variant, ...]]
+    raw_range: NotRequired[str]
     version: NotRequired[int]
 
 
@@ -64,7 +65,8 @@ class Card:
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
     table of probabilities p(y | x); others need labels. ``variants`` list option values with which bounds, best and
-    chance are others; `under` gives the card that holds for the options at hand.
+    chance are others; `under` gives the card that holds for the options at hand. ``raw_range`` says how far the number
+    as computed may lie outside the bounds, and why; empty where it does not.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Card:
     order_tolerance: float = 0.0
     takes_factor_tables: bool = False
     variants: tuple[Variant, ...] = ()
+    raw_range: str = ""
     version: int = 1
 
     def __post_init__(self) -> None:

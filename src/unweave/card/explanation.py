@@ -16,6 +16,7 @@ PAPERS = {
     "003": "Joshi et al., 'Who Guards the Guardians?'",
     "004": "'Rethinking Disentanglement under Dependent Factors of Variation'",
 }
+ROUNDING = 1e-5  # sums in another order
 FULL_MARKS = {
     "permutation and scale": "for the factors in any order, each on any scale",
     "elementwise": "for any one-to-one function of each factor alone, in any order",
@@ -39,10 +40,12 @@ def explained(entry: Metric) -> str:
     facts = {
         "Measures": card.measures,
         "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
+        **({"Raw scores": card.raw_range} if card.raw_range else {}),
         "Full marks": _full_marks_in_words(card),
         "Noise gets": chance_in_words(card),
         "Needs": _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else ""),
         "Factors": _factors_in_words(card),
+        "Row order": _order_in_words(card),
         "Fails when": card.fails_when,
         "Cost": card.cost,
         "Reference": card.reference,
@@ -91,6 +94,16 @@ def chance_in_words(card: Card) -> str:
     others = {"10 codes": (1000, 20, 5), "5 factors": (1000, 10, 7), "1,000 rows": (2000, 10, 5)}
     matter = tuple(name for name, sizes in others.items() if card.chance(*sizes) != level)
     return f"{level:.2g} for {_joined(matter)}, and another number for others"
+
+
+def _order_in_words(card: Card) -> str:
+    """Whether the order of rows matters."""
+    if card.order_tolerance <= ROUNDING:
+        return "does not matter"
+    return (
+        "decides splits, folds or draws: another order moves the score by up to "
+        f"{card.order_tolerance:g} at 2,000 rows, and by more with fewer (average over seeds to see how much)"
+    )
 
 
 def _best_in_words(card: Card) -> str:

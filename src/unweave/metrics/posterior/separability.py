@@ -56,6 +56,7 @@ TOLD_APART = 0.05
     identity_tolerance=0.05,
     order_tolerance=0.02,
     version=2,
+    raw_range="a little outside by the error of sampling, and above 1 where a code shares more than its grid entropy",
 )
 def separability(
     evidence: Evidence,

@@ -29,6 +29,7 @@ from unweave.score import Score
     identity_tolerance=0.01,
     order_tolerance=0.02,
     version=2,
+    raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
 )
 def r2(
     evidence: Evidence,

@@ -28,6 +28,7 @@ from unweave.score import Score
     fails_when="rows are few for the number of codes and classes",
     identity_tolerance=0.05,
     order_tolerance=0.03,
+    raw_range="below 0, without a limit, where held-out rows are predicted worse than by the shares of the classes",
 )
 def infomec_explicitness(
     evidence: Evidence,

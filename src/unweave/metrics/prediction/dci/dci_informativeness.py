@@ -29,6 +29,7 @@ from unweave.score import Score
         "rows are few for the probe, codes mix factors (a lossless mixing of 5 gets .86, as if it lost something), or "
         "entanglement is the question (.86 is far from the 0 of noise)"
     ),
+    raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
 )
 def dci_informativeness(
     evidence: Evidence,

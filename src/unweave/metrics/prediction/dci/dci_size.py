@@ -26,6 +26,7 @@ def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
     cost="none",
     fails_when="it stands alone: it counts columns, so noise of the right width gets full marks",
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
+    raw_range="above 1 with more codes than factors need: it is the size of the codes over that of the factors",
 )
 def dci_size(evidence: Evidence) -> Score:
     """Number of factors per code, counting only those that vary.
