@@ -205,7 +205,10 @@ def test_input_is_copied():
         ([[1, 2], [3]], "rows have different lengths: pass a table in which every row has as many values"),
         ({"a": [1, 2], "b": [1]}, r"columns have different lengths \(1, 2\): every column needs one value per row"),
         ({"a": 1}, r"Factor 'a' has shape \(\): give every row one value"),
-        ({"a": np.zeros((3, 2))}, "Factor 'a' does not sum to one in 3 rows .*pass probabilities"),
+        (
+            {"a": np.zeros((3, 2))},
+            "Factor 'a', a table read as probabilities of .*, does not sum to one in 3 rows .*pass probabilities",
+        ),
         (pl.DataFrame({"a": [[1, 2], [3, 4]]}), "Factor 'a' holds an object of type ndarray in row 0.*convert"),
         (pl.DataFrame({"a": [[1, 2], [3, 4]]}, schema={"a": pl.Array(pl.Int64, 2)}), "Factor 'a' has shape"),
         (np.array([1j, 2]), "Factor 'factor 0' has type complex128, which is neither number nor text: convert"),

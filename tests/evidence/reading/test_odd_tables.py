@@ -39,7 +39,7 @@ def test_code_groups_take_numbers():
 def test_a_factor_of_several_columns_is_told_what_to_do():
     positions = np.random.default_rng(0).normal(size=(30, 2))
     for table in (positions, np.abs(positions)):
-        with pytest.raises(EvidenceError, match=r"'position' .*a name of its own if these are several"):
+        with pytest.raises(EvidenceError, match=r"'position', .*a name of its own if these are several"):
             Evidence({"position": table}, ROWS)
 
 

@@ -31,7 +31,7 @@ from unweave.score import Score
     needs=("posterior",),
     min_rows=20,
     best=0.0,
-    chance=0.84,
+    chance=0.71,
     cost="n m bins masses and n m^2 counts",
     fails_when="rows are few for the bins squared (the joint entropy stays below log n), or spare codes are noise",
     reference=REFERENCE,
