@@ -122,4 +122,4 @@ def test_the_decision_page_shows_the_scores_of_today():
     spec = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
     pictures = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pictures)
-    assert pictures.score_table() in (DOCS / "which-metric.md").read_text(encoding="utf-8"), "run docs/pictures.py"
+    assert pictures.score_table() in (DOCS / "which-metric.md").read_text(encoding="utf-8"), "run `make docs`"
