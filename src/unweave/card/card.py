@@ -16,6 +16,9 @@ from unweave.evidence.reading.columns import quoted
 HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
     "codes": "pass the codes",
+    "dense codes": (
+        "pass codes.toarray() if it fits in memory, or use mcc, sap, mig or another metric that takes sparse codes"
+    ),
     "posterior": "pass codes=Posterior(mean, std)",
     "decoder": "pass decoder=",
     "reference": "pass reference=, another decoder",
@@ -50,6 +53,7 @@ class CardFields(TypedDict):
     identity_tolerance: NotRequired[float]
     order_tolerance: NotRequired[float]
     takes_factor_tables: NotRequired[bool]
+    takes_sparse_codes: NotRequired[bool]
     variants: NotRequired[tuple[Variant, ...]]
     raw_range: NotRequired[str]
     version: NotRequired[int]
@@ -64,9 +68,10 @@ class Card:
     pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
-    table of probabilities p(y | x); others need labels. ``variants`` list option values with which bounds, best and
-    chance are others; `under` gives the card that holds for the options at hand. ``raw_range`` says how far the number
-    as computed may lie outside the bounds, and why; empty where it does not.
+    table of probabilities p(y | x); others need labels. ``takes_sparse_codes`` says whether codes may be a sparse
+    matrix. ``variants`` list option values with which bounds, best and chance are others; `under` gives the card that
+    holds for the options at hand. ``raw_range`` says how far the number as computed may lie outside the bounds, and
+    why; empty where it does not.
     """
 
     name: str
@@ -86,6 +91,7 @@ class Card:
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0
     takes_factor_tables: bool = False
+    takes_sparse_codes: bool = False
     variants: tuple[Variant, ...] = ()
     raw_range: str = ""
     version: int = 1
@@ -118,7 +124,9 @@ class Card:
 
     def lacking(self, evidence: Evidence) -> Need | None:
         """The first thing this metric needs that was not given, such as nuisances or a posterior."""
-        return next((need for need in self.needs if not _has(evidence, need)), None)
+        lacking = next((need for need in self.needs if not _has(evidence, need)), None)
+        sparse = lacking is None and evidence.sparse_codes is not None and "codes" in self.needs
+        return "dense codes" if sparse and not self.takes_sparse_codes else lacking
 
     def refusal(self, evidence: Evidence) -> str | None:
         """One sentence when the evidence lacks what this metric needs, else None."""
@@ -147,6 +155,8 @@ class Card:
 
 def _has(evidence: Evidence, need: Need) -> bool:
     """Whether the evidence has what a card asks for."""
+    if need == "codes" and evidence.sparse_codes is not None:
+        return True
     if need in ("factors", "codes", "nuisances"):
         return bool(getattr(evidence, need).shape[1])
     return getattr(evidence, need) is not None

@@ -10,7 +10,7 @@ from typing import Literal
 from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding
 
-Need = Literal["factors", "codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
 NamedChance = Literal["by permutation", "no pairing"]
 Chance = float | NamedChance | Callable[[int, int, int], float]

@@ -45,14 +45,17 @@ def assured(
         about = f" of {name}" if len(evidences) > 1 else ""
         allowance = plans[name].begin()
         progress.step(f"diagnosis{about}", plans[name].seconds_of_diagnosis)
-        diagnosis = diagnose(evidence)
+        dense = evidence.sparse_codes is None
+        diagnosis = diagnose(evidence if dense else evidence.factors_alone())
         known["diagnosis"][name] = diagnosis.to_dict()
         watch = progress.counted_step(f"intervals{about}", plans[name].seconds_of_parts)
         of_parts[name] = part_scores(known_scores, evidence, quota=allowance.parts, n_jobs=n_jobs, watch=watch)
         watch = progress.counted_step(f"noise floors{about}", plans[name].seconds_of_draws)
         floors = noise_floors(known_scores, evidence, quota=allowance.draws, n_jobs=n_jobs, watch=watch)
         progress.step(f"verdicts{about}", plans[name].seconds_of_trials)
-        judged = verdicts(metrics, scores, evidence, diagnosis, floors, untried=allowance.untried)
+        judged = verdicts(
+            metrics, scores, evidence, diagnosis, floors, untried=allowance.untried if dense else tuple(metrics)
+        )
         for label, found in of_parts[name].items():
             beside[name, label] = {
                 "noise_floor": floors[label],

@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse.sparse_columns import SparseColumns
 from unweave.evidence.posterior import Posterior
+from unweave.evidence.reading.columns import EvidenceError
 from unweave.evidence.samplers import Sampler, Unpaired
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, shuffled_rows, train_and_test_rows
 
@@ -21,6 +23,7 @@ class Derivable:
     factors: FloatArray
     factor_tables: dict[str, FloatArray]
     codes: FloatArray
+    sparse_codes: SparseColumns | None
     posterior: Posterior | None
     nuisances: FloatArray
     row_groups: Rows | None
@@ -31,9 +34,17 @@ class Derivable:
 
     def _seal(self) -> None:
         """Make the arrays read-only: what is remembered of them stays true."""
-        for array in (self.factors, self.codes, self.nuisances, self.kept_rows, self.row_groups):
+        for name in ("factors", "codes", "nuisances", "kept_rows", "row_groups"):
+            array = self.__dict__.get(name)
             if array is not None:
                 array.flags.writeable = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "codes" and self.__dict__.get("sparse_codes") is not None:
+            raise EvidenceError(
+                "This needs dense codes and the codes are sparse: pass codes.toarray() if it fits in memory."
+            )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_memo" in self.__dict__:
@@ -99,17 +110,19 @@ class Derivable:
         """
         posterior = codes if isinstance(codes, Posterior) else None
         points = codes.table.values if isinstance(codes, Posterior) else codes
-        return self._with(codes=points, posterior=posterior, sampler=sampler, _permuted_from=None)
+        return self._with(codes=points, posterior=posterior, sparse_codes=None, sampler=sampler, _permuted_from=None)
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone."""
         index = np.arange(self.n_rows)[index]  # a mask or a list will do
+        sparse = self.sparse_codes
+        codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
         return self._with(
             n_rows=index.size,
             kept_rows=self.kept_rows[index],
             factors=self.factors[index],
             factor_tables={name: table[index] for name, table in self.factor_tables.items()},
-            codes=self.codes[index],
+            **codes,
             nuisances=self.nuisances[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
@@ -131,7 +144,8 @@ class Derivable:
 
     def factors_alone(self) -> Self:
         """The same factors without codes, which are most of the memory."""
-        return self._with(codes=self.codes[:, :0], code_names=(), code_groups={}, posterior=None)
+        nothing = np.empty((self.n_rows, 0))
+        return self._with(codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None)
 
     def keeping(self, given_rows: Rows) -> Self:
         """The evidence of these among the rows given at first; the others count as dropped.

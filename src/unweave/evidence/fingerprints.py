@@ -17,7 +17,9 @@ def fingerprint_of(evidence: Evidence) -> str:
     """Digest of all that a score can depend on."""
     digest = hashlib.blake2b(digest_size=16)
     spreads = () if evidence.posterior is None else evidence.posterior.spreads
-    tables = (evidence.factors, evidence.codes, evidence.nuisances, *spreads, *evidence.factor_tables.values())
+    sparse = evidence.sparse_codes
+    codes = (evidence.codes,) if sparse is None else (sparse.values, np.asarray(sparse.rows, np.int64), sparse.starts)
+    tables = (evidence.factors, *codes, evidence.nuisances, *spreads, *evidence.factor_tables.values())
     for array in tables:
         digest.update(repr(array.shape).encode())
         digest.update(np.ascontiguousarray(array.T).data)

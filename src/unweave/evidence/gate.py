@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Unpack
 
 import numpy as np
 
+from unweave.estimators.sparse.sparse_columns import SparseColumns
 from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.derived import Derivable
 from unweave.evidence.fingerprints import fingerprint_of
@@ -17,6 +19,7 @@ from unweave.evidence.reading.columns import Levels, constant_names
 from unweave.evidence.reading.extremes import refuse_extremes, within_reach
 from unweave.evidence.reading.inputs import Inputs, names_of, read_inputs, values_of
 from unweave.evidence.reading.missing import rows_without_missing
+from unweave.evidence.reading.sparse_codes import code_names_of, constant_columns, is_sparse, sparse_columns
 from unweave.evidence.splits import renumbered
 
 
@@ -28,9 +31,10 @@ class Evidence(Derivable):
     factors : table, n x d
         The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
         factor may be a table of probabilities p(y | x), n x k, of its k values.
-    codes : table, n x m, or `Posterior`
+    codes : table, n x m, sparse matrix, or `Posterior`
         What was learned. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75 are
-        held in another unit.
+        held in another unit. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: metrics that
+        take such codes use it as it is, and others say so.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
@@ -64,7 +68,8 @@ class Evidence(Derivable):
     @with_option_signature
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
         refuse_unknown_options(options, OPTION_NAMES, "Evidence")
-        given = read_inputs(factors, codes, options)
+        sparse = sparse_columns(codes) if is_sparse(codes) else None
+        given = read_inputs(factors, codes if sparse is None else None, options, sparse)
         n_given = given.n_rows
         kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
         self.kept_rows = np.arange(n_given) if kept is None else kept
@@ -72,7 +77,10 @@ class Evidence(Derivable):
         self.n_dropped = n_given - self.n_rows
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
         self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(given, options.get("kinds"))
+        self.sparse_codes: SparseColumns | None = None
         self._hold(given.rows(kept))
+        if sparse is not None:
+            self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
         self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
         self.decoder = decoder_of(options.get("decoder"))
         self.reference = decoder_of(options.get("reference"))
@@ -97,6 +105,11 @@ class Evidence(Derivable):
         self.nuisance_names: tuple[str, ...] = names_of(inputs.nuisances)
         self.row_groups = renumbered(inputs.row_groups.values[:, 0]) if inputs.row_groups else None
 
+    def _hold_sparse(self, codes: SparseColumns, names: Sequence[str] | None) -> None:
+        """Keep sparse codes in the place of dense ones, which nobody can then ask for."""
+        del self.codes
+        self.sparse_codes, self.code_names = codes, code_names_of(codes.shape[1], names)
+
     @property
     def n_factors(self) -> int:
         """Number of factors, d."""
@@ -105,7 +118,7 @@ class Evidence(Derivable):
     @property
     def n_codes(self) -> int:
         """Number of codes, m."""
-        return self.codes.shape[1]
+        return self.codes.shape[1] if self.sparse_codes is None else self.sparse_codes.shape[1]
 
     @property
     def kinds(self) -> tuple[FactorKind, ...]:
@@ -122,6 +135,8 @@ class Evidence(Derivable):
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry nothing."""
+        if self.sparse_codes is not None:
+            return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
         return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property

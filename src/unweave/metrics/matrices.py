@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import MetricUndefined
 from unweave.estimators.dependence import correlation as correlations
-from unweave.estimators.dependence.correlation import Correlation
+from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
 from unweave.estimators.information.entropy import label_entropies
 from unweave.estimators.information.information_protocols import FactorLabels, Information
+from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.estimators.protocol_defaults import own_or_default
+from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
+from unweave.estimators.sparse.sparse_histogram import sparse_information_matrix
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
 
@@ -32,6 +35,8 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     """Which codes vary as points; a posterior of constant mean has only its width, which metrics of points ignore."""
+    if evidence.sparse_codes is not None:
+        return ~np.isin(evidence.code_names, evidence.dead_codes)
     return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
 
 
@@ -88,7 +93,12 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     categorical one through its levels (multiple correlation). Where the correlation takes several functions of a
     column, it is the largest canonical correlation.
     """
-    bases, codes = factor_bases(evidence, correlation), _code_columns(evidence, correlation)
+    bases = factor_bases(evidence, correlation)
+    if evidence.sparse_codes is not None and isinstance(correlation, (Pearson, Spearman)):
+        matrix = sparse_correlation_matrix(bases, evidence.sparse_codes, isinstance(correlation, Spearman))
+        matrix[:, ~varying(evidence)] = np.nan
+        return matrix
+    codes = _code_columns(evidence, correlation)
     if codes is not None:
         matrix = correlations.multiple_correlation_matrix(bases, *codes)
     else:  # bases of all codes would take too much memory to keep
@@ -176,18 +186,34 @@ class ObservedColumns:
 @memoised(on="codes")
 def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
     """Entropy of every code's labels, or of its posterior on a grid; refused by estimators that have neither."""
+    if evidence.sparse_codes is not None:
+        return _sparse_information(evidence, estimator)[1]
     return own_or_default(Information.code_entropies, estimator)(ObservedColumns(evidence))
+
+
+@memoised(on="both")
+def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[FloatArray, FloatArray]:
+    """Mutual information and entropies of sparse codes, whose zeros are a bin like any other."""
+    if not isinstance(estimator, Histogram) or estimator.bias_correction:
+        raise MetricUndefined("Sparse codes are counted in bins: use Histogram(bins), or pass codes.toarray().")
+    assert evidence.sparse_codes is not None
+    labels = factor_labels(evidence, estimator)
+    return sparse_information_matrix(evidence.sparse_codes, labels, estimator.bins, estimator.binning)
 
 
 @memoised(on="codes")
 def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
     """I(Z_j; X) of every code: how much it holds of the data."""
+    if evidence.sparse_codes is not None:
+        return code_entropies(evidence, estimator)
     return own_or_default(Information.held_information, estimator)(ObservedColumns(evidence))
 
 
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
     """Mutual information of every code with every factor, in nats."""
+    if evidence.sparse_codes is not None:
+        return _sparse_information(evidence, estimator)[0]
     return own_or_default(Information.information_matrix, estimator)(ObservedColumns(evidence))
 
 

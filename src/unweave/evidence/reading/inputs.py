@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse.sparse_columns import SparseColumns
 from unweave.evidence.options import EvidenceOptions
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.reading.columns import EvidenceError
@@ -30,6 +31,7 @@ class Inputs:
     posterior: Posterior | None
     nuisances: Table | None
     row_groups: Table | None
+    n_sparse_rows: int | None = None
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -46,7 +48,14 @@ class Inputs:
     @property
     def n_rows(self) -> int:
         """Number of rows that all tables have; raises where they differ."""
-        return common_length(self.tables)
+        n_rows = common_length(self.tables) if self.tables or self.n_sparse_rows is None else self.n_sparse_rows
+        if self.n_sparse_rows not in (None, n_rows):
+            first = next(iter(self.tables))
+            raise EvidenceError(
+                f"The rows do not pair up: {first} have {n_rows} rows, sparse codes have {self.n_sparse_rows} rows; "
+                "pass the same samples in the same order."
+            )
+        return n_rows
 
     def rows(self, kept: Rows | None) -> Inputs:
         """The inputs of these rows, or of all."""
@@ -67,7 +76,9 @@ class Inputs:
         )
 
 
-def read_inputs(factors: object, codes: object, options: EvidenceOptions) -> Inputs:
+def read_inputs(
+    factors: object, codes: object, options: EvidenceOptions, sparse: SparseColumns | None = None
+) -> Inputs:
     """Tables of factors, codes and whatever the options hold about the same samples.
 
     >>> read_inputs({"size": [1.0, 2.0]}, [[3.0], [4.0]], {}).n_rows
@@ -84,8 +95,9 @@ def read_inputs(factors: object, codes: object, options: EvidenceOptions) -> Inp
         posterior=posterior,
         nuisances=None if nuisances is None else read_table(nuisances, "nuisance"),
         row_groups=None if row_groups is None else group_table(row_groups),
+        n_sparse_rows=None if sparse is None else sparse.n_rows,
     )
-    nothing_else = options.get("decoder") is None and options.get("sampler") is None
+    nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups"} and nothing_else:
         raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
     return inputs

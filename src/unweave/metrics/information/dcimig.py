@@ -30,6 +30,7 @@ from unweave.score import Score
     reference="Sepliarskaia et al. (2019), 'How to not measure disentanglement'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
+    takes_sparse_codes=True,
 )
 def dcimig(
     evidence: Evidence,

@@ -32,6 +32,7 @@ from unweave.score import Score
     reference="Chen et al. (2018), 'Isolating sources of disentanglement in VAEs'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
+    takes_sparse_codes=True,
 )
 def mig(
     evidence: Evidence,

@@ -34,6 +34,7 @@ from unweave.score import Score
     reference="Li et al. (2020), 'Progressive learning and disentanglement of hierarchical representations'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
+    takes_sparse_codes=True,
 )
 def mig_sup(
     evidence: Evidence,

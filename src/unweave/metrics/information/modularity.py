@@ -30,6 +30,7 @@ from unweave.score import Score
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,
+    takes_sparse_codes=True,
 )
 def modularity(
     evidence: Evidence,

@@ -42,6 +42,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
         "ICA'; Khemakhem et al. (2020), 'Variational autoencoders and nonlinear ICA'"
     ),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
+    takes_sparse_codes=True,
 )
 def mcc(
     evidence: Evidence,

@@ -38,6 +38,7 @@ from unweave.score import Score
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,
     order_tolerance=0.01,
+    takes_sparse_codes=True,
 )
 def sap(
     evidence: Evidence,

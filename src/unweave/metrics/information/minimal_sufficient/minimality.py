@@ -36,6 +36,7 @@ CODE_SCALE = Histogram(20, "equal_width")
     chance="by permutation",
     cost="n m d counts, shared with sufficiency for the same estimator",
     fails_when="codes are finer than the factors, or their bins than the question (the number is of this resolution)",
+    takes_sparse_codes=True,
 )
 def minimality(
     evidence: Evidence,

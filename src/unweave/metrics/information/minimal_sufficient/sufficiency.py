@@ -40,6 +40,7 @@ BINS_MATTER = 0.05
         "codes are many and rows few (the best of many is taken), or a factor needs several codes; bins of equal mass "
         "cut codes of few values anywhere, so the score may fall as factors depend more on each other"
     ),
+    takes_sparse_codes=True,
 )
 def sufficiency(
     evidence: Evidence,

@@ -1,0 +1,24 @@
+"""Codes as detectors of concepts: what is asked of sparse autoencoders.
+
+Concepts are factors of two values. Each function takes them (n x d) and the codes (n x m, dense or sparse), and gives
+numbers for every concept, the code they belong to, and what random codes would get.
+"""
+
+from unweave.metrics.concepts.code_usage import CodeUsage, code_usage
+from unweave.metrics.concepts.dictionary_matching import DictionaryMatching, dictionary_matching
+from unweave.metrics.concepts.k_sparse_probing import SparseProbes, k_sparse_probing
+from unweave.metrics.concepts.single_codes import SingleCodes, single_codes
+from unweave.metrics.concepts.splitting import SplitConcepts, split_concepts
+
+__all__ = [
+    "CodeUsage",
+    "DictionaryMatching",
+    "SingleCodes",
+    "SparseProbes",
+    "SplitConcepts",
+    "code_usage",
+    "dictionary_matching",
+    "k_sparse_probing",
+    "single_codes",
+    "split_concepts",
+]

@@ -1,0 +1,34 @@
+"""Concepts and codes as every function of this room reads them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence.reading.columns import quoted
+
+
+def concepts_and_codes(concepts: object, codes: object) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
+    """Concepts as 0 and 1 (n x d), their names, and the codes by columns.
+
+    >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
+    [[0.0], [1.0], [1.0]]
+    """
+    evidence = Evidence(concepts, codes)
+    columns = np.empty((evidence.n_rows, evidence.n_factors))
+    for j, name in enumerate(evidence.factor_names):
+        values = np.unique(evidence.factors[:, j])
+        if values.size != 2:
+            raise EvidenceError(
+                f"Concept {quoted(name)} has {values.size} values: a concept has two, such as 0 for absent and 1 for "
+                "present."
+            )
+        columns[:, j] = evidence.factors[:, j] == values[1]
+    if evidence.sparse_codes is not None:
+        return columns, evidence.factor_names, evidence.sparse_codes
+    dense = evidence.codes
+    rows, places = np.nonzero(dense.T)[::-1]
+    starts = np.r_[0, np.cumsum(np.bincount(places, minlength=dense.shape[1]))]
+    return columns, evidence.factor_names, SparseColumns(len(dense), dense[rows, places], rows, starts)

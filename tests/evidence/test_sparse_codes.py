@@ -1,0 +1,86 @@
+"""Sparse codes: the numbers of the dense ones, for every metric that takes both; others say so in one sentence."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from unweave import Evidence, evaluate
+from unweave.card import MetricUndefined
+from unweave.evidence import EvidenceError
+from unweave.metrics import CATALOGUE, mcc, r2
+
+RNG = np.random.default_rng(0)
+CONCEPTS = (RNG.random((400, 3)) < 0.3).astype(float)
+DENSE = np.where(RNG.random((400, 9)) < 0.2, RNG.normal(size=(400, 9)).round(1), 0.0)
+DENSE[:, :3] += CONCEPTS * RNG.random((400, 3))
+DENSE[:, 7] = 0.0
+TAKING = [name for name, entry in CATALOGUE.items() if entry.card.takes_sparse_codes]
+
+
+@pytest.mark.parametrize("name", TAKING)
+@pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+def test_sparse_equals_dense(name, container):
+    dense, found = CATALOGUE[name](CONCEPTS, DENSE), CATALOGUE[name](CONCEPTS, container(DENSE))
+    assert found.raw == pytest.approx(dense.raw, abs=1e-10)
+    for part, numbers in dense.parts.items():
+        np.testing.assert_allclose(found.parts[part], numbers, atol=1e-10)
+
+
+def test_ranks_with_ties_at_zero_are_exact():
+    dense = mcc(CONCEPTS, DENSE, correlation="spearman").parts["correlation_matrix"]
+    found = mcc(CONCEPTS, sparse.csr_array(DENSE), correlation="spearman").parts["correlation_matrix"]
+    np.testing.assert_allclose(found, dense, atol=1e-12)
+
+
+def test_torch_tensors_stay_sparse():
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(DENSE)
+    for given in (tensor.to_sparse(), tensor.to_sparse_csr()):
+        assert Evidence(CONCEPTS, given).sparse_codes is not None
+        assert mcc(CONCEPTS, given).raw == pytest.approx(mcc(CONCEPTS, DENSE).raw, abs=1e-12)
+
+
+def test_duplicates_are_summed_and_wide_indices_and_stored_zeros_are_read():
+    entries = sparse.coo_array(DENSE)
+    rows, columns = (np.r_[place, place, [5]].astype(np.int64) for place in entries.coords)
+    values = np.r_[entries.data / 2, entries.data / 2, [0.0]]
+    doubled = sparse.coo_array((values, (rows, columns)), shape=DENSE.shape)
+    evidence = Evidence(CONCEPTS, doubled)
+    assert evidence.dead_codes == ("code 7",)
+    np.testing.assert_allclose(evidence.sparse_codes.dense(slice(0, 9)), DENSE)
+
+
+def test_rows_follow_splits_parts_and_missing_factors():
+    missing = CONCEPTS.copy()
+    missing[4, 0] = np.nan
+    evidence = Evidence(missing, sparse.csr_array(DENSE), missing="drop")
+    np.testing.assert_array_equal(evidence.sparse_codes.dense(slice(0, 9)), np.delete(DENSE, 4, axis=0))
+    part = evidence.leaving_out(np.arange(100))
+    assert mcc(part).raw == pytest.approx(mcc(np.delete(CONCEPTS, 4, 0)[100:], np.delete(DENSE, 4, 0)[100:]).raw)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (sparse.csr_array(np.where(DENSE > 1.5, np.nan, DENSE)), r"Code \d of the sparse codes is nan in row \d+"),
+        (sparse.csr_array(DENSE[:300]), "factors have 400 rows, sparse codes have 300 rows"),
+        (sparse.csr_array(DENSE * 1j), "complex numbers"),
+        (sparse.csr_array((400, 0)), r"shape \(400, 0\)"),
+    ],
+)
+def test_bad_input_says_what_and_where(given, said):
+    with pytest.raises(EvidenceError, match=said):
+        Evidence(CONCEPTS, given)
+
+
+def test_other_metrics_refuse_and_name_those_that_take_it():
+    with pytest.raises(MetricUndefined, match=r"r2 needs dense codes.*pass codes.toarray\(\).*or use mcc, sap, mig"):
+        r2(CONCEPTS, sparse.csr_array(DENSE))
+
+
+def test_an_evaluation_of_sparse_codes_has_floors_and_intervals():
+    found = evaluate(CONCEPTS, sparse.csr_array(DENSE), metrics=["mcc", "mig"], budget=60)
+    for row in found.rows:
+        assert row.interval.defined
+        assert row.noise_floor.floor < row.score.raw
+    assert len(set(evaluate(CONCEPTS, sparse.csr_array(DENSE), quick=True).labels) & set(TAKING)) > 0
