@@ -295,7 +295,7 @@ def test_progress_tells_every_step_and_draw(monkeypatch):
     assert texts[-2:] == ["verdicts of b", "comparisons"]
 
 
-def test_progress_of_one_representation_does_not_name_it(monkeypatch):
+def test_one_representation_is_neither_named_nor_compared(monkeypatch):
     said = []
 
     @contextlib.contextmanager
@@ -303,7 +303,8 @@ def test_progress_of_one_representation_does_not_name_it(monkeypatch):
         yield Progress(lambda text, done: said.append(text.split(":")[0]))
 
     monkeypatch.setattr(loop, "progress_bar", recorded)
-    evaluate(FACTORS, CODES, metrics="mcc", budget=0.0)
+    found = evaluate(FACTORS, CODES, metrics="mcc", budget=0.0)
+    assert not {"comparison", "comparisons"} & {*said, *found.data}
     assert {"noise floors", "intervals", "verdicts"} <= set(said)
     assert not [text for text in said if " of " in text]
 
