@@ -93,6 +93,13 @@ def test_three_hundred_inputs():
     assert set(counts) == ALLOWED
 
 
+@pytest.mark.parametrize("seed", [4338, 7333, 7636, 9955])
+def test_inputs_that_once_went_wrong(seed):
+    """A std of 1e300 (endless recursion), a quantile of 50, a warning of scikit-learn, an estimator as adjacency."""
+    name, factors, codes, options, _ = draw(seed)
+    assert outcome(name, factors, codes, options)[0] in ALLOWED
+
+
 @pytest.mark.slow
 def test_twenty_thousand_inputs(capsys):
     counts, problems = counted(range(300, 20_300))

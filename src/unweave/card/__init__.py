@@ -3,7 +3,7 @@
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError
 from unweave.card.metric_decorator import Metric, metric, seed_from
-from unweave.card.option_values import Count, Seed, Several, Share
+from unweave.card.option_values import Count, Quantile, Seed, Several, Share
 from unweave.card.vocabulary import ANY_KIND, Assumption, Chance, Equivalence, Need, Variant
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "MetricError",
     "MetricUndefined",
     "Need",
+    "Quantile",
     "Seed",
     "Several",
     "Share",

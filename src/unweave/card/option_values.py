@@ -35,12 +35,13 @@ class Within:
         return bool(self.least <= value < self.below)
 
     def __str__(self) -> str:
-        return f"from {self.least:g}" + ("" if math.isinf(self.below) else f" and below {self.below:g}")
+        return f"from {self.least:g}" + ("" if math.isinf(self.below) else f" and below {self.below:.6g}")
 
 
 Count = Annotated[int, Within(1)]
 Several = Annotated[int, Within(2)]
 Share = Annotated[float, Within(0, 1)]
+Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
 Seed = Annotated[int, Within(0)] | np.random.Generator | None
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.evidence.reading.batches import gathered
@@ -14,6 +15,7 @@ from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.probabilities import probability_table
 from unweave.evidence.reading.tables import Table, common_index, read_numbers
 
+LARGEST_SPREAD = 1e150
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
@@ -218,7 +220,18 @@ def _positive(spread: Table) -> Table:
             f"{int((spread.values[:, below[0]] <= 0).sum())} rows: pass logarithms of variances as log_variance, "
             "or plain codes where the encoder is deterministic."
         )
+    extreme = np.flatnonzero(_beyond(spread.values).any(axis=0))
+    if extreme.size:
+        raise EvidenceError(
+            f"The posterior's std of code {quoted(spread.names[extreme[0]])} lies beyond {1 / LARGEST_SPREAD:g} to "
+            f"{LARGEST_SPREAD:g}, where floats cannot hold its square: state the codes in other units."
+        )
     return spread
+
+
+def _beyond(std: FloatArray) -> NDArray[np.bool_]:
+    """Finite numbers whose squares floats cannot hold; infinite ones are named elsewhere."""
+    return np.isfinite(std) & ((std > LARGEST_SPREAD) | (std < 1 / LARGEST_SPREAD))
 
 
 def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:

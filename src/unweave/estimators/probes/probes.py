@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,8 @@ class BoostedTrees(ByScikitLearn, Probe):
         seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
         binned, models, gains = seen(codes), [], np.zeros(firsts.size)
         # one thread: gradient sums over several would be rounded in another order
-        with threadpool_limits(1, user_api="openmp"):
+        with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The number of unique classes")  # the kind of a factor is stated
             for target in targets:
                 model = kind(
                     max_iter=self.n_trees,

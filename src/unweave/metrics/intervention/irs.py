@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from unweave.card import Seed, Several, metric, seed_from
+from unweave.card import Quantile, Seed, Several, metric, seed_from
 from unweave.estimators.information.binning import Binning
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -51,7 +51,7 @@ def irs(
     *,
     bins: Several = 20,
     binning: Binning = "equal_mass",
-    quantile: float = 0.99,
+    quantile: Quantile = 0.99,
     overall: Literal["quantile", "largest"] = "quantile",
     values: Literal["mass", "alike"] = "mass",
     scale: Scale = "values",

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
-from unweave.evidence import Evidence
+from unweave.evidence import Evidence, EvidenceError
 
 
 def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
@@ -23,9 +23,12 @@ def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
 
 def as_given(adjacency: ArrayLike, evidence: Evidence) -> FloatArray:
     """The adjacency as an array of 0 and 1, one row for every code and one column for every factor."""
-    expected = np.asarray(adjacency, dtype=np.float64)
+    try:
+        expected = np.asarray(adjacency, dtype=np.float64)
+    except (TypeError, ValueError):
+        expected = np.empty(0)
     if expected.shape != (evidence.n_codes, evidence.n_factors) or not np.isin(expected, (0.0, 1.0)).all():
-        raise ValueError(
+        raise EvidenceError(
             f"adjacency has shape {expected.shape}: pass 0 or 1 for each of {evidence.n_codes} codes (rows) "
             f"and {evidence.n_factors} factors (columns)."
         )
