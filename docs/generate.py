@@ -1,6 +1,6 @@
-"""Write what follows from the cards: the README's metric table, a page for every metric, and the audit's tables.
+"""Write what follows from the cards: tables of the panel, a page for every metric, and the audit's tables.
 
-With ``--demo`` the README's demo is run and written as well; it takes a minute, and its draws depend on the machine.
+With ``--demo`` the README's example and the demo in docs/report.md are run and written as well, which takes minutes.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.card import Card
 from unweave.card.explanation import explained
-from unweave.cli.circuit_demo import circuit_encoders, introduction
+from unweave.cli.circuit_demo import DEMO_BUDGET, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
@@ -30,20 +31,9 @@ TABLE_3 = {
 }
 
 
-def metric_table() -> str:
-    """The README's table, one line a card."""
-    lines = ["| metric | measures | full marks up to | what it says |", "| --- | --- | --- | --- |"]
-    return "\n".join([*lines, *(_line(entry.card) for entry in CATALOGUE.values())])
-
-
-def _line(card: Card) -> str:
-    page = f"[`{card.name}`](docs/metrics/{card.name}.md)"
-    return f"| {page} | {card.measures} | {card.equivalence} | {card.summary} |"
-
-
-def panel_table() -> str:
-    """The questions with the metrics of the panel that answer them."""
-    named = [(question.text, [f"[`{name}`](metrics/{name}.md)" for name in question.panel]) for question in QUESTIONS]
+def panel_table(folder: str) -> str:
+    """The questions with the metrics of the panel that answer them; pages of metrics are in this folder."""
+    named = [(question.text, [f"[`{name}`]({folder}/{name}.md)" for name in question.panel]) for question in QUESTIONS]
     lines = ["| question | metrics of the panel, in order of preference |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
 
@@ -72,7 +62,16 @@ def with_metric_pages(settings: str) -> str:
 
 def demo_output() -> str:
     """What `unweave demo` prints."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=5.0)}\n```"
+    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=DEMO_BUDGET)}\n```"
+
+
+def example_output(readme: str) -> str:
+    """The answer that the README's example prints; the table of all metrics, which follows it, is left out."""
+    example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert example, "the README has no example"
+    found: dict[str, Any] = {}
+    exec(example[1].split("print(")[0], found)
+    return f"```\n{str(found['evaluation']).partition('All metrics')[0].rstrip()}\n```"
 
 
 def paper_table() -> str:
@@ -94,7 +93,8 @@ def with_part(text: str, name: str, part: str) -> str:
 def documents(with_demo: bool) -> dict[Path, str]:
     """Path and content of everything that is generated."""
     readme = ROOT / "README.md"
-    text = with_part(readme.read_text(encoding="utf-8"), "metrics", metric_table())
+    report = ROOT / "docs" / "report.md"
+    text = with_part(readme.read_text(encoding="utf-8"), "panel", panel_table("docs/metrics"))
     pages = {
         ROOT / "docs" / "metrics" / f"{name}.md": f"# {name}\n\n```\n{explained(entry)}\n```\n"
         for name, entry in CATALOGUE.items()
@@ -106,10 +106,13 @@ def documents(with_demo: bool) -> dict[Path, str]:
     pages[audit] = with_part(pages[audit], "further", further_table(read_table()))
     pages[audit] = with_part(pages[audit], "table 3", paper_table())
     panel = ROOT / "docs" / "panel.md"
-    pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table())
+    pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table("metrics"))
     pages[panel] = re.sub(r"version \d+\.", f"version {PANEL_VERSION}.", pages[panel])
     pages[ROOT / "docs" / "claims.md"] = ledger_page()
-    return {readme: with_part(text, "demo", demo_output()) if with_demo else text, **pages}
+    if with_demo:
+        text = with_part(text, "answer", example_output(text))
+        pages[report] = with_part(report.read_text(encoding="utf-8"), "demo", demo_output())
+    return {readme: text, **pages}
 
 
 def main(arguments: list[str]) -> None:

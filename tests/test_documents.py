@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import unweave
+from unweave.cli.circuit_demo import circuit_encoders, introduction
+from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
@@ -21,14 +23,33 @@ def test_up_to_date(path):
     assert path.read_text(encoding="utf-8") == DOCUMENTS[path], "run `make docs`"
 
 
-def test_readme_example_runs(capsys, tmp_path, monkeypatch):
+def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch):
+    """Headline, factors and scores are those of the example, which is run without floors and intervals here."""
     monkeypatch.chdir(tmp_path)
-    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-    monkeypatch.setattr("unweave.evaluate", functools.partial(unweave.evaluate, budget=0.1))
-    exec(example.replace("2000", "300"), {})
-    printed = capsys.readouterr().out
-    assert "angle circular" in printed
-    assert "mcc" in printed
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- answer -->\n(.*?)\n<!-- /answer -->", readme, re.DOTALL)[1]
+    found = {}
+    monkeypatch.setattr("unweave.evaluate", functools.partial(unweave.evaluate, quick=True))
+    exec(re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1], found)
+    evaluation = found["evaluation"]
+    assert (tmp_path / "report.html").exists()
+    assert evaluation.answer["headline"] in shown
+    for row in evaluation.answer["factors"]:
+        line = next(line for line in shown.splitlines() if line.startswith(f" {row['factor']} "))
+        assert all(part in line for part in (row["found"], f"{row['share']:.2f}", row["obstacle"], *row["codes"]))
+    for line in (
+        line for line in shown.splitlines() if line.endswith(("trust", "caution", "do not use", "noise level"))
+    ):
+        metric = next(label for label in evaluation.labels if f" {label} " in line)
+        assert f"{evaluation[metric].value:.2f}" in line
+
+
+def test_the_page_on_reports_shows_the_demo():
+    report = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- demo -->\n(.*?)\n<!-- /demo -->", report, re.DOTALL)[1]
+    quick = str(compare(*circuit_encoders(1000), metrics=["mcc", "r2"], budget=0))
+    for line in (*introduction().splitlines(), quick.splitlines()[0], "   rescaled   1.000  1.000 to 1.000  trust"):
+        assert line in shown
 
 
 @pytest.mark.parametrize("name", generate.CATALOGUE)

@@ -115,6 +115,14 @@ class TestScore:
             assert word in result.stdout
         assert not set("\x1b\r━╸") & set(result.stdout)  # no colours, no progress bar
 
+    def test_names_by_option_and_from_the_file(self, run, folder):
+        np.savez(folder / "code names.npz", factors=FACTORS, codes=CODES, code_names=["left", "right"])
+        found = evaluation_of(run("score", "code names.npz", "--factor-names", "big, small", *QUICK, "--json"))
+        assert [factor["name"] for factor in found.data["factors"]] == ["big", "small"]
+        assert found.data["representations"]["codes"]["code_names"] == ["left", "right"]
+        found = evaluation_of(run("score", "code names.npz", "--code-names", "a,b", *QUICK, "--json"))
+        assert found.data["representations"]["codes"]["code_names"] == ["a", "b"]
+
     def test_metrics_with_options(self, run):
         found = evaluation_of(run("score", "both.npz", "--metrics", "mcc:correlation=spearman, r2:n_folds=3", "--json"))
         assert found.labels == ("mcc (correlation=spearman)", "r2 (n_folds=3)")

@@ -18,16 +18,16 @@ PAPERS = {
 }
 ROUNDING = 1e-5  # sums in another order
 FULL_MARKS = {
-    "permutation and scale": "for the factors in any order, each on any scale",
-    "elementwise": "for any one-to-one function of each factor alone, in any order",
-    "affine": "for any invertible affine map of all factors together",
-    "bijection": "for any one-to-one map of all factors together",
+    "permutation and scale": "if the codes are the factors up to permutation and scaling",
+    "elementwise": "if each code is a one-to-one function of one factor, in any order",
+    "affine": "if the codes are an invertible affine map of the factors",
+    "bijection": "if the codes are any one-to-one map of the factors",
     "any": "for any map of the factors",
 }
 
 
 def explained(entry: Metric) -> str:
-    """The card, what the numbers mean, the options and the formula, as text.
+    """What a high and a low value mean, an example, when to use it and when not, noise, formula, options, reference.
 
     >>> from unweave.metrics import mcc
     >>> explained(mcc).splitlines()[0]
@@ -36,37 +36,47 @@ def explained(entry: Metric) -> str:
     entry = getattr(entry, "func", entry)
     card = entry.card
     formula = inspect.getdoc(inspect.getmodule(entry)) or ""
-    meaning, options = _said_of(entry)
-    facts = {
-        "Measures": card.measures,
-        "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
-        **({"Raw scores": card.raw_range} if card.raw_range else {}),
-        "Full marks": _full_marks_in_words(card),
-        "Noise gets": chance_in_words(card),
-        "Needs": _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else ""),
-        "Factors": _factors_in_words(card),
-        "Row order": _order_in_words(card),
-        "Fails when": card.fails_when,
-        "Cost": card.cost,
-        "Reference": card.reference,
-        "Version": str(card.version),
-    }
-    lines = [f"{card.name}: {card.summary}", "", *([meaning, ""] if meaning else [])]
-    for name, fact in facts.items():
-        lines += textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12)
+    meaning, options, example = _said_of(entry)
     defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
-    lines += ["", formula, "", *textwrap.wrap(f"{'Options:':<12}{defaults}", 100, subsequent_indent=" " * 12)]
-    text = "\n".join([*lines, *(["", options] if options else [])])
+    needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
+    sections = [
+        *([meaning] if meaning else []),
+        *([f"Example:\n{example}"] if example else []),
+        _facts({"Use it for": card.measures, "Best score": _full_marks_in_words(card), "Needs": needs}),
+        _facts({"Factors": _factors_in_words(card), "Not when": card.fails_when, "Cost": card.cost}),
+        _facts(
+            {
+                "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
+                **({"Raw scores": card.raw_range} if card.raw_range else {}),
+                "Noise gets": chance_in_words(card),
+                "Row order": _order_in_words(card),
+            }
+        ),
+        f"Formula:\n\n{formula}",
+        "\n\n".join(filter(None, [_facts({"Options": defaults}), options])),
+        _facts({"Reference": card.reference, "Version": str(card.version)}),
+    ]
+    text = "\n\n".join([f"{card.name}: {card.summary}", *sections])
     # the number of a paper, not the end of '20,000'
     named = [f"{number}: {paper}" for number, paper in PAPERS.items() if re.search(rf"(?<![\d,._]){number}\b", text)]
     return "\n".join([text, "", *named]) if named else text
 
 
-def _said_of(entry: Metric) -> tuple[str, str]:
-    """What the docstring says besides the summary: what the numbers mean, and what the options do."""
-    body = (inspect.getdoc(entry) or "").partition("\n")[2].split("\nExamples\n---")[0]
+def _facts(facts: dict[str, str]) -> str:
+    """Names and what there is to say, in two columns."""
+    lines = [textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12) for name, fact in facts.items()]
+    return "\n".join(line for wrapped in lines for line in wrapped)
+
+
+def _said_of(entry: Metric) -> tuple[str, str, str]:
+    """What the docstring says besides the summary: what the numbers mean, what the options do, and its example."""
+    body, _, example = (inspect.getdoc(entry) or "").partition("\n")[2].partition("\nExamples\n--------\n")
     meaning, _, options = body.partition("\nParameters\n----------\n")
-    return meaning.strip(), textwrap.indent(options.strip("\n"), "    ").rstrip()
+    return (
+        meaning.strip(),
+        textwrap.indent(options.strip("\n"), "    ").rstrip(),
+        textwrap.indent(example.strip("\n"), "    ").rstrip(),
+    )
 
 
 def _joined(names: tuple[str, ...]) -> str:

@@ -6,6 +6,8 @@ from unweave.arrays import FloatArray
 from unweave.synthetic.encoders import Encoder, Kept, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Circuit
 
+DEMO_BUDGET = 30.0  # seconds
+
 
 def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Factors by name, and the codes of four encoders by name."""

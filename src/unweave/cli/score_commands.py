@@ -29,7 +29,10 @@ SCORE_OPTIONS = [
     click.option(
         "--metrics",
         metavar="NAMES",
-        help="Comma-separated, options after colons: mcc:correlation=spearman. Your own as module:name.",
+        help=(
+            "Names with commas; 'all' for the whole catalogue, or families such as information. By default the panel. "
+            "Options follow colons: mcc:correlation=spearman. A metric of your own is named as module:name."
+        ),
     ),
     click.option(
         "--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas."
@@ -39,6 +42,8 @@ SCORE_OPTIONS = [
     click.option(
         "--codes-std", metavar="NAME", help="Array of an .npz with the codes' posterior std (default: codes_std)."
     ),
+    click.option("--factor-names", metavar="NAMES", help="Names of the factors, in their order."),
+    click.option("--code-names", metavar="NAMES", help="Names of the codes, in their order."),
     click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
     click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
     click.option(
@@ -163,20 +168,29 @@ def report(file: Path, **options: Any) -> None:
 
 @click.command()
 def metrics() -> None:
-    """List the metrics."""
+    """List the metrics by the question they answer."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    from unweave.evaluation.questions import OTHER, QUESTIONS, question_of
     from unweave.metrics import CATALOGUE
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("metric", "measures", "full marks up to", "what it says"):
-        table.add_column(heading, no_wrap=heading == "metric")
-    for entry in CATALOGUE.values():
-        table.add_row(entry.card.name, entry.card.measures, entry.card.equivalence, entry.card.summary)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("what it says")
+    for question in (*QUESTIONS, OTHER):
+        entries = [entry for entry in CATALOGUE.values() if question_of(entry.card.measures) is question]
+        if entries:
+            table.add_section()
+            table.add_row(Text(question.text, style="bold"))
+        for entry in sorted(entries, key=lambda entry: entry.card.name not in question.panel):
+            mark = " *" if entry.card.name in question.panel else ""
+            table.add_row(f"  {entry.card.name}{mark}", entry.card.summary)
     # a pipe has no width: wide enough for the table
-    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
+    Console(width=None if sys.stdout.isatty() else 100, highlight=False).print(table)
+    click.echo("* computed by default. `unweave explain NAME` says more; `--metrics all` computes all that fit.")
 
 
 @click.command()
@@ -252,12 +266,12 @@ def demo(rows: int, trained: bool, out: Path) -> None:
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}")
             return
-        from unweave.cli.circuit_demo import circuit_encoders, introduction
+        from unweave.cli.circuit_demo import DEMO_BUDGET, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
         click.echo(introduction())
-        show(compare_all(factors, representations, budget=5.0, progress=True), as_json=False)
+        show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json=False)
 
 
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
@@ -270,6 +284,8 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "quick": options["quick"],
         "budget": options["budget"],
         "row_groups": files.row_groups,
+        "factor_names": names_in(options["factor_names"]) or None,
+        "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,
     }
 

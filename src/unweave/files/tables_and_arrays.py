@@ -15,19 +15,20 @@ from unweave.files.formats import Opened, opened, shown
 
 STD = "codes_std"
 CATEGORY = "codes_category "  # followed by the name of a categorical code
-NAMES, KINDS = "factor_names", "factor_kinds"
+NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
 Role = Literal["factors", "codes"]
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
 @dataclass(frozen=True)
 class Files:
-    """What the files hold: tables for `Evidence`, labels of row groups where asked for, and kinds of factors."""
+    """What the files hold: tables for `Evidence`, row groups where asked for, kinds of factors and names of codes."""
 
     factors: Any
     codes: Any
     row_groups: Any = None
     kinds: list[str] | None = None
+    code_names: list[str] | None = None
 
 
 def read_files(
@@ -68,13 +69,15 @@ def read_files(
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
         factor_table = _named_factors(first, first.table(factor_names), factors)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        return Files(factor_table, code_table, _groups(row_groups, first), _kinds(first, factors))
+        groups = _groups(row_groups, first)
+        return Files(factor_table, code_table, groups, _kinds(first, factors), _code_names(first, codes))
     second = opened(codes_path)
     return Files(
         _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
         _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
         _groups(row_groups, first, second),
         _kinds(first, factors),
+        _code_names(second, codes),
     )
 
 
@@ -124,7 +127,7 @@ def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | Non
         return file.table(stated)
     if file.is_one_array:
         return file.content
-    names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS)]
+    names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS, CODE_NAMES)]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
     # columns of the other side in this file are not of this side
@@ -160,6 +163,13 @@ def _kinds(file: Opened, stated: Sequence[str]) -> list[str] | None:
     if stated or not file.is_archive or KINDS not in file.names:
         return None
     return [str(kind) for kind in file.column(KINDS)]
+
+
+def _code_names(file: Opened, stated: Sequence[str]) -> list[str] | None:
+    """Names that an .npz gives its codes."""
+    if stated or not file.is_archive or CODE_NAMES not in file.names:
+        return None
+    return [str(name) for name in file.column(CODE_NAMES)]
 
 
 def _groups(name: str | None, *files: Opened) -> Any:

@@ -24,7 +24,7 @@ def obstacle(reason: str, others: Sequence[str] = ()) -> str:
     ('mixed with y', 'follows from T, so no code is needed')
     """
     if reason == "mixed":
-        return f"mixed with {listed(others, NAMES)}" if others else "mixed with several factors"
+        return f"mixed with {listed(others, NAMES)}" if others else "mixed a little with other factors"
     if reason == "implied":
         return f"follows from {listed(others, NAMES) or 'other factors'}, so no code is needed"
     known = {
@@ -45,7 +45,7 @@ def found_factors(yes: Sequence[str], partly: Sequence[str], no: Sequence[str]) 
     """
     n = len(yes) + len(partly) + len(no)
     if len(yes) == n:
-        return "The only factor has a code of its own." if n == 1 else f"All {n} factors have codes of their own."
+        return "The only factor has a code of its own." if n == 1 else f"{_all(n)} factors have codes of their own."
     have = verb(yes, "has a code of its own", "have codes of their own")
     first = f"{len(yes)} of {counted(n, 'factor')} {have}"
     if not yes:
@@ -54,6 +54,10 @@ def found_factors(yes: Sequence[str], partly: Sequence[str], no: Sequence[str]) 
     rest += [f"Partly found: {listed(partly, NAMES)}."] if partly else []
     rest += [f"Not found: {listed(no, NAMES)}."] if no and (yes or partly) else []
     return " ".join(rest)
+
+
+def _all(n: int) -> str:
+    return "Both" if n == 2 else f"All {n}"
 
 
 def implied_factors(names: Sequence[str]) -> str:
@@ -106,7 +110,7 @@ def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str
 def separate(factors: Sequence[str], codes: Sequence[str], readable: float | None) -> str:
     """What to do about factors that are mixed with each other."""
     where = f" in {listed(codes, NAMES)}" if codes else ""
-    mixed = verb(factors, "is mixed with others", "are mixed with each other")
+    mixed = verb(factors, "is mixed a little with other factors", "are mixed with each other")
     first = f"{listed(factors, NAMES)} {mixed}{where}."
     if readable is not None and readable >= READ_OUT:
         return (

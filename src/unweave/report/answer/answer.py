@@ -46,7 +46,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     >>> factors = np.random.default_rng(0).normal(size=(300, 2))
     >>> found = answer_of(unweave.evaluate(factors, factors[:, ::-1], quick=True))
     >>> found.headline
-    'All 2 factors have codes of their own.'
+    'Both factors have codes of their own.'
     >>> [(row.factor, row.found, row.codes) for row in found.factors]
     [('factor 0', 'yes', ('code 1',)), ('factor 1', 'yes', ('code 0',))]
     """

@@ -9,9 +9,11 @@ from unweave.evaluation import Evaluation, Row
 from unweave.findings import Finding
 from unweave.report.answer.factor_rows import FactorRow
 from unweave.report.answer.levels import NOT_CHECKED, is_at_noise_level
-from unweave.report.answer.question_lines import OTHER_CONTENT, QuestionLine
+from unweave.report.answer.question_lines import QuestionLine
 from unweave.trust.verdict import Reason
 from unweave.words import answers as words
+from unweave.words.phrases import listed
+from unweave.words.shared_reasons import shared_reason
 
 MOST_STEPS = 5
 Advise = Callable[[Sequence[str], Sequence[str]], str]
@@ -69,15 +71,20 @@ def _mixed_groups(rows: Sequence[FactorRow]) -> list[set[str]]:
 
 
 def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[QuestionLine]) -> Iterator[str]:
-    """What the verdict of a question's best metric advises, where it may not be trusted."""
+    """Why the metrics of some questions may not be trusted and what is advised, the same reason once."""
+    groups: dict[tuple[object, ...], dict[str, Reason]] = {}
     for line in lines:
-        if line.question == OTHER_CONTENT or line.level in ("trust", NOT_CHECKED):
-            continue
         row = evaluation.row(line.metric, representation)
-        reason = next(iter(row.verdict.reasons), None) if row is not None and row.verdict else None
-        if reason is not None:
-            advice = fitting_advice(reason, evaluation, representation)
-            yield f"{line.metric} ({line.level}): {reason.sentence}{f' {advice}' if advice else ''}"
+        if line.level in ("trust", NOT_CHECKED) or row is None or row.verdict is None or not row.verdict.reasons:
+            continue
+        finding = row.verdict.reasons[0].finding
+        groups.setdefault((line.level, finding.kind, finding.factors), {})[line.metric] = row.verdict.reasons[0]
+    for (level, *_), reasons in groups.items():
+        first = next(iter(reasons.values()))
+        shared = shared_reason({name: reason.finding for name, reason in reasons.items()}) if len(reasons) > 1 else None
+        advice = fitting_advice(first, evaluation, representation)
+        said = f"{listed(list(reasons))} ({level}): {shared or first.sentence}"
+        yield f"{said} {advice}" if advice else said
 
 
 def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) -> str:

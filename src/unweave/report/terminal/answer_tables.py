@@ -21,6 +21,7 @@ MOST_CODES = 3
 NAME_WIDTH = 24
 NARROW, WIDE = 80, 98  # columns that the questions need without their intervals and with them
 FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
+CANNOT_TELL = "cannot be told from these data (see the notes)"
 LEVEL_STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
 
 
@@ -116,9 +117,13 @@ def representation_table(answers: Sequence[Answer]) -> Table:
             Text(answer.representation),
             Text(f"{len(yes)} of {n}" if n else "not known"),
             Text(listed(yes, 4)),
-            Text("; ".join(others[:2]) + (f"; and {len(others) - 2} more" if len(others) > 2 else "")),
+            Text(_in_the_way(others) if n or not answer.factors else CANNOT_TELL),
         )
     return table
+
+
+def _in_the_way(others: Sequence[str]) -> str:
+    return "; ".join(others[:2]) + (f"; and {len(others) - 2} more" if len(others) > 2 else "")
 
 
 def ranked_table(question: ComparedQuestion) -> Table:
