@@ -103,6 +103,11 @@ def test_rank_correlations():
     low, high = interval(first, np.random.default_rng(0).permutation(first))
     assert -1 <= low < high <= 1
     assert interval(first, first) == (1.0, 1.0)
+    other = np.random.default_rng(1).normal(size=9).round(1)
+    rows = np.random.default_rng(0).integers(9, size=(2000, 9))
+    one_by_one = [spearman(first[some], other[some]) for some in rows]
+    assert interval(first, other) == pytest.approx(np.nanquantile(one_by_one, (0.05, 0.95)))
+    assert np.isnan(interval(first, np.where(first > 7, np.nan, first))).all()
     measured = Measured(("one", "two"), tuple("abcdefghi"), {"m": np.stack([first, -first])}, np.stack([first, first]))
     assert correlations(measured).of("m").tolist() == [1, -1]
 

@@ -19,6 +19,8 @@ from unweave.papers.trained_encoders import MODELS
 # numbers of images, and which values are kept: every so many of the orientations and positions
 GRIDS: Mapping[int, tuple[int, int]] = {3240: (8, 6), 11_520: (4, 4), 46_080: (4, 2), 184_320: (1, 2), 737_280: (1, 1)}
 
+ORDINALS = {1: "", 2: "second ", 4: "fourth ", 6: "sixth ", 8: "eighth "}
+
 
 def grid_of(n_images: int) -> DSprites:
     """All combinations of shape, scale and some of the orientations and positions.
@@ -31,11 +33,16 @@ def grid_of(n_images: int) -> DSprites:
 
 
 def in_words(n_images: int) -> str:
-    """What is kept of dSprites."""
+    """What is kept of dSprites.
+
+    >>> in_words(46_080), in_words(184_320)
+    ('every fourth orientation and every second position', 'every orientation and every second position')
+    """
     turns, places = GRIDS[n_images]
     if turns == places == 1:
         return "all images"
-    return f"every {turns}. orientation and every {places}. position"
+    kept = (f"every {ORDINALS[every]}{name}" for every, name in ((turns, "orientation"), (places, "position")))
+    return " and ".join(kept)
 
 
 def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
