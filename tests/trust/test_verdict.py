@@ -1,10 +1,12 @@
 """Verdicts: the counterpart of known encoders, and what is said of scores that move there."""
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
+import unweave
 from unweave import Evidence, Posterior
 from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, sufficiency, wsepin
 from unweave.synthetic.encoders import (
@@ -25,6 +27,7 @@ from unweave.trust.audit_table import advice, fails
 from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart, with_factors
 from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.effects import Effects, steps_of
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.verdict import verdicts
 
@@ -111,7 +114,7 @@ class TestCounterpart:
         evidence = evidence_of(world, Mixed(ratio=ratio), n_rows=300)
         (constraint,) = world.constraints
         free = [name for j, name in enumerate(evidence.factor_names) if j != constraint.determined]
-        drawn = Counterpart.of(with_factors(evidence, free), without_factors=True).sample(0)
+        drawn = Counterpart.of(with_factors(evidence, free), n_removed=1).sample(0)
         assert drawn.n_codes == 4
         assert float(r2(drawn)) > 0.95
 
@@ -129,8 +132,7 @@ class TestCounterpart:
     def test_the_code_of_a_factor_that_was_taken_away_is_a_copy(self):
         evidence = evidence_of(OneFactorConstraint(5), Dropped((2, 3, 4)))
         free = with_factors(evidence, [name for j, name in enumerate(evidence.factor_names) if j != 1])
-        assert Counterpart.of(free, without_factors=True).sample(0).n_codes == 1
-        assert Counterpart.of(free).sample(0).n_codes == 2
+        assert Counterpart.of(free, n_removed=1).sample(0).n_codes == 1
 
     def test_silent_codes_stay_where_there_are_no_others(self):
         evidence = evidence_of(Independent(4), WithNoiseCodes(Dropped((2, 3)), added=30))
@@ -146,6 +148,27 @@ class TestCounterpart:
         drawn = Counterpart.of(Evidence(factors, codes)).sample(0)
         assert drawn.n_codes == 3
         assert float(mcc(drawn)) > 0.9
+
+    def test_codes_with_information_of_their_own_stay(self):
+        """Ten codes of a trained encoder are not ten copies of its five factors."""
+        rng = np.random.default_rng(0)
+        factors = rng.normal(size=(1000, 3))
+        codes = np.tanh(factors @ rng.normal(size=(3, 8))) + 0.4 * rng.normal(size=(1000, 8))
+        counterpart = Counterpart.of(Evidence(factors, codes))
+        assert counterpart.redundant_codes() == 0
+        as_it_is = counterpart.sample(0, where="as it is")
+        assert np.array_equal(as_it_is.codes, codes)
+        assert float(mcc(counterpart.sample(0, where="here", same_codes=True))) == pytest.approx(
+            float(mcc(as_it_is)), abs=0.05
+        )
+
+    def test_collapsed_codes_stay_as_they_are(self):
+        rng = np.random.default_rng(0)
+        factors = rng.normal(size=(1000, 2))
+        codes = np.column_stack([factors, 0.01 * rng.normal(size=(1000, 3))])
+        names = ["code 2", "code 3", "code 4"]
+        assert Counterpart.of(Evidence(factors, codes), collapsed=names).redundant_codes() == 0
+        assert Counterpart.of(Evidence(factors, codes)).redundant_codes() == 3
 
     def test_noise_stays_noise_on_more_rows(self):
         evidence = evidence_of(Independent(4), Noise(40), n_rows=100)
@@ -196,6 +219,66 @@ class TestCounterpart:
         assert drawn.factor_names == ("shape", "angle")
         assert drawn.declared_kinds == evidence.declared_kinds
         assert code_models(evidence).owner.tolist() == [0, 1]
+
+
+class TestControl:
+    def test_models_that_miss_the_codes_are_not_believed(self):
+        """Codes that depend on three factors at once are beyond every model, and T-junctions of levels most of all."""
+        rng = np.random.default_rng(0)
+        first = rng.normal(size=1000)
+        factors = np.column_stack([first, 0.9 * first + 0.4 * rng.normal(size=1000), rng.normal(size=1000)])
+        codes = np.sign(factors).prod(axis=1)[:, None] * np.abs(factors) ** 3
+        evidence = Evidence(factors, codes)
+        steps = steps_of(evidence, diagnose(evidence))
+        found = steps.on(r2, dataclasses.replace(r2(evidence), raw=0.9))
+        assert [change.effect for change in found.changes] == ["dependence"]
+        off = Effects(found.changes, misfit=0.3)
+        assert off.believed == ()
+        assert Effects(found.changes, misfit=0.0).believed == found.changes
+
+    def test_no_step_where_nothing_calls_for_it(self):
+        evidence = evidence_of(Independent(4), Mixed())
+        assert steps_of(evidence, diagnose(evidence)).steps == ()
+        found = judged(evidence, {"mcc": mcc})["mcc"]
+        assert (found.level, found.elsewhere) == ("trust", float(mcc(evidence)))
+        assert "would be" not in found.reasons[0].sentence
+
+    def test_a_sampler_replaces_the_models(self):
+        def drawn(factors, rng):
+            return factors @ Mixed().matrix(3, rng=1).T
+
+        def sampler(fixed, n_rows, rng):
+            factors = rng.normal(size=(n_rows, 3))
+            for name, value in fixed.items():
+                factors[:, int(name[-1])] = value
+            return factors, drawn(factors, rng)
+
+        factors = Correlated(3, rho=0.95).sample(1000, 0)
+        evidence = Evidence(factors, drawn(factors, None), sampler=sampler)
+        (step,) = steps_of(evidence, diagnose(evidence)).steps
+        assert (step.effect, step.modelled) == ("dependence", False)
+        truth = mcc_of_linear_map(Mixed().matrix(3, rng=1), np.eye(3))
+        assert np.mean([float(mcc(each)) for each in step.after]) == pytest.approx(truth, abs=0.03)
+
+    def test_every_number_of_a_reason_can_be_computed_again(self):
+        evidence = evidence_of(Correlated(4, rho=0.9), Copied(2.0), n_rows=300)
+        for reason in judged(evidence, {"mig": mig})["mig"].reasons:
+            known = eval(reason.how, {"unweave": unweave, "evidence": evidence, "metric": mig})
+            assert known.before == reason.finding.quantities["before"]
+            assert known.after == reason.finding.quantities["after"]
+
+    def test_categories_and_circles_have_an_association(self):
+        rng = np.random.default_rng(0)
+        angle = rng.uniform(0, 2 * np.pi, 1000)
+        factors = {"angle": angle, "side": np.array(["a", "b", "c"])[(3 * angle / (2 * np.pi)).astype(int)]}
+        codes = np.column_stack([np.cos(angle), np.sin(angle)])
+        evidence = Evidence(factors, codes, kinds={"angle": "circular"})
+        diagnosis = diagnose(evidence)
+        sentences = [
+            reason.sentence for each in judged(evidence, {"mig": mig, "r2": r2}).values() for reason in each.reasons
+        ]
+        assert not any("nan" in sentence for sentence in sentences)
+        assert diagnosis.redundant_factors or diagnosis.free_pairs[0].association > 0.5
 
 
 class TestVerdicts:

@@ -1,7 +1,5 @@
 """Verdicts of metrics whose scores elsewhere are made up: thresholds, ranges, draws, and what the audit found."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from made_up_metrics import made_up
@@ -9,53 +7,65 @@ from made_up_metrics import made_up
 from unweave import Evidence
 from unweave.metrics import identification, mcc, r2
 from unweave.score import Score
+from unweave.trust.counterpart.counterpart import Counterpart
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.verdict import verdicts
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(1000, 2))  # enough rows, so that none are added
-EVIDENCE = Evidence(FACTORS, FACTORS * [1.0, -2.0])
+CORRELATED = FACTORS @ [[1.0, 0.95], [0.0, 0.3]]
+EVIDENCE = Evidence(CORRELATED, CORRELATED @ [[1.0, 1.0], [1.0, -1.0]])
 
 
-def verdict_of(metric, raw, evidence=EVIDENCE):
-    """The verdict where the score is said to be this, and the metric gives what it gives elsewhere."""
-    score = dataclasses.replace(metric(evidence), raw=raw)
-    return verdicts({"it": metric}, {"it": score}, evidence, diagnose(evidence))["it"]
+def verdict_of(metric, evidence=EVIDENCE):
+    return verdicts({"it": metric}, {"it": metric(evidence)}, evidence, diagnose(evidence))["it"]
 
 
-@made_up(bounds=(0.0, 1.0))
-def half(evidence):
-    """Half, whatever the data."""
-    return Score(0.5)
-
-
-@made_up(bounds=(-1.0, 1.0))
-def half_of_two(evidence):
-    """Half, on a range of two."""
-    return Score(0.5)
+def correlated(evidence):
+    return abs(np.corrcoef(evidence.factors, rowvar=False)[0, 1]) > 0.5
 
 
 @pytest.mark.parametrize(
     ("moved", "level"), [(0.09, "trust"), (0.11, "caution"), (0.19, "caution"), (0.21, "do not use")]
 )
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(moved, level, sign):
-    assert verdict_of(half, 0.5 + sign * moved).level == level
-    assert verdict_of(half_of_two, 0.5 + sign * 2 * moved).level == level
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(moved, level, sign, width):
+    @made_up(bounds=(1.0 - width, 1.0))
+    def moving(evidence):
+        """Half, but where factors correlate."""
+        return Score(0.5 + sign * width * moved * correlated(evidence))
+
+    found = verdict_of(moving)
+    assert found.level == level
+    assert found.elsewhere == pytest.approx(0.5)
 
 
-def test_elsewhere_is_a_mean_over_five_draws():
-    drawn = {}
+def test_a_model_that_does_not_give_the_score_back_gives_no_verdict():
+    @made_up(bounds=(0.0, 1.0))
+    def exact(evidence):
+        """1 for the codes at hand, .5 for any others, and .45 where factors do not correlate."""
+        here = np.array_equal(evidence.codes, EVIDENCE.codes)
+        return Score(1.0 if here else 0.5 if correlated(evidence) else 0.45)
+
+    found = verdict_of(exact, Evidence(CORRELATED, EVIDENCE.codes))
+    assert found.level == "no verdict"
+    assert "0.50" in found.reasons[0].sentence
+    assert found.reasons[0].instead
+
+
+def test_the_last_step_has_five_draws():
+    drawn = set()
 
     @made_up(bounds=(0.0, 1.0))
-    def scattered(evidence):
-        """Another number for every draw."""
-        drawn[evidence.fingerprint] = float(np.abs(evidence.codes[0, 0]) % 1)
-        return Score(drawn[evidence.fingerprint])
+    def counting(evidence):
+        """Half, whatever the data."""
+        if not correlated(evidence):
+            drawn.add(evidence.fingerprint)
+        return Score(0.5)
 
-    elsewhere = verdict_of(scattered, 0.5).elsewhere
-    assert elsewhere == pytest.approx(np.mean(list(drawn.values())[-5:]))
-    assert len(drawn) >= 1 + 5
+    assert verdict_of(counting).level == "trust"
+    assert len(drawn) == 5
 
 
 @pytest.fixture
@@ -67,20 +77,12 @@ def _audited(monkeypatch):
 
 
 @pytest.mark.usefixtures("_audited")
-@pytest.mark.parametrize(("metric", "level"), [(identification, "trust"), (mcc, "do not use")])
-def test_a_move_does_not_count_where_the_audit_found_the_property_satisfied(metric, level):
-    """Both are 1 on the counterpart; a score of .5 at hand would have moved by half of the range."""
-    found = verdict_of(metric, 0.5)
-    assert (found.level, found.elsewhere) == (level, pytest.approx(0.5 if level == "trust" else 1.0, abs=0.01))
-
-
-@pytest.mark.usefixtures("_audited")
 @pytest.mark.parametrize(("metric", "level"), [(identification, "trust"), (mcc, "caution")])
 def test_what_the_audit_found_decides_where_nothing_can_be_tried(metric, level):
     """A constant factor cannot be drawn anew; the others correlate."""
     first = FACTORS[:200, 0]
     correlated = np.column_stack([first, first + 0.5 * FACTORS[:200, 1], np.ones(200)])
-    found = verdict_of(metric, 1.0, Evidence(correlated, correlated[:, :2]))
+    found = verdict_of(metric, Evidence(correlated, correlated[:, :2]))
     assert found.level == level
     assert np.isnan(found.elsewhere)
 
@@ -91,4 +93,5 @@ def test_a_code_that_factors_explain_to_some_hundredths_is_not_taken_for_noise()
     evidence = Evidence(FACTORS, np.sqrt(0.07) * FACTORS + np.sqrt(0.93) * noise)
     at_hand = r2(evidence).raw
     assert 0.05 < at_hand < 0.09
-    assert verdict_of(r2, at_hand, evidence).elsewhere == pytest.approx(at_hand, abs=0.03)
+    drawn = Counterpart.of(evidence).sample(0)
+    assert r2(drawn).raw == pytest.approx(at_hand, abs=0.03)

@@ -17,6 +17,7 @@ from unweave.on_demand import on_demand
 if TYPE_CHECKING:
     from unweave.trust.diagnosis.diagnosis import diagnose
     from unweave.trust.diagnosis.record import Diagnosis
+    from unweave.trust.effects import score_changes, without_codes
     from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
     from unweave.trust.sampling.comparison import Comparison, compared
     from unweave.trust.sampling.intervals import Interval, interval
@@ -36,7 +37,9 @@ else:
             "diagnose": "unweave.trust.diagnosis.diagnosis",
             "interval": "unweave.trust.sampling.intervals",
             "noise_floor": "unweave.trust.nulls.noise_floor",
+            "score_changes": "unweave.trust.effects",
             "samples_needed": "unweave.trust.sampling.planning",
+            "without_codes": "unweave.trust.effects",
             "verdicts": "unweave.trust.verdict",
         },
     )
@@ -53,5 +56,7 @@ __all__ = [
     "interval",
     "noise_floor",
     "samples_needed",
+    "score_changes",
     "verdicts",
+    "without_codes",
 ]

@@ -1,19 +1,18 @@
 """The verdict: trust, caution or do-not-use for each metric on these data, with measured reasons.
 
-The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand.
-The metric is computed again on the data's `Counterpart`, one step after another: without factors that others determine,
-then with independent ones, then with as many codes as factors, then with enough rows. A score that stays within .10 is
-trusted; one that moves by more than .20 of the metric's range is not to be used. Steps of a property that the audit
-found satisfied by a metric do not count (but for the rows: P4 is about noise alone); where no counterpart can be made,
-what the audit found decides alone.
+The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand
+(`effects`): the metric is computed again without factors that others determine, with independent ones, without
+redundant codes, and with enough rows, as far as these data call for it. A score that stays within .10 is trusted; one
+that moves by more than .20 of the metric's range is not to be used. Where a step rests on models of the codes and these
+do not give the score back on the factors as observed, there is no verdict. Where nothing can be tried, what the audit
+found decides. The noise floor has the last word (`floor_in_verdict`).
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,20 +20,19 @@ from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.audit_table import advice, audited_name, fails, satisfies
-from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, with_factors
+from unweave.trust.audit_table import advice, audited_name, fails
+from unweave.trust.counterpart.counterpart import ENOUGH_ROWS
 from unweave.trust.diagnosis.diagnosis import Diagnosis
+from unweave.trust.effects import EFFECTS, Change, Effects, Steps, steps_of
 from unweave.trust.floor_in_verdict import with_floor
 from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.repeated_scoring import raw_values, score_or_none
-from unweave.trust.verdict_record import SECTIONS, Level, Property, Reason, Verdict
+from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
 
 __all__ = ["Reason", "Verdict", "verdicts"]
 
 CAUTION = 0.10
 DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
-N_DRAWS = 5
 FEWEST_ROWS = 50
 FEWEST_GROUPS = 5
 ROUNDING = 0.005
@@ -87,14 +85,14 @@ def verdicts(
         for label, metric in metrics.items()
         if label in scores and label not in untried and _pairs_points(card_of(metric).needs)
     }
-    steps = _steps(evidence, diagnosis, seed) if pairing and _possible(evidence) else []
+    steps = steps_of(evidence, diagnosis, seed=seed) if pairing and _possible(evidence) else None
     found = {}
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
         without = _without_meaning(metric, score)
         if without is not None:
             found[label] = without
-        elif label in pairing and steps:
+        elif label in pairing and steps is not None:
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
@@ -120,94 +118,102 @@ def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str
     }
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A property, and the evidence on which it can no longer matter."""
+def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
+    """The verdict from how far the score moves in all steps together."""
+    found = steps.on(metric, score)
+    if any(math.isnan(change.moved) for change in found.changes) or math.isnan(found.misfit):
+        return _looked_up(metric, score, diagnosis, floor)
+    width = _range(score)
+    elsewhere = float(np.clip(score.value + sum(change.moved for change in found.believed), *score.bounds))
+    gap = abs(elsewhere - score.value) / width
+    level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
+    moving = [change for change in found.believed if abs(change.moved) / width >= WORTH_SAYING]
+    reasons = [_reason(change, score, diagnosis) for change in sorted(moving, key=lambda change: -abs(change.moved))]
+    doubted = [change for change in found.changes if found.doubted(change)]
+    if level != "trust":
+        verdict = Verdict(level, tuple(reasons), elsewhere)
+    elif doubted:
+        verdict = Verdict("no verdict", (_misfit(doubted, found, score, width),))
+    else:
+        verdict = Verdict(level, (_stable(found, elsewhere),), elsewhere)
+    return with_floor(_with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis), score, floor)
 
-    concerns: Property
-    evidences: tuple[Evidence, ...]
+
+def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diagnosis) -> Verdict:
+    """The same with a remark where collapsed codes count in the score; the score is right, of all codes."""
+    if math.isnan(live) or abs(live - score.value) < WORTH_SAYING * _range(score):
+        return verdict
+    names = diagnosis.dead_codes
+    found = Finding("collapsed_codes_count", value=score.value, live=live, codes=names)
+    how = f"float(metric(unweave.trust.without_codes(evidence, {list(names)})))"
+    reason = Reason(found, "score of live codes", live, SECTIONS["P3"], Finding("leave_out_collapsed"), how)
+    return replace(verdict, reasons=(*verdict.reasons, reason))
 
 
-def _steps(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> list[_Step]:
-    """Free factors alone; then independent ones; then as many codes as factors; then enough rows as well."""
-    free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
-    counterpart = Counterpart.of(free, without_factors=bool(diagnosis.redundant_factors), seed=seed)
-    draw = functools.partial(_drawn, counterpart, seed)
-    few = evidence.n_rows < ENOUGH_ROWS
-    return [
-        *([_Step("P2", (free,))] if diagnosis.redundant_factors else []),
-        _Step("P1", draw(1, same_codes=True, same_rows=True)),
-        _Step("P3", draw(1 if few else N_DRAWS, same_codes=False, same_rows=True)),
-        *([_Step("P4", draw(N_DRAWS, same_codes=False, same_rows=False))] if few else []),
-    ]
-
-
-def _drawn(counterpart: Counterpart, seed: int, n: int, *, same_codes: bool, same_rows: bool) -> tuple[Evidence, ...]:
-    return tuple(
-        counterpart.sample(np.random.default_rng([seed, k]), same_codes=same_codes, same_rows=same_rows)
-        for k in range(n)
+def _stable(found: Effects, elsewhere: float) -> Reason:
+    """A score that no step moves, with the steps that were tried."""
+    tried = [change.effect for change in found.changes]
+    if not tried:
+        return Reason(Finding("nothing_moves_score"), "", math.nan, "", None, "unweave.diagnose(evidence).sentences()")
+    how = "unweave.trust.score_changes(metric, evidence)"
+    return Reason(
+        Finding("score_stable", elsewhere=elsewhere, tried=", ".join(tried)),
+        "score elsewhere",
+        elsewhere,
+        "",
+        None,
+        how,
     )
 
 
-def _tried(metric: Choice, score: Score, steps: list[_Step], diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
-    """The verdict from how far the score moves, in steps that the audit did not find harmless for this metric."""
-    value, elsewhere, reasons = score.value, score.value, []
-    for step in steps:
-        after = _mean_value(metric, step.evidences)
-        if step.concerns == "P4" or not satisfies(audited_name(metric), step.concerns):
-            elsewhere += after - value
-            moved = abs(after - value) / _range(score)
-            if moved >= WORTH_SAYING:
-                change = _Change(value, after, further=abs(value - score.value) >= ROUNDING)
-                reasons.append((moved, _reason(step.concerns, change, diagnosis)))
-        value = after
-    if math.isnan(elsewhere):
-        return _looked_up(metric, score, diagnosis, floor)
-    elsewhere = float(np.clip(elsewhere, *score.bounds))
-    gap = abs(elsewhere - score.value) / _range(score)
-    level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
-    ordered = tuple(reason for _, reason in sorted(reasons, key=lambda entry: -entry[0]))
-    if level == "trust":
-        ordered = (Reason(Finding("score_stable", elsewhere=elsewhere), "score elsewhere", elsewhere),)
-    return with_floor(Verdict(level, ordered, elsewhere), score, floor)
+def _misfit(doubted: list[Change], found: Effects, score: Score, width: float) -> Reason:
+    """The models of the codes do not give the score back on the factors as observed."""
+    effects, modelled = " and ".join(change.effect for change in doubted), score.value + found.misfit * width
+    said = Finding("control_failed", value=score.value, modelled=modelled, effects=effects)
+    how = f"unweave.trust.score_changes(metric, evidence)[{doubted[0].effect!r}].before"
+    return Reason(said, "score of the response model", modelled, "", Finding("check_by_interventions"), how)
 
 
-@dataclass(frozen=True)
-class _Change:
-    """The score before and after a step; ``further`` where earlier steps had changed it already."""
-
-    before: float
-    after: float
-    further: bool
-
-
-def _reason(concerns: Property, change: _Change, diagnosis: Diagnosis) -> Reason:
+def _reason(change: Change, score: Score, diagnosis: Diagnosis) -> Reason:
     """What moved the score; the advice comes when all verdicts are known."""
-    before, after, further = change.before, change.after, change.further
-    section = SECTIONS[concerns]
-    if concerns == "P2":
+    before, after = change.before, change.after
+    further = abs(before - score.value) >= ROUNDING
+    section = SECTIONS[EFFECTS[change.effect]]
+    how = f"unweave.trust.score_changes(metric, evidence)[{change.effect!r}]"
+    if change.effect == "redundant factors":
         names = diagnosis.redundant_factors
         found = Finding("depends_on_redundant_factors", before=before, after=after, further=further, factors=names)
-        return Reason(found, "effective dimension", diagnosis.effective_dimension, section)
-    if concerns == "P1":
-        largest = diagnosis.max_free_correlation
-        found = Finding("depends_on_correlation", before=before, after=after, further=further, correlation=largest)
-        return Reason(found, "largest correlation of factors", largest, section)
-    if concerns == "P3":
-        # nobody counts the free ones of very many factors
-        n_free = diagnosis.n_factors if math.isnan(diagnosis.effective_dimension) else diagnosis.effective_dimension
+        return Reason(found, "effective dimension", diagnosis.effective_dimension, section, None, how)
+    if change.effect == "dependence":
+        pair = diagnosis.free_pairs[0]
+        n_rows = diagnosis.rows_looked_at if diagnosis.rows_looked_at < diagnosis.n_rows else 0
         found = Finding(
-            "depends_on_number_of_codes",
+            "depends_on_dependence",
             before=before,
             after=after,
             further=further,
-            n_codes=diagnosis.n_codes,
-            n_free=n_free,
+            strength=pair.association,
+            n_rows=n_rows,
+            factors=pair.factors,
         )
-        return Reason(found, "codes per free factor", diagnosis.n_codes / n_free, section)
-    ratio = diagnosis.rows_per_code
-    found = Finding("depends_on_number_of_rows", before=before, after=after, further=further, rows_per_code=ratio)
-    return Reason(found, "rows per code", ratio, section)
+        return Reason(found, "largest correlation of factors", pair.association, section, None, how)
+    if change.effect == "number of codes":
+        # nobody counts the free ones of very many factors
+        n_free = diagnosis.n_factors if math.isnan(diagnosis.effective_dimension) else diagnosis.effective_dimension
+        n_codes = diagnosis.n_codes
+        found = Finding(
+            "depends_on_redundant_codes", before=before, after=after, further=further, n_codes=n_codes, n_free=n_free
+        )
+        return Reason(found, "codes per free factor", n_codes / n_free, section, None, how)
+    found = Finding(
+        "depends_on_number_of_rows",
+        before=before,
+        after=after,
+        further=further,
+        rows_per_code=diagnosis.rows_per_code,
+        enough=ENOUGH_ROWS,
+    )
+    return Reason(found, "rows per code", diagnosis.rows_per_code, section, None, how)
 
 
 def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
@@ -229,9 +235,11 @@ def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
     """The verdict from what the data are and what the audit found, where nothing could be tried."""
     name, reasons = audited_name(metric), []
-    if diagnosis.max_correlation > CORRELATED and fails(name, "P1"):
-        found = Finding("correlated_by_audit", correlation=diagnosis.max_correlation)
-        reasons.append(Reason(found, "largest correlation of factors", diagnosis.max_correlation, SECTIONS["P1"]))
+    strongest = max((pair.association for pair in diagnosis.dependent_pairs), default=0.0)
+    if strongest > CORRELATED and fails(name, "P1"):
+        found = Finding("correlated_by_audit", correlation=strongest)
+        how = "unweave.diagnose(evidence).dependent_pairs"
+        reasons.append(Reason(found, "largest correlation of factors", strongest, SECTIONS["P1"], None, how))
     if diagnosis.constraints and fails(name, "P2"):
         found = Finding("redundant_by_audit", factors=diagnosis.redundant_factors)
         reasons.append(Reason(found, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"]))
@@ -245,13 +253,6 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", Finding("take_more_samples")))
     return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor)
-
-
-def _mean_value(metric: Choice, evidences: tuple[Evidence, ...]) -> float:
-    """Mean over draws before clipping, which would lift the mean of scores that scatter about their lower bound."""
-    found = [score_or_none(metric, evidence) for evidence in evidences]
-    bounds = found[0].bounds if found[0] is not None else (-math.inf, math.inf)
-    return float(np.clip(np.mean(raw_values(found)), *bounds))
 
 
 def _range(score: Score) -> float:

@@ -86,8 +86,8 @@ def classes_rare(share: float, rarest: str, factors: tuple[str, ...]) -> str:
 
 
 def codes_never_vary(codes: tuple[str, ...]) -> str:
-    """Constant codes."""
-    return f"{counted(len(codes), 'code')} never {verb(codes, 'varies', 'vary')}: {_few(codes)}."
+    """Codes that are constant or have collapsed."""
+    return f"{counted(len(codes), 'code')} {verb(codes, 'is', 'are')} constant or collapsed: {_few(codes)}."
 
 
 def codes_duplicated(share: float, n_distinct: int, groups: str) -> str:

@@ -20,33 +20,75 @@ def depends_on_redundant_factors(before: float, after: float, further: bool, fac
     )
 
 
-def depends_on_correlation(before: float, after: float, further: bool, correlation: float) -> str:
+def depends_on_dependence(
+    before: float, after: float, further: bool, strength: float, n_rows: int, factors: tuple[str, ...]
+) -> str:
     """A score that changes when factors become independent."""
+    measured = f", measured on {n_rows:,} rows" if n_rows else ""
     return (
-        f"This score depends on the correlation of the factors: they correlate by up to {correlation:.2f}, and with "
-        f"independent factors it {_changes(before, after, further)}."
+        f"This score depends on the dependence of the factors: {factors[0]} and {factors[1]} correlate by "
+        f"{strength:.2f}{measured}, and with independent factors it {_changes(before, after, further)}."
     )
 
 
-def depends_on_number_of_codes(before: float, after: float, further: bool, n_codes: int, n_free: float) -> str:
-    """A score that changes when there is one code for each factor."""
+def depends_on_redundant_codes(before: float, after: float, further: bool, n_codes: int, n_free: float) -> str:
+    """A score that changes when redundant codes leave."""
     return (
         f"This score depends on the number of codes: you have {counted(n_codes, 'code')} for {n_free:.0f} independent "
-        f"factor{'' if n_free == 1 else 's'}, and with one code for each of them it {_changes(before, after, further)}."
+        f"factor{'' if n_free == 1 else 's'}, and with redundant codes removed it {_changes(before, after, further)}."
     )
 
 
-def depends_on_number_of_rows(before: float, after: float, further: bool, rows_per_code: float) -> str:
+def depends_on_number_of_rows(before: float, after: float, further: bool, rows_per_code: float, enough: int) -> str:
     """A score that changes when there are enough rows."""
     return (
-        f"This score depends on the number of rows: you have {rows_per_code:.3g} for each code, and with more rows it "
-        f"{_changes(before, after, further)}."
+        f"This score depends on the number of rows: you have {rows_per_code:.3g} for each code, and with {enough:,} "
+        f"rows it {_changes(before, after, further)}."
     )
 
 
-def score_stable(elsewhere: float) -> str:
-    """A score that changes little."""
-    return f"Stable: the estimate for independent factors, no redundant codes and enough rows is {elsewhere:.2f}."
+STABLE_WITH = {
+    "redundant factors": "no redundant factors",
+    "dependence": "independent factors",
+    "number of codes": "no redundant codes",
+    "number of rows": "enough rows",
+}
+
+
+def score_stable(elsewhere: float, tried: str) -> str:
+    """A score that changes little in the steps that were tried."""
+    return f"Stable: the estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}."
+
+
+def nothing_moves_score() -> str:
+    """Data in which nothing is known to mislead."""
+    return "Nothing here is known to mislead: the factors look independent, no code is redundant, and rows are enough."
+
+
+def control_failed(value: float, modelled: float, effects: str) -> str:
+    """Models of the codes that do not give the score back."""
+    return (
+        f"Not checked for {effects}: a model of how the codes respond to the factors scores {modelled:.2f} on the "
+        f"factors as observed, where the codes score {value:.2f}, so what it says of other factors cannot be believed."
+    )
+
+
+def collapsed_codes_count(value: float, live: float, codes: tuple[str, ...]) -> str:
+    """Collapsed codes that a metric counts."""
+    return (
+        f"{counted(len(codes), 'code')} {verb(codes, 'has', 'have')} collapsed ({listed(codes)}), and without "
+        f"{verb(codes, 'it', 'them')} this score is {live:.2f} instead of {value:.2f}."
+    )
+
+
+def leave_out_collapsed() -> str:
+    """What to do with collapsed codes."""
+    return "Score the codes without collapsed ones where representations of different sizes are compared."
+
+
+def check_by_interventions() -> str:
+    """What to do where no model of the codes is good enough."""
+    return "Pass a sampler, which sets factors independently, or score samples with independent factors."
 
 
 def uses_no_factors() -> str:

@@ -177,7 +177,7 @@ def test_codes():
     assert shares["noise"] > 0.95
     assert abs(shares["half"] - 0.5) < 0.1
     assert found.nuisance_share == pytest.approx(np.mean(list(shares.values())))
-    assert (found.codes_per_row, found.codes_per_factor, found.rows_per_code) == (6 / 500, 3, pytest.approx(500 / 6))
+    assert (found.codes_per_row, found.codes_per_factor, found.rows_per_code) == (5 / 500, 2.5, 100)
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.8, 0.15, 0.05)])

@@ -50,6 +50,8 @@ class CodeModels:
         What that model leaves, on rows it has not seen.
     factor_scores, code_scores : array, n x d and n x m
         Normal scores (the numbers of the classes' order for categories).
+    collapsed : array of m
+        Whether the code is known to carry next to nothing, whatever explains it.
     """
 
     factors: FloatArray
@@ -65,6 +67,7 @@ class CodeModels:
     of_codes: NDArray[np.bool_]
     residuals: FloatArray
     weights: dict[int, FloatArray]
+    collapsed: NDArray[np.bool_]
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
         """Predictions of every model where each factor takes its values from places of its own."""
@@ -109,6 +112,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         code_scores=scores,
         owner=owner,
         silent=silent,
+        collapsed=np.zeros(evidence.n_codes, dtype=bool),
         model=model,
         fitted=np.column_stack(fitted),
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),

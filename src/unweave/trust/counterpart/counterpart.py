@@ -9,6 +9,9 @@ Each factor takes its values from rows of its own, which makes the factors indep
 code that belongs to one factor goes with the rows of that factor, noise and all; a code of several follows its model,
 with residuals of random rows; a silent code is drawn at random.
 
+A control tells whether the models can be believed: codes drawn from them for the factors as observed ("here") have to
+score like the codes at hand. Redundant codes can also be taken from the data as they are ("as it is"), without a model.
+
 Where more rows are drawn than there are, no row may come twice: trees, bins and neighbours would take the noise of a
 row for information. Factors are then drawn between rows, and their codes with fresh noise (`more_rows`).
 """
@@ -16,41 +19,29 @@ row for information. Factors are then drawn between rows, and their codes with f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy.special import betaincinv
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.matching import best_matching
-from unweave.estimators.regression.kernel_regression import GaussianKernel, unexplained_variance
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
 from unweave.trust.counterpart.code_models import CodeModels, code_models
-from unweave.trust.counterpart.factor_designs import Places
+from unweave.trust.counterpart.factor_designs import TINY, Places
 from unweave.trust.counterpart.fresh_codes import fresh_code, from_scores
+from unweave.trust.counterpart.tellers import Teller, distinct_codes, stands_for_its_factor, tellers_of
 
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
 MOST_CELLS = 5_000_000  # rows times codes: ten models of so many take half a gigabyte
-COPIES = 0.995
+TOLD = 0.9  # share of a factor that its own codes tell, beyond which mixed codes tell nothing new of it
+OWN_INFORMATION = 0.05  # of a mixed code's variance, left by the others
 MOSTLY = 0.9  # of a mixed code, at least: it stands for that factor
 CHANCE = 0.01  # that random mixtures follow every factor so closely
-MOST_CODES_READ = 20
-ROWS_READ = 300
-KERNELS = (GaussianKernel(0.3, 1e-3), GaussianKernel(0.7, 1e-3), GaussianKernel(1.5, 1e-3))
-TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
-
-
-@dataclass(frozen=True)
-class Teller:
-    """What tells a factor: these codes, or, where no few do, many that tell this share of it together.
-
-    One code is enough for a number; a circle takes two, and classes all but one of their indicators.
-    """
-
-    codes: tuple[int, ...]
-    share: float = 1.0
+Where = Literal["elsewhere", "here", "as it is"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +51,14 @@ class Counterpart:
     evidence: Evidence
     responses: CodeModels
     tellers: dict[int, Teller]
-    without_factors: bool = False
+    n_removed: int = 0
 
     @classmethod
-    def of(cls, evidence: Evidence, *, without_factors: bool = False, seed: int = 0) -> Counterpart:
+    def of(cls, evidence: Evidence, *, collapsed: Sequence[str] = (), n_removed: int = 0, seed: int = 0) -> Counterpart:
         """Learn it from evidence; of at most 5,000 rows (fewer of many codes), which are drawn at random.
 
-        ``without_factors`` is whether factors were taken away that others determine: their codes are then copies.
+        Codes that are said to have ``collapsed`` stand for no factor, and stay as they are where redundant codes leave.
+        ``n_removed`` is how many factors were taken away because others determine them: codes may still follow these.
 
         >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 0.9], [0.0, 0.4]]
         >>> drawn = Counterpart.of(Evidence(z, z)).sample(0)
@@ -77,29 +69,44 @@ class Counterpart:
         if evidence.n_rows > most_rows:
             rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:most_rows]
             evidence = evidence.rows(np.sort(rows))
-        responses = code_models(evidence, seed=seed)
-        return cls(evidence, responses, _tellers(responses, seed), without_factors)
+        responses = replace(code_models(evidence, seed=seed), collapsed=np.isin(evidence.code_names, collapsed))
+        return cls(evidence, responses, tellers_of(responses, seed), n_removed)
 
-    def sample(self, rng: int | np.random.Generator, *, same_codes: bool = False, same_rows: bool = False) -> Evidence:
-        """Evidence of independent factors; with as many codes and rows as at hand where asked for."""
+    def sample(
+        self,
+        rng: int | np.random.Generator,
+        *,
+        where: Where = "elsewhere",
+        same_codes: bool = False,
+        same_rows: bool = False,
+    ) -> Evidence:
+        """Evidence of independent factors; with as many codes and rows as at hand where asked for.
+
+        ``where="here"`` draws codes from the models for the factors as observed, and ``"as it is"`` takes the codes as
+        observed, too; both have the rows at hand.
+        """
         generator = np.random.default_rng(rng)
         found, n = self.responses, self.evidence.n_rows
-        n_rows = n if same_rows else max(n, ENOUGH_ROWS)
+        n_rows = n if same_rows or where != "elsewhere" else max(n, ENOUGH_ROWS)
         places = [
-            Places.at_rows(generator.permutation(n))
+            Places.at_rows(np.arange(n) if where != "elsewhere" else generator.permutation(n))
             if n_rows == n
             else Places.at_rows(generator.integers(n, size=n_rows))
             if design.in_steps
             else Places.between_rows(column, n_rows, generator)
             for design, column in zip(found.designs, found.factors.T, strict=True)
         ]
-        codes = _Draw(self.responses, self.tellers, places, generator)
-        n_codes, n_factors = found.codes.shape[1], self.evidence.n_factors
-        as_they_are = same_codes or (n_codes <= n_factors and not self.without_factors)
-        columns = [codes.of(i) for i in range(n_codes)] if as_they_are else codes.one_for_each_factor()
-        factors = np.column_stack([where.of(found.factors[:, j]) for j, where in enumerate(places)])
-        kinds = [_stated(declared) for declared in self.evidence.declared_kinds]
+        codes = _Draw(
+            self.responses, self.tellers, places, generator, modelled=where != "as it is", n_removed=self.n_removed
+        )
+        columns = [codes.of(i) for i in range(found.codes.shape[1])] if same_codes else codes.without_redundant()
+        factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])
+        kinds = [stated_kind(declared) for declared in self.evidence.declared_kinds]
         return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
+
+    def redundant_codes(self, rng: int = 0) -> int:
+        """How many codes are copies, parts of one factor, functions of others, or noise."""
+        return self.evidence.n_codes - self.sample(rng, where="as it is").n_codes
 
 
 class _Draw:
@@ -111,8 +118,12 @@ class _Draw:
         tellers: dict[int, Teller],
         places: list[Places],
         generator: np.random.Generator,
+        *,
+        modelled: bool,
+        n_removed: int,
     ) -> None:
         self.responses, self.tellers, self.places, self.generator = responses, tellers, places, generator
+        self.modelled, self.n_removed = modelled, n_removed
         self.predicted = responses.predicted(places)
         self.n_rows = places[0].low.size
         self.more_rows = self.n_rows > len(responses.codes)
@@ -120,6 +131,8 @@ class _Draw:
     def of(self, code: int) -> FloatArray:
         """One code."""
         found = self.responses
+        if not self.modelled:
+            return found.codes[:, code]
         if found.owner[code] >= 0:
             places = self.places[found.owner[code]]
             return fresh_code(found, code, places, self.generator) if self.more_rows else found.codes[places.low, code]
@@ -129,21 +142,36 @@ class _Draw:
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[at_random, code]
         return drawn if found.of_codes[code] else from_scores(drawn, found, code)
 
-    def one_for_each_factor(self) -> list[FloatArray]:
-        """As many codes as factors, or fewer where there are no more: each factor's own, mixed ones, silent ones."""
+    def without_redundant(self) -> list[FloatArray]:
+        """The codes without those that are copies, parts of one factor, functions of others, or noise.
+
+        Of codes that belong to one factor as many stay as tell it. Noise stays where codes are fewer than factors.
+        """
         found = self.responses
         factors = range(len(self.places))
         columns = [column for j in self.tellers for column in self._for_factor(j)]
-        mixed = _distinct(found.code_scores, np.flatnonzero((found.owner < 0) & ~found.silent))
-        columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
-        silent = self.generator.permutation(np.flatnonzero(found.silent))
-        return columns + [self.of(i) for i in silent[: max(len(factors) - len(columns), 0)]]
+        stands = stands_for_its_factor(found)
+        mixed = distinct_codes(found.code_scores, np.flatnonzero(~stands & ~found.silent & ~found.collapsed))
+        if not all(j in self.tellers and self.tellers[j].share >= TOLD for j in factors):
+            columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
+        silent = self.generator.permutation(np.flatnonzero(found.silent & ~found.collapsed))
+        columns += [self.of(i) for i in silent[: max(len(factors) - len(columns), 0)]]
+        return columns + [self.of(int(i)) for i in np.flatnonzero(found.collapsed)]
 
     def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
-        """Codes for these factors out of mixed ones: all, one that follows each factor mostly, or sums of them."""
+        """Mixed codes without those that others determine in a line.
+
+        Where they span no more than the factors that no code belongs to, one code that follows each of these mostly is
+        taken, or sums of them. Codes with information of their own all stay.
+        """
         drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
         if mixed.size <= len(factors):
             return list(drawn.T)
+        own = _with_own_information(drawn, beside)
+        # functions of the factors that were taken away are functions of those that stayed
+        n_spanned = len(factors) + (self.n_removed if self._explained(mixed) else 0)
+        if own.size > n_spanned:
+            return list(drawn[:, np.sort(own)].T)
         if not factors:
             return []
         targets = np.column_stack([self.places[j].of(self.responses.factor_scores[:, j]) for j in factors])
@@ -153,6 +181,13 @@ class _Draw:
         if (shares[codes, places] >= _no_chance(mixed.size, len(factors), len(self.places))).all():
             return list(drawn[:, codes].T)
         return self._summed(drawn, targets, beside)
+
+    def _explained(self, codes: Rows) -> bool:
+        """Whether the models leave next to nothing of these codes."""
+        found = self.responses
+        known = np.where(found.of_codes, found.codes.var(axis=0), found.code_scores.var(axis=0))
+        left = np.square(found.residuals).mean(axis=0) / np.maximum(known, TINY)
+        return bool((left[codes] < OWN_INFORMATION).all())
 
     def _for_factor(self, factor: int) -> list[FloatArray]:
         """The codes that tell the factor best; where only many together tell it, one that tells as much."""
@@ -182,39 +217,37 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
     return Evidence(
         evidence.factors[:, places],
         evidence.codes,
-        kinds=[_stated(evidence.declared_kinds[j]) for j in places],
+        kinds=[stated_kind(evidence.declared_kinds[j]) for j in places],
         factor_names=list(names),
         code_names=evidence.code_names,
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
     )
 
 
-def _tellers(found: CodeModels, seed: int) -> dict[int, Teller]:
-    """What tells each factor that codes belong to."""
-    some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
-    return {int(j): _teller(found, int(j), some) for j in np.unique(found.owner[found.owner >= 0])}
+def _with_own_information(codes: FloatArray, beside: list[FloatArray]) -> Rows:
+    """Codes that the ones beside and those found before leave something of, the one with most left first.
 
-
-def _teller(found: CodeModels, factor: int, rows: Rows) -> Teller:
-    own = _distinct(found.code_scores, np.flatnonzero(found.owner == factor))[:MOST_CODES_READ]
-    if own.size == 1:
-        return Teller((int(own[0]),))
-    codes, target = found.code_scores[np.ix_(rows, own)], found.factor_scores[rows, factor]
-    alone = np.array([_read_share(codes[:, [place]], target) for place in range(own.size)])
-    together = _read_share(codes, target)
-    n_needed = found.designs[factor].plain.shape[1]
-    if together > alone.max() + TOGETHER:
-        return Teller(tuple(own[np.argsort(-alone)[:n_needed]].tolist()) if n_needed > 1 else (), together)
-    # of those that tell as much, the one that follows the factor in a line
-    lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
-    return Teller((int(own[np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax()]),))
-
-
-def _read_share(codes: FloatArray, target: FloatArray) -> float:
-    """Share of the target that kernels read from the codes, every row held out."""
-    target = target[:, None]
-    left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
-    return float(np.clip(1 - left, 0.0, 1.0))
+    >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
+    >>> _with_own_information(np.column_stack([x, y, x + y]), []).size
+    2
+    """
+    standard = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), TINY)
+    left = standard
+    if beside:
+        known = np.column_stack([np.ones(len(codes)), *beside])
+        left = standard - known @ np.linalg.lstsq(known, standard, rcond=1e-8)[0]
+    found: list[int] = []
+    n_used = 1 + len(beside)
+    while len(found) < codes.shape[1]:
+        shares = np.square(left).sum(axis=0) / max(len(codes) - n_used - len(found), 1)
+        best = int(shares.argmax())
+        if shares[best] < OWN_INFORMATION:
+            break
+        found.append(best)
+        direction = left[:, best] / np.linalg.norm(left[:, best])
+        left = left - np.outer(direction, direction @ left)
+        left[:, best] = 0.0
+    return np.array(found, dtype=np.intp)
 
 
 def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
@@ -230,15 +263,6 @@ def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
     return max(MOSTLY, float(betaincinv(0.5, (n_factors - 1) / 2, 1 - each)))
 
 
-def _distinct(scores: FloatArray, codes: Rows) -> Rows:
-    """These codes without copies of each other."""
-    if codes.size < 2:
-        return codes
-    correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
-    copies = np.triu(correlations > COPIES, 1).any(axis=0)
-    return codes[~copies]
-
-
-def _stated(declared: DeclaredKind) -> str:
+def stated_kind(declared: DeclaredKind) -> str:
     """A factor's kind as Evidence takes it."""
     return f"circular:{declared.period}" if declared.kind is FactorKind.CIRCULAR else declared.kind.value

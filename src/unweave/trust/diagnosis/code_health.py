@@ -10,7 +10,6 @@ from scipy.stats import rankdata
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.probes import monotone_groups
 from unweave.estimators.regression.kernel_regression import held_out_predictions, unexplained_variances
-from unweave.evidence import Evidence
 from unweave.responses.factor_views import FactorView
 
 SAME = 0.999
@@ -23,18 +22,6 @@ EXPLAINED = 0.01
 ROWS_FOR_SINGLE_FACTORS = 250
 HEAVY = 10.0
 TAILS = (0.01, 0.99)
-
-
-def dead_codes(evidence: Evidence, some_rows: FloatArray) -> tuple[str, ...]:
-    """Codes that never vary; only those constant on some rows are looked at on all."""
-    if evidence.posterior is not None:
-        return evidence.dead_codes
-    names = []
-    for i in np.flatnonzero(some_rows.max(axis=0) == some_rows.min(axis=0)) if some_rows.size else ():
-        column = evidence.codes[:, i]
-        if column.max() == column.min():
-            names.append(evidence.code_names[i])
-    return tuple(names)
 
 
 def copies(codes: FloatArray) -> tuple[tuple[int, ...], ...]:

@@ -18,6 +18,7 @@ from unweave.arrays import Rows
 from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding
+from unweave.responses.collapsed_codes import collapsed_codes
 from unweave.responses.constraint_search import ROWS_TO_SCREEN
 from unweave.responses.constraints import (
     FEWEST_ROWS,
@@ -80,7 +81,7 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     redundant = {constraint.determined for constraint in constraints}
     if views and rows.size < ROWS_TO_SCREEN:
         notes.append(Finding("constraints_may_be_missed", n_rows=rows.size))
-    dead = code_health.dead_codes(evidence, some.codes)
+    dead = collapsed_codes(evidence)
     living = np.flatnonzero(~np.isin(evidence.code_names, dead)) if evidence.n_codes else np.empty(0, dtype=np.intp)
     return Diagnosis(
         n_rows=evidence.n_rows,

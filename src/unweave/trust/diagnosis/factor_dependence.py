@@ -59,6 +59,11 @@ class PairDependence:
     p_value: float
     kind: PairKind
 
+    @property
+    def association(self) -> float:
+        """How strongly they depend on each other: the larger of the absolute correlation and the strength."""
+        return self.strength if np.isnan(self.correlation) else max(abs(self.correlation), self.strength)
+
 
 @dataclass(frozen=True)
 class _Measured:

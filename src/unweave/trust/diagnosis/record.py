@@ -78,7 +78,8 @@ class Diagnosis:
     effective_dimension : float
         Factors that vary freely: those that vary, less the constraints.
     dead_codes : tuple of str
-        Codes that never vary.
+        Codes that never vary or have collapsed: by the information that a posterior carries, or by a spread that is
+        next to nothing beside the widest code.
     duplicated_codes : tuple of tuples of str
         Groups of living codes that are monotone functions of each other.
     heavy_tailed_codes : dict of name to float
@@ -111,18 +112,18 @@ class Diagnosis:
 
     @property
     def codes_per_row(self) -> float:
-        """m / n."""
-        return self.n_codes / self.n_rows if self.n_codes and self.n_rows else math.nan
+        """m / n, of codes that are not dead."""
+        return self.n_live_codes / self.n_rows if self.n_live_codes and self.n_rows else math.nan
 
     @property
     def codes_per_factor(self) -> float:
-        """m / d."""
-        return self.n_codes / self.n_factors if self.n_codes and self.n_factors else math.nan
+        """m / d, of codes that are not dead."""
+        return self.n_live_codes / self.n_factors if self.n_live_codes and self.n_factors else math.nan
 
     @property
     def rows_per_code(self) -> float:
-        """n / m."""
-        return self.n_rows / self.n_codes if self.n_codes and self.n_rows else math.nan
+        """n / m, of codes that are not dead."""
+        return self.n_rows / self.n_live_codes if self.n_live_codes and self.n_rows else math.nan
 
     @property
     def chance_correlation(self) -> float:
@@ -135,6 +136,18 @@ class Diagnosis:
     def redundant_factors(self) -> tuple[str, ...]:
         """Factors that others determine."""
         return tuple(constraint.determined for constraint in self.constraints)
+
+    @property
+    def free_pairs(self) -> tuple[PairDependence, ...]:
+        """Pairs of factors that vary freely and are not independent, the strongest first."""
+        redundant = set(self.redundant_factors)
+        pairs = [pair for pair in self.dependent_pairs if not redundant & set(pair.factors)]
+        return tuple(sorted(pairs, key=lambda pair: -pair.association))
+
+    @property
+    def n_live_codes(self) -> int:
+        """Codes without dead ones; all of them where none lives."""
+        return self.n_codes - len(self.dead_codes) or self.n_codes
 
     @property
     def n_distinct_codes(self) -> int:

@@ -1,0 +1,79 @@
+"""Which codes tell a factor: one, several that split it, or the best of several copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.regression.kernel_regression import GaussianKernel, unexplained_variance
+from unweave.trust.counterpart.code_models import CodeModels
+from unweave.trust.counterpart.factor_designs import TINY
+
+COPIES = 0.995
+WHOLE = 0.97  # share of a factor that kernels read from codes that tell all of it
+OWN_FACTOR = 0.5  # share of a code that its factor explains before it may stand for others of that factor
+MOST_CODES_READ = 20
+ROWS_READ = 300
+KERNELS = (GaussianKernel(0.3, 1e-3), GaussianKernel(0.7, 1e-3), GaussianKernel(1.5, 1e-3))
+TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
+
+
+@dataclass(frozen=True)
+class Teller:
+    """What tells a factor: these codes, or, where no few do, many that tell this share of it together.
+
+    One code is enough for a number; a circle takes two, and classes all but one of their indicators.
+    """
+
+    codes: tuple[int, ...]
+    share: float = 1.0
+
+
+def stands_for_its_factor(found: CodeModels) -> NDArray[np.bool_]:
+    """Which codes belong to a factor that explains most of them; others have information of their own."""
+    spread = np.maximum(np.square(found.code_scores).mean(axis=0), TINY)
+    explained = 1 - np.square(found.left).mean(axis=0) / spread
+    return np.asarray((found.owner >= 0) & ~found.silent & ~found.collapsed & (explained >= OWN_FACTOR))
+
+
+def tellers_of(found: CodeModels, seed: int) -> dict[int, Teller]:
+    """What tells each factor that codes belong to."""
+    some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
+    stands = stands_for_its_factor(found)
+    return {int(j): _teller(found, int(j), some, stands) for j in np.unique(found.owner[stands])}
+
+
+def _teller(found: CodeModels, factor: int, rows: Rows, stands: NDArray[np.bool_]) -> Teller:
+    own = distinct_codes(found.code_scores, np.flatnonzero(stands & (found.owner == factor)))[:MOST_CODES_READ]
+    codes, target = found.code_scores[np.ix_(rows, own)], found.factor_scores[rows, factor]
+    alone = np.array([_read_share(codes[:, [place]], target) for place in range(own.size)])
+    if own.size == 1:
+        return Teller((int(own[0]),), float(alone[0]))
+    together = _read_share(codes, target)
+    n_needed = found.designs[factor].plain.shape[1]
+    if together > alone.max() + TOGETHER:
+        share = 1.0 if together >= WHOLE else together
+        return Teller(tuple(own[np.argsort(-alone)[:n_needed]].tolist()) if n_needed > 1 else (), share)
+    # of those that tell as much, the one that follows the factor in a line
+    lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
+    best = int(np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax())
+    return Teller((int(own[best]),), float(alone[best]))
+
+
+def _read_share(codes: FloatArray, target: FloatArray) -> float:
+    """Share of the target that kernels read from the codes, every row held out."""
+    target = target[:, None]
+    left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
+    return float(np.clip(1 - left, 0.0, 1.0))
+
+
+def distinct_codes(scores: FloatArray, codes: Rows) -> Rows:
+    """These codes without copies of each other."""
+    if codes.size < 2:
+        return codes
+    correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
+    copies = np.triu(correlations > COPIES, 1).any(axis=0)
+    return codes[~copies]

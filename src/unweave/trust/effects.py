@@ -1,0 +1,267 @@
+"""What the data do to a score: the metric without redundant factors, dependence, redundant codes or few rows.
+
+Each step is a pair of evidences that differ in one thing, so that a score is compared with like. Redundant factors and
+codes leave the data as they are. For independent factors the codes are drawn again: by the evidence's sampler where
+there is one, and else from models of what the codes respond to. Models are scored on the observed factors first; where
+they do not give the score back, `Effects.misfit` says so, and nothing that rests on them is believed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from unweave.card.choices import Choice, card_of
+from unweave.evidence import Evidence, EvidenceError
+from unweave.score import Score
+from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, Where, stated_kind, with_factors
+from unweave.trust.diagnosis.diagnosis import Diagnosis, diagnose
+from unweave.trust.real_interventions import independent_draws
+from unweave.trust.repeated_scoring import raw_values, score_or_none
+from unweave.trust.verdict_record import Property
+
+Effect = Literal["redundant factors", "dependence", "number of codes", "number of rows"]
+EFFECTS: dict[Effect, Property] = {
+    "redundant factors": "P2",
+    "dependence": "P1",
+    "number of codes": "P3",
+    "number of rows": "P4",
+}
+N_DRAWS = 5
+FEW_DRAWS = 2
+MISFIT = 0.10  # of the range, between the score of the models' codes on the observed factors and the score at hand
+EXPLICITNESS = "explicitness"
+MEAN = 1e-6
+
+_Draws = tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One thing that could move a score: evidence with it, and without; ``modelled`` where the codes are models'."""
+
+    effect: Effect
+    before: _Draws
+    after: _Draws
+    modelled: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """A score before and after a step."""
+
+    effect: Effect
+    before: float
+    after: float
+    modelled: bool = False
+
+    @property
+    def moved(self) -> float:
+        """By how much."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How a score changes with each step, in order; ``misfit`` is how far the models' own score is off."""
+
+    changes: tuple[Change, ...]
+    misfit: float = 0.0
+
+    @property
+    def believed(self) -> tuple[Change, ...]:
+        """Changes on real codes, and on models' codes where these score like the real ones, or change by more."""
+        return tuple(change for change in self.changes if not self.doubted(change))
+
+    def doubted(self, change: Change) -> bool:
+        """Whether a change rests on models that do not give the score back."""
+        return change.modelled and abs(self.misfit) > MISFIT and abs(change.moved) <= abs(self.misfit)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """All steps that the data call for, and the models' codes on the observed factors, to be compared with ``real``."""
+
+    steps: tuple[Step, ...]
+    real: _Draws = ()
+    control: _Draws = ()
+    without_collapsed: _Draws = ()
+    halves: _Draws = ()
+    scores: dict[tuple[object, ...], float] = field(default_factory=dict)
+
+    def on(self, metric: Choice, score: Score) -> Effects:
+        """How the score of the metric changes."""
+        width = score.bounds[1] - score.bounds[0]
+        changes = []
+        for step in self.steps:
+            before, after = (self._mean(metric, draws, score) for draws in (step.before, step.after))
+            if step.effect == "redundant factors":
+                before = min(score.value, _mean_over(score, step.after[0].factor_names))
+            if step.effect == "number of codes" and card_of(metric).measures == EXPLICITNESS:
+                after = max(before, after)  # what is told by all codes together needs all of them
+            change = Change(step.effect, before, after, step.modelled)
+            if step.effect == "number of rows":
+                change = self._of_more_rows(metric, score, change)
+            changes.append(change)
+        misfit = 0.0
+        if any(step.modelled for step in self.steps):
+            misfit = (self._mean(metric, self.control, score) - self._mean(metric, self.real, score)) / width
+        return Effects(tuple(changes), misfit)
+
+    def _of_more_rows(self, metric: Choice, score: Score, change: Change) -> Change:
+        """What the models' codes do on more rows, or what the codes at hand do from half of the rows to all, if more.
+
+        Most metrics approach their limit as one over the square root of the rows; from there the latter goes on.
+        """
+        n_rows, of_half = self.real[0].n_rows, self._mean(metric, self.halves, score)
+        reach = (n_rows**-0.5 - ENOUGH_ROWS**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
+        goes_on = float(np.clip(score.value + reach * (score.value - of_half), *score.bounds))
+        if math.isnan(of_half) or abs(goes_on - score.value) <= abs(change.moved):
+            return change
+        return Change(change.effect, score.value, goes_on)
+
+    def of_live_codes(self, metric: Choice, score: Score) -> float:
+        """The score without codes that have collapsed; nan where there are none."""
+        return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
+
+    def _mean(self, metric: Choice, draws: _Draws, score: Score) -> float:
+        """Mean over draws before clipping, which would lift the mean of scores that scatter about their lower bound."""
+        key = (id(metric), *map(id, draws))
+        if key not in self.scores:
+            found = [score_or_none(metric, evidence) for evidence in draws]
+            self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
+        return self.scores[key]
+
+
+def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
+    """The score of these factors alone, where it is the mean of its factors' scores; else infinite.
+
+    A factor that is determined by others and told well lifts a mean; the others are no worse without it.
+    """
+    known = list(score.per_factor.values())
+    if not known or any(map(math.isnan, known)) or abs(float(np.mean(known)) - score.raw) > MEAN:
+        return math.inf
+    return float(np.mean([score.per_factor[name] for name in factors]))
+
+
+def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
+    """The steps that these data call for: those in which something is there to be taken away."""
+    free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
+    steps = [Step("redundant factors", (evidence,), (free,))] if diagnosis.redundant_factors else []
+    lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
+    dependent, few = bool(diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
+    n_removed = len(diagnosis.redundant_factors)
+    counterpart = Counterpart.of(free, collapsed=diagnosis.dead_codes, n_removed=n_removed, seed=seed)
+    extra = counterpart.redundant_codes() > 0
+    if not (dependent or extra or few):
+        return Steps(tuple(steps), without_collapsed=lighter)
+    draws = _Draw(counterpart, seed)
+    drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
+    control: _Draws = ()
+    n_last = {"dependence": FEW_DRAWS, "number of codes": FEW_DRAWS, "number of rows": N_DRAWS}
+    n_last["number of rows" if few else "number of codes" if extra else "dependence"] = N_DRAWS
+    if dependent and drawn:
+        steps.append(Step("dependence", (free,), drawn))
+    elif dependent:
+        control = draws(FEW_DRAWS, where="here", same_codes=True)
+        after = draws(n_last["dependence"], same_codes=True, same_rows=True)
+        steps.append(Step("dependence", control, after, modelled=True))
+    where: Where = "elsewhere" if dependent and not drawn else "as it is"
+    n_codes = n_last["number of codes"] if where == "elsewhere" else FEW_DRAWS
+    if extra:
+        before = draws(FEW_DRAWS if where == "elsewhere" else 1, where=where, same_codes=True, same_rows=True)
+        after = draws(n_codes, where=where, same_rows=True)
+        steps.append(Step("number of codes", before, after, modelled=where == "elsewhere"))
+    if few:
+        control = control or draws(FEW_DRAWS, where="here", same_codes=True)
+        before, after = draws(N_DRAWS, same_rows=True), draws(N_DRAWS)
+        steps.append(Step("number of rows", before, after, modelled=True))
+    real = draws(1, where="as it is", same_codes=True, same_rows=True)
+    halves = _halves(evidence, seed) if few else ()
+    return Steps(tuple(steps), real, control, lighter, halves)
+
+
+def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
+    """Whether there are codes that vary and have collapsed; metrics leave out constant ones by themselves."""
+    varying = set(diagnosis.dead_codes) - set(evidence.dead_codes)
+    return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
+
+
+def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
+    """The evidence of points without these codes.
+
+    >>> without_codes(Evidence([1.0, 2.0], [[1.0, 0.0], [2.0, 0.0]]), ["code 1"]).code_names
+    ('code 0',)
+    """
+    kept = np.flatnonzero(~np.isin(evidence.code_names, names))
+    return Evidence(
+        evidence.factors,
+        evidence.codes[:, kept],
+        kinds=[stated_kind(declared) for declared in evidence.declared_kinds],
+        factor_names=evidence.factor_names,
+        code_names=[evidence.code_names[i] for i in kept],
+        row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
+    )
+
+
+def _halves(evidence: Evidence, seed: int) -> _Draws:
+    """Random halves of the rows, whole row groups where there are any."""
+    groups = np.arange(evidence.n_rows) if evidence.row_groups is None else evidence.row_groups
+    n_groups = int(groups.max()) + 1
+    orders = [np.random.default_rng([seed, k]).permutation(n_groups)[: n_groups // 2] for k in range(N_DRAWS)]
+    return tuple(evidence.rows(np.flatnonzero(np.isin(groups, order))) for order in orders)
+
+
+class _Draw:
+    """Draws of a counterpart, each made once."""
+
+    def __init__(self, counterpart: Counterpart, seed: int) -> None:
+        self.counterpart, self.seed = counterpart, seed
+        self.known: dict[tuple[object, ...], Evidence] = {}
+
+    def __call__(
+        self, n: int, *, where: Where = "elsewhere", same_codes: bool = False, same_rows: bool = False
+    ) -> _Draws:
+        drawn = []
+        for k in range(n):
+            key = k, where, same_codes, same_rows
+            if key not in self.known:
+                generator = np.random.default_rng([self.seed, k])
+                options = {"same_codes": same_codes, "same_rows": same_rows}
+                self.known[key] = self.counterpart.sample(generator, where=where, **options)
+            drawn.append(self.known[key])
+        return tuple(drawn)
+
+
+def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
+    """How a score changes with each effect that these data call for: the numbers of a verdict's reasons.
+
+    Effects are "redundant factors", "dependence" (of the factors on each other), "number of codes" and "number of
+    rows"; those that cannot matter here are missing.
+
+    Parameters
+    ----------
+    metric : metric or partial of one
+        Which score.
+    evidence : Evidence
+        The data.
+    seed : int
+        Of the counterpart.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mig
+    >>> factors = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> found = score_changes(mig, Evidence(factors, np.hstack([factors, -factors])))
+    >>> list(found), round(found["number of codes"].before, 1), round(found["number of codes"].after, 1)
+    (['number of codes'], 0.0, 0.9)
+    """
+    score = metric(evidence)
+    if not math.isfinite(score.bounds[1] - score.bounds[0]):
+        raise EvidenceError(f"{card_of(metric).name} has no range, so a change of it cannot be judged.")
+    found = steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)
+    return {change.effect: change for change in found.changes}
