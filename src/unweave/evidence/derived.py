@@ -81,10 +81,11 @@ class Derivable:
                 return train, test
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
-    def permuted(self, rng: int | np.random.Generator) -> Self:
+    def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
         """The same columns with the codes paired with other samples' truth; per-column results are shared.
 
-        Factors and nuisances move together, and a sampler's codes no longer know what is held.
+        Factors and nuisances move together, and a sampler's codes no longer know what is held. ``order`` is a
+        permutation to use in place of a random one.
 
         >>> from unweave import Evidence
         >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
@@ -92,7 +93,8 @@ class Derivable:
         [1.0, 2.0, 3.0]
         """
         generator = np.random.default_rng(rng)
-        order = shuffled_rows(self.n_rows, self.row_groups, generator)
+        if order is None:
+            order = shuffled_rows(self.n_rows, self.row_groups, generator)
         return self._with(
             factors=self.factors[order],
             factor_tables={name: table[order] for name, table in self.factor_tables.items()},

@@ -32,7 +32,8 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verd
     """
     if floor is None or not floor.defined or math.isnan(score.raw) or verdict.level == "no verdict":
         return verdict
-    judged = _judged(score, floor)
+    short = [note for note in floor.notes if note.kind == "series_too_short"]
+    judged = ("caution", _too_short(short[0], floor)) if short else _judged(score, floor)
     if judged is None:
         return verdict
     level, reason = judged
@@ -75,6 +76,12 @@ def _reason(found: Finding, floor: NoiseFloor) -> Reason:
     seen = f"n_draws={max(len(floor.draws), 1)}"
     how = f"unweave.trust.noise_floor(metric, evidence, {seen}).floor"
     return Reason(found, "noise floor", floor.floor, SECTIONS["P4"], _advice(found), how)
+
+
+def _too_short(found: Finding, floor: NoiseFloor) -> Reason:
+    how = f"unweave.trust.noise_floor(metric, evidence, n_draws={max(len(floor.draws), 1)}).notes"
+    known = float(found.quantities["n_effective"])
+    return Reason(found, "independent rows", known, SECTIONS["P4"], Finding("take_more_samples"), how)
 
 
 def _advice(found: Finding) -> Finding:

@@ -133,6 +133,23 @@ def one_row_per_group(n_groups: int) -> str:
     return f"One row of {each} is examined, because rows of a group are not independent."
 
 
+def rows_follow_each_other(lag_of_factors: float, lag_of_codes: float, n_rows: int, n_effective: float) -> str:
+    """Rows that are a series."""
+    return (
+        f"Rows resemble the row before (correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}): "
+        f"{n_rows:,} rows are worth about {n_effective:,.0f} independent ones. Metrics that split rows at random see "
+        "nearly the same rows in training and test: pass row_groups with the video or stretch of each row."
+    )
+
+
+def rows_come_again(n_rows: int, n_distinct: int) -> str:
+    """Rows that are there several times."""
+    return (
+        f"Only {n_distinct:,} of {n_rows:,} rows differ in factors and codes. Scores of repeated rows are too high "
+        "where rows are split at random: leave repeats out, or pass row_groups with one label for equal rows."
+    )
+
+
 def rows_examined(n_rows: int, of: int) -> str:
     """A sample of the rows."""
     return f"{n_rows:,} of {of:,} rows are examined, drawn at random."

@@ -66,6 +66,34 @@ def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
     )
 
 
+def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
+    """Rows that follow each other."""
+    return (
+        f"Rows resemble the row before (correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}), so "
+        "noise floor and p-value come from circular shifts of the rows instead of permutations."
+    )
+
+
+def series_too_short(n_rows: int, n_effective: float) -> str:
+    """A series in which nothing can be told from chance."""
+    return (
+        f"{n_rows:,} rows that follow each other are worth about {n_effective:.0f} independent rows here, which is too "
+        "few for a p-value: longer or several separate series are needed."
+    )
+
+
+def repeated_rows_together(n_rows: int, n_distinct: int) -> str:
+    """Rows that come several times."""
+    return (
+        f"Only {n_distinct:,} of {n_rows:,} rows differ in factors and codes, so permutations keep equal rows together."
+    )
+
+
+def parts_of_blocks(n_rows: int) -> str:
+    """An interval of rows that follow each other."""
+    return f"Rows follow each other, so the interval comes from parts that leave out blocks of {n_rows} rows."
+
+
 def groups_of_unequal_size() -> str:
     """Row groups that a permutation cannot keep whole."""
     return "The row groups differ in size, so some permutations split a group: p-values are approximate."

@@ -32,6 +32,7 @@ from unweave.responses.factor_views import FactorView
 from unweave.trust.diagnosis import code_health
 from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind, pairwise_dependence
 from unweave.trust.diagnosis.record import ClassBalance, DependenceClass, Diagnosis
+from unweave.trust.row_order import diagnosed_order
 
 __all__ = [
     "ClassBalance",
@@ -70,7 +71,7 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     """
     known = factor_constraints(evidence, seed)
     rows, views, constraints = known.separate.rows, known.views, known.constraints
-    notes = _notes_on_rows(evidence, known.separate)
+    notes = [*diagnosed_order(evidence), *_notes_on_rows(evidence, known.separate)]
     some = evidence.rows(rows)
     constant = _constant_factors(evidence, some)
     if rows.size >= FEWEST_ROWS:

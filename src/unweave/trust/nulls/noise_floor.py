@@ -31,6 +31,7 @@ from unweave.trust.repeated_scoring import (
     scores_of_variants,
     unwatched,
 )
+from unweave.trust.row_order import notes_on_order, row_order
 
 FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
 TOO_CLOSE = 0.01
@@ -234,7 +235,9 @@ def _summarised(
     if abs(best - floor) < TOO_CLOSE:
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
-    if kind != "constant":
+    if kind == "permutation":
+        notes += notes_on_order(evidence)
+    if kind != "constant" and not row_order(evidence).too_short:
         p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
         if np.ptp(defined) <= ROUNDING and abs(score.raw - defined[0]) <= ROUNDING:
             notes.append(Finding("nulls_equal_score"))
@@ -284,7 +287,13 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
     chance = card_of(metric).chance
     numeric = all(kind in NUMERIC for kind in evidence.kinds)
     stated = stated_options(metric).keys() - {"rng"}
-    if not callable(chance) or stated or evidence.row_groups is not None or not numeric:
+    if (
+        row_order(evidence).kind != "exchangeable"
+        or not callable(chance)
+        or stated
+        or evidence.row_groups is not None
+        or not numeric
+    ):
         return math.nan
     n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
     if not (n_live and n_varying):

@@ -1,6 +1,7 @@
 """Encoders that know nothing, at the sizes and marginals of the evidence at hand.
 
-- permutation: the codes as they are, each given to another sample (whole row groups where there are groups);
+- permutation: the codes as they are, each given to another sample (whole row groups where there are groups, circular
+  shifts of rows that follow each other);
 - matched: codes that are independent of each other too, every column shuffled on its own;
 - constant: the same code for every sample.
 """
@@ -19,6 +20,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.evidence.samplers import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
+from unweave.trust.row_order import null_order
 
 Kind = Literal["permutation", "matched", "constant"]
 
@@ -41,7 +43,7 @@ def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence
     """
     rng = np.random.default_rng([seed, index])
     if kind == "permutation":
-        return evidence.permuted(rng)
+        return evidence.permuted(rng, null_order(evidence, rng))
     if kind == "matched":
         orders = [shuffled_rows(evidence.n_rows, evidence.row_groups, rng) for _ in range(evidence.n_codes)]
         apart = evidence.sampler and ShuffledColumns(Unpaired(evidence.sampler, int(rng.integers(2**31))))

@@ -33,6 +33,7 @@ from unweave.trust.repeated_scoring import (
     scores_of_variants,
     unwatched,
 )
+from unweave.trust.row_order import block_length
 
 N_PARTS = 24
 FEWEST_PARTS = 8
@@ -62,8 +63,7 @@ class Parts:
     def left_out(self, index: int) -> Rows:
         """Rows that leave."""
         leaving = np.random.default_rng([self.seed, index]).permutation(self.n_units)[: self.n_out]
-        groups = self.evidence.row_groups
-        return leaving if groups is None else np.flatnonzero(np.isin(groups, leaving))
+        return np.flatnonzero(np.isin(_unit_of_rows(self.evidence), leaving))
 
     def standard_error(self, values: Sequence[float]) -> float:
         """Standard error of the score of all samples, from the scores of parts.
@@ -79,12 +79,19 @@ class Parts:
         return float(student.ppf((1 + level) / 2, min(n_parts, self.n_units) - 1))
 
 
+def _unit_of_rows(evidence: Evidence) -> Rows:
+    """The number of the unit that each row leaves with: its row group, its block of a series, or itself."""
+    if evidence.row_groups is not None:
+        return evidence.row_groups
+    return np.arange(evidence.n_rows) // block_length(evidence)
+
+
 def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | Finding:
     """How to draw parts for this metric, or the reason why not."""
     if "decoder" in card.needs:
         return Finding("decoder_without_samples", metric=card.name)
     groups = evidence.row_groups
-    n_units = evidence.n_rows if groups is None else int(groups.max(initial=-1)) + 1
+    n_units = int(_unit_of_rows(evidence).max(initial=-1)) + 1
     units = "rows" if groups is None else "row groups"
     if n_units < FEWEST_UNITS:
         return Finding("too_few_units", n_units=n_units, needed=FEWEST_UNITS, units=units)
@@ -178,6 +185,9 @@ def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tup
         notes.append(Finding("fewer_parts", n_parts=n_done, of=n_wanted, seconds=budget or 0.0))
     if plan.evidence.row_groups is not None and plan.n_units < 20:
         notes.append(Finding("few_groups", n_groups=plan.n_units))
+    block = block_length(plan.evidence)
+    if block > 1:
+        notes.append(Finding("parts_of_blocks", n_rows=block))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))
     return tuple(notes)

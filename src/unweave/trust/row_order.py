@@ -1,0 +1,204 @@
+"""Whether rows can change places: rows that follow each other in time, and rows that come several times, cannot.
+
+A permutation of rows is a valid null only if one side is exchangeable. Where factors and codes both resemble those of
+the row before, as in a video or another series, codes that know nothing correlate with factors by chance far more than
+permutations show. Circular shifts keep what each side is and break only the pairing. Rows that are there several times
+have to stay together for the same reason.
+
+Rows are told from a series by the correlation of ranks with those of the row before. Rows that were sorted by a factor,
+such as the grid of a data set in its order, are no series.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import norm, rankdata
+
+from unweave.arrays import FloatArray, Rows
+from unweave.evidence import Evidence, FactorKind
+from unweave.evidence.splits import shuffled_rows
+from unweave.findings import Finding
+from unweave.memo import memoised
+
+FEWEST_ROWS = 30
+MOST_COLUMNS = 64
+LEVEL = 0.001
+LEAST = 0.1  # correlation with the row before
+REPEATED = 0.1  # share of the rows that come again, with equal factors and codes
+FADED = 0.2  # correlation of rows that count as far apart
+ENOUGH_EFFECTIVE = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowOrder:
+    """How rows hang together.
+
+    Attributes
+    ----------
+    kind : str
+        ``exchangeable``, ``series`` (rows follow each other) or ``repeated`` (rows come several times).
+    lag_of_factors, lag_of_codes : float
+        Largest correlation of a column with its own row before.
+    n_effective : float
+        Independent rows that a correlation of the two sides is worth: n (1 - ab) / (1 + ab) of lags a and b.
+    reach : int
+        Rows that are closer than this resemble each other.
+    same_as : array of n, optional
+        Number of the distinct row that each row is, where rows are repeated.
+    """
+
+    kind: Literal["exchangeable", "series", "repeated"] = "exchangeable"
+    lag_of_factors: float = 0.0
+    lag_of_codes: float = 0.0
+    n_effective: float = math.inf
+    reach: int = 0
+    same_as: Rows | None = None
+
+    @property
+    def too_short(self) -> bool:
+        """Whether a series is worth too few rows to tell anything."""
+        return self.kind == "series" and self.n_effective < ENOUGH_EFFECTIVE
+
+
+@memoised(on="both")
+def row_order(evidence: Evidence) -> RowOrder:
+    """How the rows of this evidence hang together.
+
+    >>> rng = np.random.default_rng(0)
+    >>> row_order(Evidence(rng.normal(size=(200, 2)), rng.normal(size=(200, 3)))).kind
+    'exchangeable'
+    >>> walk = rng.normal(size=(200, 2)).cumsum(axis=0)
+    >>> row_order(Evidence(walk, walk)).kind
+    'series'
+    """
+    n = evidence.n_rows
+    if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes):
+        return RowOrder()
+    factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
+    before = _rows_before(evidence)
+    if before is not None and not _sorted(evidence.factors):
+        lags = [_largest_lag(columns, before) for columns in (factors, codes)]
+        chance = norm.isf(LEVEL / 2 / (factors.shape[1] + codes.shape[1])) / math.sqrt(before.size)
+        if min(lags) > max(chance, LEAST):
+            both = min(lags[0] * lags[1], 1 - 1 / n)
+            reach = min(_reach(math.sqrt(both)), n // 4)
+            return RowOrder("series", lags[0], lags[1], n * (1 - both) / (1 + both), reach)
+    if evidence.row_groups is None:
+        same = np.unique(np.column_stack([evidence.factors, evidence.codes]), axis=0, return_inverse=True)[1].ravel()
+        if n - (int(same.max()) + 1) > REPEATED * n:
+            return RowOrder("repeated", same_as=same.astype(np.intp))
+    return RowOrder()
+
+
+def null_order(evidence: Evidence, rng: np.random.Generator) -> Rows | None:
+    """An order of the factors' rows that breaks the pairing and keeps what hangs together; None for a permutation.
+
+    A series is shifted, by no less than its reach; repeated rows change places as blocks of equal ones.
+    """
+    known, n = row_order(evidence), evidence.n_rows
+    if known.kind == "series":
+        return np.roll(np.arange(n), int(rng.integers(known.reach, n - known.reach + 1)))
+    if known.same_as is not None:
+        return shuffled_rows(n, known.same_as, rng)
+    return None
+
+
+@memoised(on="factors")
+def block_length(evidence: Evidence) -> int:
+    """Rows of a series that leave together where parts of it are drawn; 1 where rows do not follow each other.
+
+    It is known from the factors, so that representations of the same rows are compared on the same parts.
+
+    >>> block_length(Evidence(np.random.default_rng(0).normal(size=(200, 2))))
+    1
+    """
+    n = evidence.n_rows
+    if evidence.row_groups is not None or n < FEWEST_ROWS or not evidence.n_factors or _sorted(evidence.factors):
+        return 1
+    columns = _factor_columns(evidence)
+    lag = _largest_lag(columns, np.arange(n - 1))
+    if lag <= max(norm.isf(LEVEL / 2 / columns.shape[1]) / math.sqrt(n), LEAST):
+        return 1
+    return min(2 * _reach(lag), max(n // 10, 1))
+
+
+def notes_on_order(evidence: Evidence) -> list[Finding]:
+    """What to keep in mind of nulls where rows hang together."""
+    known = row_order(evidence)
+    if known.too_short:
+        return [Finding("series_too_short", n_rows=evidence.n_rows, n_effective=known.n_effective)]
+    if known.kind == "series":
+        return [Finding("series_shifted", lag_of_factors=known.lag_of_factors, lag_of_codes=known.lag_of_codes)]
+    if known.same_as is not None:
+        n_distinct = int(known.same_as.max()) + 1
+        return [Finding("repeated_rows_together", n_rows=evidence.n_rows, n_distinct=n_distinct)]
+    return []
+
+
+def diagnosed_order(evidence: Evidence) -> list[Finding]:
+    """What a diagnosis says of the order of rows."""
+    known = row_order(evidence)
+    if known.kind == "series":
+        return [
+            Finding(
+                "rows_follow_each_other",
+                lag_of_factors=known.lag_of_factors,
+                lag_of_codes=known.lag_of_codes,
+                n_rows=evidence.n_rows,
+                n_effective=known.n_effective,
+            )
+        ]
+    if known.same_as is not None:
+        return [Finding("rows_come_again", n_rows=evidence.n_rows, n_distinct=int(known.same_as.max()) + 1)]
+    return []
+
+
+def _reach(lag: float) -> int:
+    """After how many rows a series with this correlation from row to row has faded."""
+    return max(math.ceil(math.log(FADED) / math.log(min(max(lag, 0.01), 0.9999))), 1)
+
+
+def _factor_columns(evidence: Evidence) -> FloatArray:
+    columns = []
+    for j in range(min(evidence.n_factors, MOST_COLUMNS)):
+        declared, values = evidence.declared_kinds[j], evidence.factors[:, j]
+        if declared.kind is FactorKind.CIRCULAR:
+            angle = 2 * np.pi * values / declared.period
+            columns += [np.cos(angle), np.sin(angle)]
+        else:
+            columns.append(values)
+    return np.column_stack(columns)
+
+
+def _rows_before(evidence: Evidence) -> Rows | None:
+    """Rows whose next row is looked at: all, or of row groups the last ones, which independent groups do not share."""
+    groups = evidence.row_groups
+    if groups is None:
+        return np.arange(evidence.n_rows - 1)
+    ends = np.flatnonzero(np.diff(groups))
+    if ends.size != int(groups.max()) or ends.size < FEWEST_ROWS - 1:
+        return None  # groups that are not in one piece, or too few to tell
+    return ends
+
+
+def _largest_lag(columns: FloatArray, before: Rows) -> float:
+    """The largest correlation of ranks with the next row."""
+    varying = columns[:, np.ptp(columns, axis=0) > 0]
+    if not varying.shape[1]:
+        return 0.0
+    ranked = rankdata(varying, axis=0)
+    first, second = ranked[before], ranked[before + 1]
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    spread = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+    return float(np.max((first * second).sum(axis=0) / np.where(spread > 0, spread, 1.0)))
+
+
+def _sorted(factors: FloatArray) -> bool:
+    """Whether any factor goes one way from the first row to the last."""
+    steps = np.diff(factors, axis=0)
+    one_way = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    return bool((one_way & (np.ptp(factors, axis=0) > 0)).any())
