@@ -91,6 +91,7 @@ class Steps:
     control: _Draws = ()
     without_collapsed: _Draws = ()
     halves: _Draws = ()
+    each_told: bool = False
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def on(self, metric: Choice, score: Score) -> Effects:
@@ -100,8 +101,10 @@ class Steps:
         for step in self.steps:
             before, after = (self._mean(metric, draws, score) for draws in (step.before, step.after))
             if step.effect == "redundant factors":
-                before = min(score.value, _mean_over(score, step.after[0].factor_names))
-            if step.effect == "number of codes" and card_of(metric).measures == EXPLICITNESS:
+                # a redundant factor that is told well lifts a mean: nothing between the two means is a change
+                lowest = min(score.value, _mean_over(score, step.after[0].factor_names))
+                before = float(np.clip(after, lowest, score.value))
+            if step.effect == "number of codes" and card_of(metric).measures == EXPLICITNESS and not self.each_told:
                 after = max(before, after)  # what is told by all codes together needs all of them
             change = Change(step.effect, before, after, step.modelled)
             if step.effect == "number of rows":
@@ -138,10 +141,7 @@ class Steps:
 
 
 def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
-    """The score of these factors alone, where it is the mean of its factors' scores; else infinite.
-
-    A factor that is determined by others and told well lifts a mean; the others are no worse without it.
-    """
+    """The score of these factors alone, where it is the mean of its factors' scores; else infinite."""
     known = list(score.per_factor.values())
     if not known or any(map(math.isnan, known)) or abs(float(np.mean(known)) - score.raw) > MEAN:
         return math.inf
@@ -182,7 +182,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
         steps.append(Step("number of rows", before, after, modelled=True))
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     halves = _halves(evidence, seed) if few else ()
-    return Steps(tuple(steps), real, control, lighter, halves)
+    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told)
 
 
 def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:

@@ -33,7 +33,7 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verd
     if floor is None or not floor.defined or math.isnan(score.raw) or verdict.level == "no verdict":
         return verdict
     short = [note for note in floor.notes if note.kind == "series_too_short"]
-    judged = ("caution", _too_short(short[0], floor)) if short else _judged(score, floor)
+    judged: tuple[Level, Reason] | None = ("caution", _too_short(short[0], floor)) if short else _judged(score, floor)
     if judged is None:
         return verdict
     level, reason = judged

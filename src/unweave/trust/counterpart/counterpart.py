@@ -32,12 +32,11 @@ from unweave.evidence.kinds import DeclaredKind
 from unweave.trust.counterpart.code_models import CodeModels, code_models
 from unweave.trust.counterpart.factor_designs import TINY, Places
 from unweave.trust.counterpart.fresh_codes import fresh_code, from_scores
-from unweave.trust.counterpart.tellers import Teller, distinct_codes, stands_for_its_factor, tellers_of
+from unweave.trust.counterpart.tellers import Teller, distinct_codes, each_told, stands_for_its_factor, tellers_of
 
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
 MOST_CELLS = 5_000_000  # rows times codes: ten models of so many take half a gigabyte
-TOLD = 0.9  # share of a factor that its own codes tell, beyond which mixed codes tell nothing new of it
 OWN_INFORMATION = 0.05  # of a mixed code's variance, left by the others
 MOSTLY = 0.9  # of a mixed code, at least: it stands for that factor
 CHANCE = 0.01  # that random mixtures follow every factor so closely
@@ -104,6 +103,11 @@ class Counterpart:
         kinds = [stated_kind(declared) for declared in self.evidence.declared_kinds]
         return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
 
+    @property
+    def each_factor_told(self) -> bool:
+        """Whether every factor is told nearly whole by codes of its own."""
+        return each_told(self.tellers, self.evidence.n_factors)
+
     def redundant_codes(self, rng: int = 0) -> int:
         """How many codes are copies, parts of one factor, functions of others, or noise."""
         return self.evidence.n_codes - self.sample(rng, where="as it is").n_codes
@@ -152,7 +156,7 @@ class _Draw:
         columns = [column for j in self.tellers for column in self._for_factor(j)]
         stands = stands_for_its_factor(found)
         mixed = distinct_codes(found.code_scores, np.flatnonzero(~stands & ~found.silent & ~found.collapsed))
-        if not all(j in self.tellers and self.tellers[j].share >= TOLD for j in factors):
+        if not each_told(self.tellers, len(factors)):
             columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
         silent = self.generator.permutation(np.flatnonzero(found.silent & ~found.collapsed))
         columns += [self.of(i) for i in silent[: max(len(factors) - len(columns), 0)]]

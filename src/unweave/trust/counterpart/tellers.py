@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import TINY
 
 COPIES = 0.995
+TOLD = 0.9  # share of a factor that its own codes tell, beyond which mixed codes tell nothing new of it
 WHOLE = 0.97  # share of a factor that kernels read from codes that tell all of it
 OWN_FACTOR = 0.5  # share of a code that its factor explains before it may stand for others of that factor
 MOST_CODES_READ = 20
@@ -30,6 +32,15 @@ class Teller:
 
     codes: tuple[int, ...]
     share: float = 1.0
+
+
+def each_told(tellers: Mapping[int, Teller], n_factors: int) -> bool:
+    """Whether every factor is told nearly whole by codes of its own, so that mixed codes tell nothing new.
+
+    >>> each_told({0: Teller((0,), 0.99)}, 1), each_told({0: Teller((0,), 0.99)}, 2)
+    (True, False)
+    """
+    return all(j in tellers and tellers[j].share >= TOLD for j in range(n_factors))
 
 
 def stands_for_its_factor(found: CodeModels) -> NDArray[np.bool_]:
