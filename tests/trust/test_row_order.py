@@ -104,6 +104,11 @@ def test_intervals_of_a_series_leave_out_blocks():
     assert blocks.standard_error > 1.5 * rows.standard_error
 
 
+def test_equal_rows_of_few_levels_are_chance():
+    levels = np.random.default_rng(0).integers(0, 4, size=(500, 2)).astype(float)
+    assert row_order(Evidence(levels, levels)).kind == "exchangeable"
+
+
 def test_repeated_rows_stay_together():
     """100 rows five times each: nearest neighbours and splits see every row again."""
     rng = np.random.default_rng(0)

@@ -29,6 +29,8 @@ MOST_COLUMNS = 64
 LEVEL = 0.001
 LEAST = 0.1  # correlation with the row before
 REPEATED = 0.1  # share of the rows that come again, with equal factors and codes
+FEWEST_DISTINCT = 10
+DISTINCT = 0.9  # share of the distinct rows that one code tells apart
 FADED = 0.2  # correlation of rows that count as far apart
 ENOUGH_EFFECTIVE = 20.0
 
@@ -78,6 +80,9 @@ def row_order(evidence: Evidence) -> RowOrder:
     n = evidence.n_rows
     if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes):
         return RowOrder()
+    same = _same_rows(evidence)
+    if same is not None:
+        return RowOrder("repeated", same_as=same)
     factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
     before = _rows_before(evidence)
     if before is not None and not _sorted(evidence.factors):
@@ -87,10 +92,6 @@ def row_order(evidence: Evidence) -> RowOrder:
             both = min(lags[0] * lags[1], 1 - 1 / n)
             reach = min(_reach(math.sqrt(both)), n // 4)
             return RowOrder("series", lags[0], lags[1], n * (1 - both) / (1 + both), reach)
-    if evidence.row_groups is None:
-        same = np.unique(np.column_stack([evidence.factors, evidence.codes]), axis=0, return_inverse=True)[1].ravel()
-        if n - (int(same.max()) + 1) > REPEATED * n:
-            return RowOrder("repeated", same_as=same.astype(np.intp))
     return RowOrder()
 
 
@@ -160,6 +161,24 @@ def diagnosed_order(evidence: Evidence) -> list[Finding]:
 def _reach(lag: float) -> int:
     """After how many rows a series with this correlation from row to row has faded."""
     return max(math.ceil(math.log(FADED) / math.log(min(max(lag, 0.01), 0.9999))), 1)
+
+
+def _same_rows(evidence: Evidence) -> Rows | None:
+    """The number of the distinct row that each row is, where many come again; None where equal rows are chance.
+
+    Rows of few levels are equal by chance. Where a code tells distinct rows apart by its fractions, equal ones are the
+    same sample.
+    """
+    if evidence.row_groups is not None:
+        return None
+    fractions = evidence.codes[:, (evidence.codes % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
+    n_values = max((np.unique(column).size for column in fractions.T), default=0)
+    if not FEWEST_DISTINCT <= n_values <= (1 - REPEATED) * evidence.n_rows:
+        return None
+    rows = np.column_stack([evidence.factors, evidence.codes])
+    same = np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
+    n_distinct = int(same.max()) + 1
+    return same if n_values >= DISTINCT * n_distinct and n_distinct <= (1 - REPEATED) * evidence.n_rows else None
 
 
 def _factor_columns(evidence: Evidence) -> FloatArray:

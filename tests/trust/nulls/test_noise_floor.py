@@ -190,7 +190,7 @@ def test_groups_of_copies_are_not_taken_for_samples():
     groups = np.repeat(np.arange(10), 12)
     by_rows = noise_floor(mcc, Evidence(factors, codes, kinds="continuous"), n_draws=99)
     by_groups = noise_floor(mcc, Evidence(factors, codes, kinds="continuous", row_groups=groups), n_draws=99)
-    assert by_rows.p_value == 0.01
+    assert by_rows.p_value > 0.05  # equal rows stay together although no groups are given
     assert by_groups.p_value > 0.05
 
 
