@@ -161,28 +161,33 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
         return Steps(tuple(steps), without_collapsed=lighter)
     draws = _Draw(counterpart, seed)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
-    control: _Draws = ()
-    n_last = {"dependence": FEW_DRAWS, "number of codes": FEW_DRAWS, "number of rows": N_DRAWS}
-    n_last["number of rows" if few else "number of codes" if extra else "dependence"] = N_DRAWS
-    if dependent and drawn:
-        steps.append(Step("dependence", (free,), drawn))
-    elif dependent:
-        control = draws(FEW_DRAWS, where="here", same_codes=True)
-        after = draws(n_last["dependence"], same_codes=True, same_rows=True)
-        steps.append(Step("dependence", control, after, modelled=True))
     where: Where = "elsewhere" if dependent and not drawn else "as it is"
-    n_codes = n_last["number of codes"] if where == "elsewhere" else FEW_DRAWS
+    if dependent:
+        steps.append(_dependence_step(free, drawn, draws, FEW_DRAWS if few or extra else N_DRAWS))
     if extra:
-        before = draws(FEW_DRAWS if where == "elsewhere" else 1, where=where, same_codes=True, same_rows=True)
-        after = draws(n_codes, where=where, same_rows=True)
-        steps.append(Step("number of codes", before, after, modelled=where == "elsewhere"))
+        steps.append(_codes_step(draws, where, FEW_DRAWS if few else N_DRAWS))
     if few:
-        control = control or draws(FEW_DRAWS, where="here", same_codes=True)
-        before, after = draws(N_DRAWS, same_rows=True), draws(N_DRAWS)
-        steps.append(Step("number of rows", before, after, modelled=True))
+        steps.append(Step("number of rows", draws(N_DRAWS, same_rows=True), draws(N_DRAWS), modelled=True))
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
+    control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
     return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told)
+
+
+def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> Step:
+    """From the factors as observed to independent ones: by real draws where there are any, else by models."""
+    if drawn:
+        return Step("dependence", (free,), drawn)
+    before = draws(FEW_DRAWS, where="here", same_codes=True)
+    return Step("dependence", before, draws(n_draws, same_codes=True, same_rows=True), modelled=True)
+
+
+def _codes_step(draws: _Draw, where: Where, n_draws: int) -> Step:
+    """From all codes to those without redundant ones, of the data as they are where there is no need of models."""
+    modelled = where == "elsewhere"
+    before = draws(FEW_DRAWS if modelled else 1, where=where, same_codes=True, same_rows=True)
+    after = draws(n_draws if modelled else FEW_DRAWS, where=where, same_rows=True)
+    return Step("number of codes", before, after, modelled)
 
 
 def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:

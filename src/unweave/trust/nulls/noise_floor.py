@@ -235,9 +235,7 @@ def _summarised(
     if abs(best - floor) < TOO_CLOSE:
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
-    if kind == "permutation":
-        notes += notes_on_order(evidence)
-    if kind != "constant" and not row_order(evidence).too_short:
+    if _has_p_value(evidence, kind):
         p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
         if np.ptp(defined) <= ROUNDING and abs(score.raw - defined[0]) <= ROUNDING:
             notes.append(Finding("nulls_equal_score"))
@@ -264,6 +262,11 @@ def _summarised(
         per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
         notes=tuple(notes),
     )
+
+
+def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
+    """Constant codes do not vary, and of a series that is too short nothing can be told."""
+    return kind != "constant" and not row_order(evidence).too_short
 
 
 def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -> tuple[float, float]:
@@ -304,7 +307,7 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
 def _notes_on_draws(
     evidence: Evidence, kind: Kind, values: np.ndarray, n_draws: int, budget: float | None
 ) -> list[Finding]:
-    notes = []
+    notes = notes_on_order(evidence) if kind == "permutation" else []
     if kind != "constant" and values.size < n_draws:
         notes.append(Finding("fewer_nulls", n_draws=values.size, of=n_draws, seconds=budget or 0.0))
     if np.isnan(values).any():
