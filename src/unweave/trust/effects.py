@@ -41,7 +41,7 @@ _Draws = tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class CheckStep:
     """One thing that could move a score: evidence with it, and without; ``modelled`` where the codes are models'."""
 
     effect: Effect
@@ -86,7 +86,7 @@ class Effects:
 class Steps:
     """All steps that the data call for, and the models' codes on the observed factors, to be compared with ``real``."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[CheckStep, ...]
     real: _Draws = ()
     control: _Draws = ()
     without_collapsed: _Draws = ()
@@ -151,7 +151,7 @@ def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
     """The steps that these data call for: those in which something is there to be taken away."""
     free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
-    steps = [Step("redundant factors", (evidence,), (free,))] if diagnosis.redundant_factors else []
+    steps = [CheckStep("redundant factors", (evidence,), (free,))] if diagnosis.redundant_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
     dependent, few = bool(diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
     n_removed = len(diagnosis.redundant_factors)
@@ -167,27 +167,27 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     if extra:
         steps.append(_codes_step(draws, where, FEW_DRAWS if few else N_DRAWS))
     if few:
-        steps.append(Step("number of rows", draws(N_DRAWS, same_rows=True), draws(N_DRAWS), modelled=True))
+        steps.append(CheckStep("number of rows", draws(N_DRAWS, same_rows=True), draws(N_DRAWS), modelled=True))
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
     return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told)
 
 
-def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> Step:
+def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> CheckStep:
     """From the factors as observed to independent ones: by real draws where there are any, else by models."""
     if drawn:
-        return Step("dependence", (free,), drawn)
+        return CheckStep("dependence", (free,), drawn)
     before = draws(FEW_DRAWS, where="here", same_codes=True)
-    return Step("dependence", before, draws(n_draws, same_codes=True, same_rows=True), modelled=True)
+    return CheckStep("dependence", before, draws(n_draws, same_codes=True, same_rows=True), modelled=True)
 
 
-def _codes_step(draws: _Draw, where: Where, n_draws: int) -> Step:
+def _codes_step(draws: _Draw, where: Where, n_draws: int) -> CheckStep:
     """From all codes to those without redundant ones, of the data as they are where there is no need of models."""
     modelled = where == "elsewhere"
     before = draws(FEW_DRAWS if modelled else 1, where=where, same_codes=True, same_rows=True)
     after = draws(n_draws if modelled else FEW_DRAWS, where=where, same_rows=True)
-    return Step("number of codes", before, after, modelled)
+    return CheckStep("number of codes", before, after, modelled)
 
 
 def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
