@@ -57,7 +57,7 @@ SCORE_OPTIONS = [
         type=click.FloatRange(0),
         default=30.0,
         show_default=True,
-        help="For noise floors and intervals, about.",
+        help="CPU seconds in all, about: scores, noise floors, intervals and verdicts; what does not fit is named.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
 ]
@@ -90,7 +90,8 @@ def _with_page_options(command: Any) -> Any:
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Score the codes in FILE against its factors (or factors in FILE, codes in CODES_FILE).
 
-    Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv and .parquet.
+    Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv, .parquet and
+    folders of .parquet.
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values(), inputs=(file, codes_file))

@@ -18,6 +18,7 @@ from unweave.evidence import EvidenceError
 from unweave.evidence.reading.columns import quoted
 
 FORMATS = ".npz, .npy, .csv or .parquet"
+PARTS = "*.parquet"
 LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and how many times smaller they may be in the file
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
@@ -76,7 +77,8 @@ def opened(path: str | Path) -> Opened:
     """The content of a file; one that is not there, not readable or of another kind is refused by name."""
     path = Path(path)
     if os.path.isdir(path):
-        raise EvidenceError(f"{path} is a folder: pass a file in it, {FORMATS}.")
+        frame = _parts(path)
+        return Opened(path, frame, tuple(frame.columns))
     if not os.path.isfile(path):
         raise EvidenceError(f"There is no file {path}: check the name and the folder.")
     ending = path.suffix.lower()
@@ -176,6 +178,35 @@ def _tidied(frame: Any) -> Any:
         as_numbers = words.cast(polars.Float64, strict=False)
         frame = frame.with_columns(as_numbers if as_numbers.null_count() == words.null_count() else words)
     return frame
+
+
+def _parts(folder: Path) -> Any:
+    """The table that the Parquet files of a folder make together, in the order of their names."""
+    import polars
+
+    paths = sorted(folder.glob(PARTS))
+    if not paths:
+        raise EvidenceError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
+    frames = [_frame(path, is_csv=False) for path in paths]
+    first = frames[0]
+    for path, frame in zip(paths, frames, strict=True):
+        if frame.columns != first.columns:
+            differing = sorted(set(frame.columns) ^ set(first.columns)) or frame.columns
+            raise EvidenceError(
+                f"{path.name} and {paths[0].name} have different columns ({shown(differing)}): write all parts "
+                "with the same columns in the same order."
+            )
+        for name in frame.columns:
+            if _kind(frame[name].dtype) != _kind(first[name].dtype):
+                raise EvidenceError(
+                    f"Column {name!r} is {frame[name].dtype} in {path.name} and {first[name].dtype} in "
+                    f"{paths[0].name}: write it with one kind in all parts."
+                )
+    return polars.concat(frames, how="vertical_relaxed")
+
+
+def _kind(dtype: Any) -> str:
+    return "number" if dtype.is_numeric() else str(dtype)
 
 
 def shown(names: Sequence[str]) -> str:

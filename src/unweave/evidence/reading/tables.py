@@ -90,6 +90,7 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         ]
         index = common_index({f"{what} {quoted(name)}": index for name, (_, index) in zip(names, read, strict=True)})
         return [column for column, _ in read], names, index
+    given = _in_memory(given)
     try:
         frame = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     except DuplicateError:
@@ -99,11 +100,12 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         column, index = read_column(given, f"The {what}")
         return [column], [str(frame.name or f"{what} 0")], index
     if isinstance(frame, nw.DataFrame):
-        series: list[Any] = list(frame.iter_columns())  # by their numbers would take quadratic time
-        columns = [
-            _one_value_per_row(series_values(entry), f"{what.capitalize()} {quoted(entry.name)}") for entry in series
-        ]
-        return columns, [str(name) for name in frame.columns], _row_index(given)
+        columns, names = [], []
+        for entry in frame.iter_columns():  # by their numbers would take quadratic time
+            for name, column in _columns_of_series(entry, what):
+                columns.append(column)
+                names.append(name)
+        return columns, names, _row_index(given)
     array = plain(given)
     if array.ndim == 0:
         raise EvidenceError(
@@ -118,6 +120,29 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
             "flattening or pooling what is larger."
         )
     return list(array.T), [f"{what} {j}" for j in range(array.shape[1])], None
+
+
+def _in_memory(given: object) -> object:
+    """A table of a library that computes later, or of Hugging Face, as one in memory; others as they are."""
+    if hasattr(given, "to_polars") and hasattr(given, "features"):  # a Dataset of Hugging Face
+        return given.to_polars()
+    return given.compute() if hasattr(given, "compute") and hasattr(given, "dask") else given
+
+
+def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]:
+    """The column of a series, or as many as its lists are long: embeddings come as one column of lists."""
+    where = f"{what.capitalize()} {quoted(series.name)}"
+    if series.dtype not in (nw.List, nw.Array):
+        return [(str(series.name), _one_value_per_row(series_values(series), where))]
+    rows = series.to_list()
+    lengths = {-1 if row is None else len(row) for row in rows}
+    if len(lengths) != 1 or lengths == {-1}:
+        stated = ", ".join("none" if length < 0 else str(length) for length in sorted(lengths)[:4])
+        raise EvidenceError(f"{where} holds lists of different lengths ({stated}): give every row as many values.")
+    table = np.array(rows)
+    if table.ndim != 2:
+        raise EvidenceError(f"{where} holds nested lists of shape {table.shape[1:]}: flatten them to one list a row.")
+    return [(f"{series.name} {k}", table[:, k]) for k in range(table.shape[1])]
 
 
 def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:

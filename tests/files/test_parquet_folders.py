@@ -1,0 +1,60 @@
+"""Folders of Parquet files, columns of embeddings, and tables that are computed later."""
+
+import numpy as np
+import polars
+import pytest
+
+from unweave import Evidence, evaluate
+from unweave.evidence import EvidenceError
+from unweave.files.tables_and_arrays import read_files
+
+RNG = np.random.default_rng(0)
+FACTORS = RNG.normal(size=(90, 2))
+
+
+def table(rows):
+    return polars.DataFrame({"factor a": FACTORS[rows, 0], "factor b": FACTORS[rows, 1], "code": -FACTORS[rows, 0]})
+
+
+def test_a_folder_is_one_table(tmp_path):
+    for k in range(3):
+        table(slice(30 * k, 30 * k + 30)).write_parquet(tmp_path / f"part-{k}.parquet")
+    files = read_files(tmp_path)
+    np.testing.assert_array_equal(files.factors.to_numpy(), FACTORS)
+    found = evaluate(files.factors, files.codes, metrics="mcc", quick=True)
+    assert found["mcc"].raw == pytest.approx(1.0)
+
+
+def test_parts_that_differ_are_named(tmp_path):
+    table(slice(30)).write_parquet(tmp_path / "a.parquet")
+    table(slice(30)).rename({"code": "codes"}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(EvidenceError, match=r"b.parquet and a.parquet have different columns .'code', 'codes'"):
+        read_files(tmp_path)
+    table(slice(30)).with_columns(code=polars.lit("x")).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(EvidenceError, match=r"Column 'code' is String in b.parquet and Float64 in a.parquet"):
+        read_files(tmp_path)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(EvidenceError, match=r"is a folder without .parquet files"):
+        read_files(tmp_path)
+
+
+def test_a_column_of_embeddings_is_as_many_codes():
+    embeddings = polars.DataFrame({"embedding": FACTORS.tolist()})
+    evidence = Evidence(FACTORS, embeddings)
+    assert evidence.code_names == ("embedding 0", "embedding 1")
+    np.testing.assert_array_equal(evidence.codes, FACTORS)
+    ragged = polars.DataFrame({"embedding": [[1.0, 2.0], [1.0]] * 45})
+    with pytest.raises(EvidenceError, match=r"'embedding' holds lists of different lengths .1, 2."):
+        Evidence(FACTORS, ragged)
+
+
+def test_memory_mapped_arrays_are_read(tmp_path):
+    np.save(tmp_path / "codes.npy", FACTORS)
+    np.testing.assert_array_equal(Evidence(FACTORS, np.load(tmp_path / "codes.npy", mmap_mode="r")).codes, FACTORS)
+
+
+def test_dask_and_hugging_face_tables_are_read():
+    dask_array = pytest.importorskip("dask.array")
+    np.testing.assert_array_equal(Evidence(FACTORS, dask_array.from_array(FACTORS, chunks=(30, 2))).codes, FACTORS)
