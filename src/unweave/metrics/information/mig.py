@@ -40,7 +40,7 @@ def mig(
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
     normalise: Literal["factor_entropy", "code_entropy"] = "factor_entropy",
 ) -> Score:
-    """Gap between the two codes that know most about a factor, as a share of the factor's entropy, averaged.
+    """Gap in mutual information between the two most informative codes of a factor, relative to its entropy; mean.
 
     1 means that one code tells a factor and no other code tells anything of it. Noise gets about 0, a little more with
     few rows. A perfect code scores below 1 at small n, because the histogram sees information in unrelated codes too

@@ -42,7 +42,7 @@ def mig_sup(
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
     normalise: Literal["factor_entropy", "code_entropy"] = "factor_entropy",
 ) -> Score:
-    """Gap between the two factors a code knows most about, as shares of their entropies, averaged over codes.
+    """Gap in normalised mutual information between the two factors a code carries most about; mean over codes.
 
     1 means that every code tells one factor and nothing of any other. Noise gets about 0, and so does a code that tells
     two factors alike. Codes that never vary are left out. A perfect code scores below 1 at small n, because the

@@ -37,7 +37,7 @@ from unweave.score import Score
     version=2,
 )
 def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalise: bool = True) -> Score:
-    """Gap between the two codes whose posteriors tell most of a factor, as a share of the factor's entropy, averaged.
+    """Gap in mutual information between the two codes whose posteriors carry most about a factor, normalised; mean.
 
     1 means that one code tells a factor, its posterior included, and no other code tells anything of it. A wide
     posterior costs: `mig` of the means of the same model is higher. Noise gets about 0.

@@ -34,7 +34,7 @@ def explicitness_ratio(
     joint: JointInformation = USABLE,
     rng: Seed = 0,
 ) -> Score:
-    """Share of a factor's entropy that all codes together tell, averaged over factors.
+    """Information that all codes together carry about a factor, relative to its entropy; mean over factors.
 
     1 means that the codes leave nothing of the factors untold, mixed or not. Noise gets 0.
 

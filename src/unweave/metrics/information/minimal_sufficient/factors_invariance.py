@@ -40,7 +40,7 @@ def factors_invariance(
     most_units: Count = 256,
     rng: Seed = 0,
 ) -> Score:
-    """Share of what a code holds that other factors do not add to once its own factor is known, averaged over codes.
+    """1 minus the information a code has about other factors given its own, relative to its entropy; mean over codes.
 
     1 means that given one factor, no code says anything of the others, dependent or not. A code of pure noise gets 1
     too, since nothing is invariant to everything.

@@ -45,7 +45,7 @@ def minimality(
     joint: JointInformation = USABLE,
     rng: Seed = 0,
 ) -> Score:
-    """Share of what a code holds that is about one factor, averaged over codes; also right for dependent factors.
+    """Mutual information of a code and its best factor, relative to the code's entropy; mean over codes.
 
     1 means that every code is a function of one factor, and nothing else reaches it: no other factor, no nuisance.
     Noise gets about 0, more with few rows. How much a code holds depends on its resolution: bins of equal width on the

@@ -35,7 +35,7 @@ def nuisances_invariance(
     most_units: Count = 256,
     rng: Seed = 0,
 ) -> Score:
-    """Share of what a code holds that nuisances do not add to once its own factor is known, averaged over codes.
+    """1 minus the information a code has about nuisances given its factor, relative to its entropy; mean over codes.
 
     1 means that given its factor, no code says anything of the nuisances. A code of pure noise gets 1 too.
 

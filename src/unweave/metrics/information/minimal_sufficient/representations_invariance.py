@@ -35,7 +35,7 @@ def representations_invariance(
     joint: JointInformation = USABLE,
     rng: Seed = 0,
 ) -> Score:
-    """Share of a factor's entropy that the other codes do not add to its best code, averaged over factors.
+    """1 minus the information that other codes add to a factor's best code, relative to the factor's entropy; mean.
 
     1 means that whatever the codes tell of a factor, one of them tells alone. Codes of pure noise get 1 too, since
     nothing is added to nothing.

@@ -49,7 +49,7 @@ def sufficiency(
     joint: JointInformation = USABLE,
     rng: Seed = 0,
 ) -> Score:
-    """Share of a factor's entropy that its best code tells, averaged over factors; also right for dependent factors.
+    """Mutual information of a factor and its best code, relative to the factor's entropy; mean over factors.
 
     1 means that every factor can be read from one code. What else the code holds, and what other codes tell, is not
     asked: `minimality` asks the first, and dependent factors make the second right. Noise gets about 0, more with few
