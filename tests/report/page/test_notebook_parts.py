@@ -45,3 +45,15 @@ def test_text_is_text_in_a_notebook_too(evaluation, monkeypatch):
 
 def test_figures_show_themselves(evaluation):
     assert evaluation.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_comparison_shows_its_groups_escaped():
+    from unweave.metrics import mcc
+    from unweave.trust import compared
+
+    noise = np.random.default_rng(1).normal(size=(120, 2))
+    evidences = {"<i>good": unweave.Evidence(FACTORS, FACTORS), "noise": unweave.Evidence(FACTORS, noise)}
+    shown = compared(mcc, evidences)._repr_html_()
+    assert "&lt;i&gt;good" in shown
+    assert shown.index("good") < shown.index("noise")
+    assert "share a letter" in shown

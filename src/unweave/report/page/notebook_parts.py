@@ -1,6 +1,6 @@
-"""What a notebook shows of a Score, an Audit and a Diagnosis: small tables without a style sheet or script.
+"""What a notebook shows of a Score, an Audit, a Diagnosis and a Comparison: small tables without a style sheet.
 
-The notebook's own colours apply, in light and in dark.
+There is no script in them, and the notebook's own colours apply, in light and in dark.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from html import escape
 from unweave.auditing.scorecard import Audit
 from unweave.score import Score
 from unweave.trust.diagnosis.record import Diagnosis
+from unweave.trust.sampling.comparison import Comparison
 from unweave.words.phrases import fixed
 
 MOST_ROWS = 40
@@ -55,6 +56,19 @@ def diagnosis_view(diagnosis: Diagnosis) -> str:
     '<div><ul>'
     """
     return _block([_listed([*diagnosis.sentences(), *map(str, diagnosis.notes)])])
+
+
+def comparison_view(comparison: Comparison) -> str:
+    """The representations from best to worst, with letters that those share which are not told apart.
+
+    >>> comparison_view(Comparison("mcc", 0.95, scores={"a": 0.9}, letters={"a": "a"}))[:32]
+    '<div><p><b>mcc</b></p><table><th'
+    """
+    rows = [[name, _number(score), comparison.letters.get(name, "")] for name, score in comparison.scores.items()]
+    said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
+    shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
+    table = _table(["representation", "score", "group"], rows[:MOST_ROWS])
+    return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
 
 
 def _block(parts: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 from scipy.stats import t as student
@@ -74,6 +75,9 @@ class Comparison:
     letters: dict[str, str] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
     reason: Finding | None = None
+
+    def _repr_html_(self) -> str:
+        return str(import_module("unweave.report.page.notebook_parts").comparison_view(self))
 
     def between(self, first: str, second: str) -> Difference:
         """The difference of these two, whichever is better."""
