@@ -10,6 +10,7 @@ import unweave
 from unweave import Evidence, EvidenceError, Score, compare, evaluate
 from unweave.codec import plain_data
 from unweave.metrics import mcc, r2
+from unweave.trust.effects import N_DRAWS
 from unweave.trust.sampling.comparison import compared
 from unweave.trust.sampling.intervals import interval
 from unweave.trust.sampling.subsampling import N_PARTS
@@ -34,7 +35,7 @@ def test_every_part_is_scored_once():
     SEEN.clear()
     compare(FACTORS, CODES, metrics=[counted], budget=UNBOUND)
     parts = {key: n_times for key, n_times in SEEN.items() if key[0] == 60}
-    assert len(parts) == len(CODES) * N_PARTS
+    assert len(parts) == len(CODES) * (N_PARTS + N_DRAWS)  # intervals, and the verdict's look at half of the rows
     assert set(parts.values()) == {1}
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
+from unweave.findings import Finding
 from unweave.metrics import CATALOGUE, dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
 from unweave.score import Score
 from unweave.trust.diagnosis.diagnosis import diagnose
@@ -123,3 +124,13 @@ def test_metrics_of_sizes_and_without_a_range_get_no_verdict():
         assert found[name].reasons[0].finding.kind == kind
         assert found[name].reasons[0].instead
     assert found["r2"].level == "trust"
+
+
+def test_a_floor_that_did_not_fit_is_missed_unless_chance_is_known():
+    missing = NoiseFloor("mine", "permutation", reason=Finding("no_nulls_in_budget", seconds=1.0))
+    score = Score(0.6, bounds=(0.0, 1.0), best=1.0)
+    assert with_floor(Verdict("trust"), score, missing).level == "trust"
+    found = with_floor(Verdict("trust"), score, missing, chance_known=False)
+    assert found.level == "caution"
+    assert "larger budget" in found.reasons[0].sentence
+    assert with_floor(Verdict("do not use"), score, missing, chance_known=False) == Verdict("do not use")

@@ -92,6 +92,7 @@ class Steps:
     without_collapsed: _Draws = ()
     halves: _Draws = ()
     each_told: bool = False
+    observed: Evidence | None = None
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def on(self, metric: Choice, score: Score) -> Effects:
@@ -133,11 +134,20 @@ class Steps:
 
     def _mean(self, metric: Choice, draws: _Draws, score: Score) -> float:
         """Mean over draws before clipping, which would lift the mean of scores that scatter about their lower bound."""
+        if len(draws) == 1 and self._is_observed(draws[0]):
+            return score.value
         key = (id(metric), *map(id, draws))
         if key not in self.scores:
             found = [score_or_none(metric, evidence) for evidence in draws]
             self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
         return self.scores[key]
+
+    def _is_observed(self, drawn: Evidence) -> bool:
+        """Whether these are the factors and codes that the score is of, so that it need not be computed again."""
+        seen = self.observed
+        if seen is None or drawn.factor_names != seen.factor_names or drawn.code_names != seen.code_names:
+            return False
+        return np.array_equal(drawn.codes, seen.codes) and np.array_equal(drawn.factors, seen.factors)
 
 
 def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
@@ -158,7 +168,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     counterpart = Counterpart.of(free, collapsed=diagnosis.dead_codes, n_removed=n_removed, seed=seed)
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
-        return Steps(tuple(steps), without_collapsed=lighter)
+        return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
     draws = _Draw(counterpart, seed)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
     where: Where = "elsewhere" if dependent and not drawn else "as it is"
@@ -171,7 +181,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
-    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told)
+    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence)
 
 
 def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> CheckStep:

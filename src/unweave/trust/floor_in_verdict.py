@@ -21,8 +21,10 @@ HARDLY = 0.10  # calibrated
 GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
 
 
-def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verdict:
+def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_known: bool = True) -> Verdict:
     """The verdict with what the noise floor adds: at least as grave, and its reason first.
+
+    A floor that did not fit into the budget is missed unless the chance level of the metric is known.
 
     >>> from unweave.score import Score
     >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
@@ -30,8 +32,11 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verd
     >>> found.level, found.reasons[0].sentence
     ('do not use', 'This score is not above noise: it is 0.68, and random codes get 0.69 on average (p = 0.77).')
     """
-    if floor is None or not floor.defined or math.isnan(score.raw) or verdict.level == "no verdict":
+    if floor is None or math.isnan(score.raw) or verdict.level == "no verdict":
         return verdict
+    if not floor.defined:
+        missed = floor.reason is not None and floor.reason.kind == "no_nulls_in_budget" and not chance_known
+        return _without_floor(verdict) if missed else verdict
     short = [note for note in floor.notes if note.kind == "series_too_short"]
     judged: tuple[Level, Reason] | None = ("caution", _too_short(short[0], floor)) if short else _judged(score, floor)
     if judged is None:
@@ -40,6 +45,14 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verd
     gravest = max(level, verdict.level, key=GRAVITY.index)
     against = verdict.reasons if verdict.level != "trust" or level == "trust" else ()
     return Verdict(gravest, (reason, *against), verdict.elsewhere)
+
+
+def _without_floor(verdict: Verdict) -> Verdict:
+    """The verdict where nobody knows what random codes score, for want of time: caution at least."""
+    if verdict.level != "trust":
+        return verdict
+    reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
+    return Verdict("caution", (reason,), verdict.elsewhere)
 
 
 def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:

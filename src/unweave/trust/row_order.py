@@ -25,6 +25,7 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 
 FEWEST_ROWS = 30
+MOST_SEARCHED = 256  # codes that are searched for fractions
 MOST_COLUMNS = 64
 LEVEL = 0.001
 LEAST = 0.1  # correlation with the row before
@@ -78,8 +79,8 @@ def row_order(evidence: Evidence) -> RowOrder:
     'series'
     """
     n = evidence.n_rows
-    if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes):
-        return RowOrder()
+    if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes) or evidence.sparse_codes is not None:
+        return RowOrder()  # of sparse codes next to all pairs of rows are alike
     same = _same_rows(evidence)
     if same is not None:
         return RowOrder("repeated", same_as=same)
@@ -171,7 +172,8 @@ def _same_rows(evidence: Evidence) -> Rows | None:
     """
     if evidence.row_groups is not None:
         return None
-    fractions = evidence.codes[:, (evidence.codes % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
+    searched = evidence.codes[:, :MOST_SEARCHED]
+    fractions = searched[:, (searched % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
     n_values = max((np.unique(column).size for column in fractions.T), default=0)
     if not FEWEST_DISTINCT <= n_values <= (1 - REPEATED) * evidence.n_rows:
         return None

@@ -136,7 +136,12 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
         verdict = Verdict("no verdict", (_misfit(doubted, found, score, width),))
     else:
         verdict = Verdict(level, (_stable(found, elsewhere),), elsewhere)
-    return with_floor(_with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis), score, floor)
+    return with_floor(
+        _with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis),
+        score,
+        floor,
+        _chance_known(metric),
+    )
 
 
 def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diagnosis) -> Verdict:
@@ -252,7 +257,7 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
     if diagnosis.n_rows < FEWEST_ROWS:
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", Finding("take_more_samples")))
-    return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor)
+    return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor, _chance_known(metric))
 
 
 def _range(score: Score) -> float:
@@ -271,3 +276,8 @@ def _possible(evidence: Evidence) -> bool:
 def _pairs_points(needs: tuple[str, ...]) -> bool:
     """Whether factors and codes are all that a metric looks at."""
     return set(needs) == {"factors", "codes"}
+
+
+def _chance_known(metric: Choice) -> bool:
+    """Whether the card knows what random codes score, without permutations."""
+    return card_of(metric).chance != "by permutation"

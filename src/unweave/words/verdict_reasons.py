@@ -135,6 +135,11 @@ def trial_not_in_budget() -> str:
     )
 
 
+def floor_not_in_budget() -> str:
+    """A verdict without a noise floor, for want of time."""
+    return "The time budget left no room to score random codes, so what noise gets is not known: pass a larger budget."
+
+
 def undefined_here() -> str:
     """No score."""
     return "The score is undefined on these data."

@@ -209,8 +209,6 @@ def test_input_is_copied():
             {"a": np.zeros((3, 2))},
             "Factor 'a', a table read as probabilities of .*, does not sum to one in 3 rows .*pass probabilities",
         ),
-        (pl.DataFrame({"a": [[1, 2], [3, 4]]}), "Factor 'a' holds an object of type ndarray in row 0.*convert"),
-        (pl.DataFrame({"a": [[1, 2], [3, 4]]}, schema={"a": pl.Array(pl.Int64, 2)}), "Factor 'a' has shape"),
         (np.array([1j, 2]), "Factor 'factor 0' has type complex128, which is neither number nor text: convert"),
         (np.array([1, 1j], dtype=object), "Factor 'factor 0' holds an object of type complex in row 1"),
         (pd.DataFrame({"day": pd.date_range("2020", periods=3)}), "Factor 'day' has type datetime64.*convert"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.trust.counterpart.counterpart import _distinct
+from unweave.trust.counterpart.tellers import distinct_codes
 
 A, B, C = np.random.default_rng(0).normal(size=(3, 300))
 
@@ -13,4 +13,4 @@ A, B, C = np.random.default_rng(0).normal(size=(3, 300))
     [([A, A, B], [0, 2]), ([A, B, A], [0, 1]), ([A, -A, A], [0]), ([A, B, C], [0, 1, 2]), ([A, A + 0.3 * B], [0, 1])],
 )
 def test_the_first_of_copies_is_left(columns, left):
-    assert _distinct(np.column_stack(columns), np.arange(len(columns))).tolist() == left
+    assert distinct_codes(np.column_stack(columns), np.arange(len(columns))).tolist() == left

@@ -64,8 +64,15 @@ def rows_of(question: Question, evaluation: Evaluation, representation: str) -> 
 
 
 def chosen_row(rows: Sequence[Row]) -> Row:
-    """The metric of the best verdict; of several, the first that the panel prefers."""
-    return min(rows, key=lambda row: rank_of(row.verdict.level if row.verdict else NOT_CHECKED))
+    """The metric of the best verdict; of several, one with a noise level and an interval, as the panel prefers."""
+
+    def order(row: Row) -> tuple[int, int]:
+        floor = row.noise_floor
+        known = (floor is not None and floor.defined) or row.chance is not None
+        measured = row.interval is not None and row.interval.defined
+        return rank_of(row.verdict.level if row.verdict else NOT_CHECKED), 2 - known - measured
+
+    return min(rows, key=order)
 
 
 def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[str, ...] = ()) -> QuestionLine:
