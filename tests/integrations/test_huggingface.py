@@ -52,3 +52,18 @@ def test_one_of_several_is_named(evaluation):
         model_index(both, "mine", "dsprites")
     (metric,) = model_index(both, "mine", "x", representation="a")["model-index"][0]["results"][0]["metrics"]
     assert metric["value"] == pytest.approx(1)
+
+
+def test_columns_of_a_dataset_are_factors_and_codes():
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed: pip install datasets")
+    factors = np.random.default_rng(0).normal(size=(200, 2))
+    rows = datasets.Dataset.from_dict(
+        {"size": factors[:, 0], "x": factors[:, 1], "a": 2 * factors[:, 0], "b": -factors[:, 1], "embedding": factors}
+    )
+    given, codes = rows.select_columns(["size", "x"]), rows.select_columns(["a", "b"])
+    evidence = unweave.Evidence(given, codes)
+    assert (evidence.factor_names, evidence.code_names) == (("size", "x"), ("a", "b"))
+    assert float(unweave.metrics.mcc(given, codes)) == pytest.approx(1)
+    lists = unweave.Evidence(given, rows.select_columns(["embedding"]))
+    assert lists.code_names == ("embedding 0", "embedding 1")
+    np.testing.assert_allclose(lists.codes, factors)
