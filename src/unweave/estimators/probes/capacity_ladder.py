@@ -22,7 +22,8 @@ class LinearThenTrees(ByScikitLearn):
     heavy tails do not carry them away.
 
     >>> codes = np.random.default_rng(0).normal(size=(400, 2))
-    >>> losses = LinearThenTrees().losses(codes[:300], codes[:300] ** 3, codes[300:], codes[300:] ** 3, 0)
+    >>> waves = np.sin(2 * codes)
+    >>> losses = LinearThenTrees().losses(codes[:300], waves[:300], codes[300:], waves[300:], 0)
     >>> bool((losses[-1] < losses[0]).all())
     True
     """
