@@ -30,9 +30,9 @@ def mcc_is_stable_from_a_hundred_rows() -> Evidenced:
 
 
 def dci_needs_500_rows() -> Evidenced:
-    """Claim 94: on all rows, a hundred suffice; the paper's 500 are a hundred that are scored."""
+    """Claim 94: it rises with rows, but on all rows a few hundred suffice; of the paper's 500 a hundred are scored."""
     figures = _rows("DCI-D", "E1", (50, 100, 500, 1000), protocol="ours", n_seeds=3)
-    return decided(figures, lambda v: rises(v, 0.03) and v[2] > 0.97 and v[0] < 0.95)
+    return decided(figures, lambda v: None if rises(v, 0.03) and v[2] > 0.97 else v[2] < 0.9)
 
 
 def information_metrics_need_a_hundred_rows() -> Evidenced:
