@@ -12,7 +12,8 @@ from unweave.encoding import Encoded
 from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
-from unweave.metrics import modularity, unibound
+from unweave.metrics import modularity, rmig, unibound
+from unweave.papers import complete_grids
 from unweave.papers.catalogue import experiment_of, paper_of
 from unweave.papers.complete_grids import grid_of, rows_of_grid
 from unweave.papers.dependent_factors import measured_encoders
@@ -22,9 +23,11 @@ from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.learning_disentangled_representations import measured_models
 from unweave.papers.learning_disentangled_representations.comparisons import compare_estimates, compare_rmig
-from unweave.papers.partial_information_decomposition import attacked_encoders, decomposed_encoders
+from unweave.papers.partial_information_decomposition import all_images, attacked_encoders, decomposed_encoders
+from unweave.papers.partial_information_decomposition.attacked_information import attacked_information
 from unweave.papers.partial_information_decomposition.experiments import compare_attacks, compare_scores
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels
+from unweave.synthetic.attacks import Redundancy
 
 SPRITES = DSprites()
 SCALED, CENTRE = np.array([0.9, 3.0, 0.5, 2.5, 2.5]), np.array([1.0, 0.75, 3.06, 0.5, 0.5])
@@ -233,6 +236,61 @@ def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
     assert found["clean"].identity["FactorVAE"][1] == pytest.approx(found["clean"].identity["FactorVAE"][0], abs=0.05)
     checks = {check.claim: check for check in compare_attacks(found, Options("nowhere"))}
     assert checks["clean: UniBound falls strongly"].holds
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 3.0])
+def test_002_an_attack_needs_no_covariances(alpha):
+    """The shortcut for attacked encoders equals UniBound of the attacked posterior with its covariances."""
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 4, size=(400, 3)).astype(float)
+    mean = (factors - 1.5) @ (np.eye(3) + 0.15 * rng.normal(size=(3, 3)))
+    std = rng.uniform(0.3, 0.7, size=mean.shape)
+    model = Encoded({"codes": mean, "codes_std": std}, factors, tuple("abc"), ("ordinal",) * 3, np.arange(400))
+    draws = MixtureSampling(2000)
+    found = attacked_information(model, Redundancy(alpha), draws)
+    posterior = Posterior(mean, std) if alpha == 0 else Redundancy(alpha).attack(Posterior(mean, std))
+    evidence = Evidence(factors, posterior, kinds=["categorical"] * 3)
+    expected = unibound(evidence, estimator=draws)
+    errors = np.hypot(found.unibound_error, float(expected.parts["standard_error"]))
+    assert found.unibound == pytest.approx(expected.raw, abs=4 * errors)
+    assert found.unibound_error == pytest.approx(float(expected.parts["standard_error"]), rel=1.0)
+    gap = rmig(evidence, estimator=draws)
+    assert found.mig == pytest.approx(gap.raw, abs=6 * float(gap.parts["standard_error"]))
+
+
+def test_002_sums_are_over_all_rows():
+    """UniBound of a grid is exact only if the mixtures leave no row out."""
+    for module in (decomposed_encoders, attacked_encoders, all_images):
+        assert module.DRAWS.rows_used(737_280) is None
+
+
+def test_002_all_images(tmp_path, monkeypatch):
+    """Scores with their costs; UniBound stops at the grid that fits into its budget and says so."""
+    sizes = {144: (20, 16), 1152: (10, 8)}
+    for module in (all_images, complete_grids):
+        monkeypatch.setattr(module, "GRIDS", sizes)
+    monkeypatch.setattr(all_images, "EVERYTHING", 1152)
+    monkeypatch.setattr(all_images, "RANDOM_ROWS", (110,))
+    monkeypatch.setattr(all_images, "DRAWS", MixtureSampling(200))
+    fine = grid_of(1152)
+    factors = fine.factors()
+    mean = ((factors - CENTRE) * SCALED).astype(np.float32)
+    arrays = {"codes": mean, "codes_std": np.full_like(mean, 0.15)}
+    model = Encoded(arrays, factors, fine.factor_names, fine.kinds, np.arange(len(fine)))
+    (tmp_path / "codes").mkdir()
+    model.save(tmp_path / "codes" / "btcvae_dsprites-grid-1152.npz")
+    monkeypatch.setattr(all_images, "BUDGET", 1e-9)
+    found = all_images.compute(Options(tmp_path))
+    assert list(found.by_grid) == [144]
+    assert any("which is what" in check.here for check in all_images.compare(found, Options(tmp_path)))
+    monkeypatch.setattr(all_images, "BUDGET", 1e9)
+    found = all_images.compute(Options(tmp_path))
+    assert list(found.by_grid) == [144, 1152]
+    assert found.scores["RMIG"].value == rmig(evidence_of_levels(model), estimator=all_images.GRID).raw
+    assert found.scores["UniBound"].value > 2 * found.by_rows[110].value
+    checks = [check for check in all_images.compare(found, Options(tmp_path)) if check.is_claim]
+    assert [check.verdict for check in checks] == ["holds", "holds"]
+    assert all_images.compute(Options(tmp_path)) == found
 
 
 def test_002_nothing_is_decided_where_unibound_is_0_for_all():

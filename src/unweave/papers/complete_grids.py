@@ -47,14 +47,14 @@ def in_words(n_images: int) -> str:
 
 def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
     """Codes of all images of the grid by published encoders, computed or read."""
-    from unweave.neural.published_vaes import read_published
-
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
     for name in models:
         path = folder / f"{MODELS[name]}-grid-{n_images}.npz"
         if not path.exists():
+            from unweave.neural.published_vaes import read_published
+
             assert options.weights is not None
             encode(read_published(MODELS[name], options.weights), grid_of(n_images), path, progress=options.progress)
         found[name] = read_encoded(path)

@@ -1,8 +1,9 @@
 """The redundancy attack on trained encoders (002, Eq 9 and figure 3d), and why scores of interventions rise under it.
 
-The paper has the BetaVAE and FactorVAE scores flat under the attack. Two variants say where a rise comes from: with
-``mixing='identity'`` the new codes repeat the old ones one by one and add no other view of them; with codes drawn from
-the attacked posterior, in place of its means, the new codes have the noise that the attack adds.
+The paper has the BetaVAE and FactorVAE scores flat under the attack. Three variants say where a rise comes from: with
+``mixing='identity'`` the new codes repeat the old ones one by one and add no other view of them; the new codes alone,
+without the old ones, say whether they are the better view; with codes drawn from the attacked posterior, in place of
+its means, the new codes have the noise that the attack adds.
 """
 
 from __future__ import annotations
@@ -15,28 +16,33 @@ import numpy as np
 from unweave.encoding import Encoded
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
-from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
-from unweave.papers.complete_grids import codes_of_grid
+from unweave.metrics import beta_vae_score, factor_vae_score
+from unweave.papers.complete_grids import GRIDS, codes_of_grid, rows_of_grid
 from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
+from unweave.papers.partial_information_decomposition.attacked_information import attacked_information
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels, models_among
 from unweave.progress import progress_bar
 from unweave.synthetic.attacks import Mixing, Redundancy
 
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
-# the covariances of an attacked posterior make every row dear: few rows, but all combinations of fewer values
-N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 3240
-DRAWS = MixtureSampling(500)
+# interventions are drawn from random rows, information is that of all combinations of fewer values
+N_ROWS, ROWS_OF_DECOMPOSITION, COARSER = 20_000, 46_080, 11_520
+DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """Scores of one encoder by the strength of the attack, and of the two variants of the attack."""
+    """Scores of one encoder by the strength of the attack, and of the three variants of the attack.
+
+    ``scores`` has the standard error of UniBound too, and UniBound on a coarser grid, where one was computed.
+    """
 
     strengths: tuple[float, ...]
     scores: dict[str, list[float]]
     identity: dict[str, list[float]]
+    new_alone: dict[str, list[float]]
     sampled: dict[str, list[float]]
 
 
@@ -44,9 +50,9 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     """The two models of the paper under attacks of growing strength."""
     n_rows = options.n_rows or N_ROWS
     codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
-    few = {name: encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)) for name, encoded in codes.items()}
+    complete = {name: encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)) for name, encoded in codes.items()}
     if options.codes is None:
-        few = codes_of_grid(options, ROWS_OF_DECOMPOSITION, PAPERS_MODELS)
+        complete = codes_of_grid(options, ROWS_OF_DECOMPOSITION, PAPERS_MODELS)
     found = {}
     with progress_bar(len(codes) * len(STRENGTHS), options.progress) as bar:
         for name, encoded in codes.items():
@@ -56,24 +62,28 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
             rows = []
             for alpha in STRENGTHS:
                 bar.step(f"002: {name} attacked with strength {alpha:g}")
-                rows.append(kept.value(f"strength {alpha:g}", partial(_scores, encoded, few[name], alpha)))
+                rows.append(kept.value(f"strength {alpha:g}", partial(_scores, encoded, complete[name], alpha)))
             variants = [
                 {name: [row[variant][name] for row in rows] for name in rows[0][variant]}
-                for variant in ("scores", "identity", "sampled")
+                for variant in ("scores", "identity", "new alone", "sampled")
             ]
             found[name] = Attacked(STRENGTHS, *variants)
     return found
 
 
-def _scores(encoded: Encoded, for_information: Encoded, alpha: float) -> dict[str, dict[str, float]]:
-    few, many = _evidence(for_information, alpha), _evidence(encoded, alpha)
-    scores = _of_interventions(many)
-    scores["MIG"] = rmig(few, estimator=DRAWS).raw
-    scores["UniBound"] = unibound(few, estimator=DRAWS).raw
+def _scores(encoded: Encoded, complete: Encoded, alpha: float) -> dict[str, dict[str, float]]:
+    attacked = _evidence(encoded, alpha)
+    told = attacked_information(complete, Redundancy(alpha), DRAWS)
+    scores = {**_of_interventions(attacked), "MIG": told.mig, "UniBound": told.unibound}
+    scores["error of UniBound"] = told.unibound_error
+    if complete.n_rows > COARSER:
+        coarse = attacked_information(rows_of_grid(complete, COARSER), Redundancy(alpha), DRAWS)
+        scores["UniBound, coarser grid"] = coarse.unibound
     return {
         "scores": scores,
         "identity": _of_interventions(_evidence(encoded, alpha, "identity")),
-        "sampled": _of_interventions(_sampled(many)),
+        "new alone": _of_interventions(_new_alone(attacked)),
+        "sampled": _of_interventions(_sampled(attacked)),
     }
 
 
@@ -88,6 +98,16 @@ def _evidence(encoded: Encoded, alpha: float, mixing: Mixing = "reflection") -> 
         raise EvidenceError("The redundancy attack needs Gaussian codes with a spread: leave out other encoders.")
     plain = evidence_of_levels(encoded)
     return plain if alpha == 0 else _with_codes(plain, Redundancy(alpha, mixing).attack(posterior))
+
+
+def _new_alone(evidence: Evidence) -> Evidence:
+    """The codes that the attack adds without those that were there; strength 0 is the encoder itself."""
+    assert evidence.posterior is not None
+    posterior = evidence.posterior
+    if posterior.covariance is None:
+        return evidence
+    new = slice(posterior.mean.shape[1] // 2, None)
+    return _with_codes(evidence, Posterior(posterior.mean[:, new], posterior.std[:, new]))
 
 
 def _sampled(evidence: Evidence) -> Evidence:

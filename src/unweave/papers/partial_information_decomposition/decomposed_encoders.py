@@ -39,7 +39,7 @@ from unweave.progress import progress_bar
 from unweave.score import Score
 
 PAPERS_MODELS = ("beta-VAE", "FactorVAE", "beta-TCVAE", "JointVAE")
-DRAWS = MixtureSampling(500)
+DRAWS = MixtureSampling(500, most_rows=max(GRIDS))  # sums over all rows, as in Eq 8
 ROWS = (2500, 5000, 10_000, 20_000, 50_000, 100_000)
 COARSEST, TIMED_IMAGES = 11_520, 1000
 BUDGET = 300.0  # CPU seconds for encoding and decomposing all models
@@ -137,7 +137,7 @@ def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, flo
 
 def _kept(name: str, n_rows: int, is_grid: bool, options: Options) -> KeptNumbers:
     source = "grid" if is_grid else "given" if options.codes else "published"
-    file = f"{source} {name} {n_rows} {DRAWS.samples} {options.seed or 0}.json"
+    file = f"{source} {name} {n_rows} {DRAWS.samples} all rows {options.seed or 0}.json"
     return KeptNumbers(options.folder / "002" / file)
 
 
