@@ -41,6 +41,8 @@ def test_dsprites(tmp_path, save):
         ({"latents_classes": np.zeros((10, 6), np.int64)}, "144 x 6"),
         ({"latents_classes": rng.permutation(dsprites_arrays()["latents_classes"])}, "in order"),
         ({"imgs": None}, "no array 'imgs' but latents_values"),
+        ({"imgs": np.zeros((144, 4, 4), ">u2")}, "should be bytes"),
+        ({"latents_values": np.full((144, 6), np.nan)}, "not numbers"),
     ],
 )
 def test_other_dsprites(tmp_path, change, message):
@@ -48,6 +50,18 @@ def test_other_dsprites(tmp_path, change, message):
     np.savez_compressed(tmp_path / "other.npz", **arrays)
     with pytest.raises(DataSetError, match=message):
         DSpritesFile(tmp_path / "other.npz")
+
+
+def test_dsprites_of_another_byte_order(tmp_path):
+    other = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in dsprites_arrays().items()}
+    np.savez(tmp_path / "other.npz", **other)
+    assert np.allclose(DSpritesFile(tmp_path / "other.npz").factors(), DSprites(keep=KEEP).factors())
+
+
+def test_dsprites_with_bytes_up_to_255(tmp_path):
+    np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": 255 * dsprites_arrays()["imgs"]}))
+    with pytest.raises(DataSetError, match="bytes up to 255: those of dSprites are 0 and 1"):
+        DSpritesFile(tmp_path / "other.npz").images([0, 1])
 
 
 def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
@@ -87,6 +101,10 @@ def test_mpi3d(tmp_path):
         MPI3D(tmp_path)
     with pytest.raises(DataSetError, match=r"mpi3d_real\.npz"):
         MPI3D(_empty(tmp_path))
+    for odd in (images.transpose(0, 3, 1, 2), images / 255, images.astype(">u2"), images[0]):
+        np.savez(tmp_path / "odd.npz", images=odd)
+        with pytest.raises(DataSetError, match="should be bytes, n x height x width x 3"):
+            MPI3D(tmp_path / "odd.npz", n_values=(2, 2, 2, 1, 3, 2, 2))
 
 
 def _empty(folder):
@@ -114,6 +132,12 @@ def test_shapes3d(tmp_path):
     write_shapes3d(tmp_path / "other.h5", labels, images, name="pictures")
     with pytest.raises(DataSetError, match="no array 'images' but labels, pictures"):
         Shapes3D(tmp_path / "other.h5")
+    for odd, of in ((images.transpose(0, 3, 1, 2), labels), (images / 255, labels), (images, labels[:10])):
+        write_shapes3d(tmp_path / "odd.h5", of, odd)
+        with pytest.raises(DataSetError, match="should be bytes, n x height x width x 3, and n x 6"):
+            Shapes3D(tmp_path / "odd.h5")
+    write_shapes3d(tmp_path / "turned.h5", labels.astype(">f8"), images)
+    assert np.allclose(Shapes3D(tmp_path / "turned.h5").factors(), labels)
     content = (tmp_path / "3dshapes.h5").read_bytes()
     (tmp_path / "cut.h5").write_bytes(content[:2000])
     with pytest.raises(DataSetError, match="cut off or is another file"):
@@ -170,6 +194,12 @@ def test_cars3d(tmp_path):
     assert np.array_equal(np.rint(read.images(index)[0] * 255), views[1, :, :, :, 4, 2].transpose(2, 0, 1))
     half = Cars3D(tmp_path, size=8).images(index)[0]
     assert half[0, 0, 0] * 255 == pytest.approx(views[1, :2, :2, 0, 4, 2].mean(), abs=1e-3)
+    savemat(tmp_path / "car_d.mat", {"im": views[2, ..., :5, :]})
+    with pytest.raises(DataSetError, match="but that of the first car"):
+        Cars3D(tmp_path).images()
+    savemat(tmp_path / "car_a.mat", {"im": views[0] / 255})
+    with pytest.raises(DataSetError, match="should be bytes"):
+        Cars3D(tmp_path)
     savemat(tmp_path / "car_a.mat", {"image": views[0]})
     with pytest.raises(DataSetError, match="no array 'im' but image"):
         Cars3D(tmp_path)

@@ -15,6 +15,7 @@ from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DependentSample, small_sprites
 from unweave.encoding import EncodingError, encode, read_encoded
 from unweave.encoding import encoded as encoded_file
+from unweave.encoding import parts as parts_of_encoding
 from unweave.evidence import EvidenceError, Posterior
 from unweave.files.tables_and_arrays import read_files
 
@@ -181,6 +182,63 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
         encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
     assert not (tmp_path / "codes.npz").exists()
     assert not list((tmp_path / "codes.npz.parts").glob("*.unfinished"))
+
+
+def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
+    """Nothing is left that would keep the same command from beginning again when there is room."""
+
+    def full(*_args, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "codes.npz"
+    with monkeypatch.context() as patched:
+        patched.setattr(parts_of_encoding, "write_whole", full)
+        with pytest.raises(EncodingError, match="cannot be written: No space left"):
+            encode(means, SPRITES, out, rows=20)
+    (tmp_path / "codes.npz.parts" / "manifest.json.unfinished").write_text("{")  # killed while it was written
+    assert encode(means, SPRITES, out, rows=20).n_rows == 20
+    assert read_encoded(out).n_rows == 20
+    assert not (tmp_path / "codes.npz.parts").exists()
+
+
+def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):
+    """A model that breaks on some images only: the sentence, and no file."""
+
+    def late(images):
+        codes = means(images)
+        codes[-1, 1] = np.nan if len(seen) > 30 else 0.0
+        seen.append(1)
+        return codes
+
+    seen = []
+    with pytest.raises(EncodingError, match=r"returned nan as codes, in row 49 and column 1"):
+        encode(late, SPRITES, tmp_path / "codes.npz", batch_size=50)
+    assert not (tmp_path / "codes.npz").exists()
+
+
+def test_interrupting_the_command(tmp_path, monkeypatch):
+    """Ctrl-C ends with a sentence, and the same command goes on."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "stopping.py").write_text(
+        "calls = []\n"
+        "def encoder(images):\n"
+        "    calls.append(len(images))\n"
+        "    if len(calls) == 50:\n"
+        "        raise KeyboardInterrupt\n"
+        "    return images.mean(axis=(1, 2))\n"
+    )
+    command = ["encode", "stopping:encoder", "small_sprites", "--out", "codes.npz", "--batch-size", "50"]
+    stopped = CliRunner().invoke(main, command)
+    assert stopped.exit_code == 130
+    assert "run the same again" in stopped.output
+    assert not (tmp_path / "codes.npz").exists()
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    import stopping
+
+    assert sum(stopping.calls) == 8 + 49 * 50 + 8 + 4608 - 2000  # two of five parts were kept
+    assert read_encoded("codes.npz").n_rows == 4608
 
 
 def test_the_file_goes_into_score(tmp_path):

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from unweave.cli.runs_folder import encode_folder, training_data
-from unweave.cli.terminal import check_writable, one_sentence_errors
+from unweave.cli.terminal import check_writable, one_sentence_errors, resumable
 
 
 @click.command()
@@ -46,19 +46,20 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
         images = training_data(Path(model)) if dataset is None else load(dataset, options["path"], **size)
         if options["dependence"]:
             images = DependentSample(images, dependences_from_text(options["dependence"]))
-        if is_folder:
-            encode_folder(Path(model), images, options)
-            return
-        encoded = encode_images(
-            named_model(model, options["weights"]),
-            images,
-            options["out"],
-            rows=options["rows"],
-            seed=options["seed"],
-            batch_size=options["batch_size"],
-            spread=options["spread"],
-            progress=True,
-        )
+        with resumable():
+            if is_folder:
+                encode_folder(Path(model), images, options)
+                return
+            encoded = encode_images(
+                named_model(model, options["weights"]),
+                images,
+                options["out"],
+                rows=options["rows"],
+                seed=options["seed"],
+                batch_size=options["batch_size"],
+                spread=options["spread"],
+                progress=True,
+            )
         n_codes = encoded.means.shape[1]
         click.echo(
             f"wrote {options['out']}: {encoded.n_rows} images, {n_codes} codes, {len(encoded.factor_names)} factors"

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.encoding.encoded import EncodingError, write_arrays
+from unweave.whole_files import write_whole
 
 MANIFEST = "manifest.json"
 
@@ -27,12 +28,13 @@ class KeptParts:
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
         self.folder = out.with_name(out.name + ".parts")
         self._identity = json.loads(json.dumps(dict(identity)))
-        if self.folder.exists():
+        if (self.folder / MANIFEST).exists() or any(self.folder.glob("*.npz")):
             self._refuse_others()
         else:
+            content = json.dumps(self._identity).encode()
             try:
-                self.folder.mkdir(parents=True)
-                (self.folder / MANIFEST).write_text(json.dumps(self._identity), encoding="utf-8")
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_whole(self.folder / MANIFEST, lambda stream: stream.write(content))
             except OSError as error:
                 raise EncodingError(f"{self.folder} cannot be written: {error.strerror}; name another file.") from None
 

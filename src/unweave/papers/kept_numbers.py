@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from unweave.evidence import EvidenceError
+from unweave.whole_files import write_whole
 
 
 class KeptNumbers:
@@ -41,7 +43,12 @@ class KeptNumbers:
         return self._found[name]
 
     def _write(self, found: Mapping[str, Any]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_name(self.path.name + ".unfinished")
-        unfinished.write_text(json.dumps(found, indent=1), encoding="utf-8")
-        os.replace(unfinished, self.path)
+        content = json.dumps(found, indent=1).encode()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.path, lambda stream: stream.write(content))
+        except OSError as error:
+            raise EvidenceError(
+                f"{self.path} cannot be written: {error.strerror}; make room or name another folder, and give the same "
+                "command again."
+            ) from None

@@ -14,6 +14,8 @@ from unweave.datasets.interface import DataSetError
 
 def refuse_incomplete(path: Path, places: NDArray[Any], values: NDArray[Any]) -> list[FloatArray]:
     """Values of each factor in the order of its places, if all combinations are there and the last changes fastest."""
+    if not np.isfinite(values).all():
+        raise DataSetError(f"The factors of {path} have values that are not numbers: it is another file, or damaged.")
     counts = [int(column.max()) + 1 for column in places.T]
     whole = int(np.prod(counts)) == len(places)
     if not whole or not np.array_equal(np.ravel_multi_index(tuple(places.T), counts), np.arange(len(places))):

@@ -49,8 +49,12 @@ class DSpritesFile(GridDataSet):
             Factor("y", "ordinal"),
         )
         columns[2] = np.where(np.isclose(columns[2], 2 * np.pi), 0.0, columns[2])  # a whole turn is none
+        self._path = path
         super().__init__(f"dsprites of {path.name}", described, columns)
         self.image_shape = (1, *self._pixels.shape[1:])
 
     def _rendered(self, places: Indices) -> Images:
-        return self._pixels[self._numbered(places)][:, None].astype(np.float32)
+        pixels = self._pixels[self._numbered(places)][:, None]
+        if pixels.size and pixels.max() > 1:
+            raise DataSetError(f"imgs of {self._path} has bytes up to {pixels.max()}: those of dSprites are 0 and 1.")
+        return pixels.astype(np.float32)

@@ -38,7 +38,7 @@ class MPI3D(GridDataSet):
     def __init__(self, path: str | Path, n_values: Sequence[int] | None = None) -> None:
         path = _found(Path(path))
         self._pixels = ZippedArrays(path).rows_of("images")
-        if len(self._pixels.shape) != 4 or self._pixels.dtype != np.uint8:
+        if len(self._pixels.shape) != 4 or self._pixels.shape[-1] != 3 or self._pixels.dtype != np.uint8:
             raise DataSetError(
                 f"images of {path} has shape {self._pixels.shape}: it should be bytes, n x height x width x 3."
             )

@@ -32,7 +32,8 @@ class Shapes3D(GridDataSet):
             raise DataSetError(f"{path} has no array {missing[0]!r} but {', '.join(file)}: it is another file.")
         self._pixels = file["images"]
         labels = np.asarray(file["labels"], dtype=np.float64)
-        if self._pixels.ndim != 4 or self._pixels.dtype != np.uint8 or labels.shape != (len(self._pixels), 6):
+        in_colour = self._pixels.ndim == 4 and self._pixels.shape[-1] == 3 and self._pixels.dtype == np.uint8
+        if not in_colour or labels.shape != (len(self._pixels), 6):
             raise DataSetError(
                 f"images and labels of {path} have shapes {self._pixels.shape} and {labels.shape}: they should be "
                 "bytes, n x height x width x 3, and n x 6."
