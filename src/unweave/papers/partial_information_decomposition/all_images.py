@@ -36,7 +36,7 @@ MOST_MINUTES, MOST_MEMORY = 15, 3.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class ScoreWithCost:
     """A score with what it cost: its standard error where it is drawn, CPU seconds, and the process's peak of GB."""
 
     value: float
@@ -50,9 +50,9 @@ class AllImages:
     """Scores of one encoder on all images, and UniBound by the number of images."""
 
     n_images: int
-    scores: dict[str, Measured]
-    by_grid: dict[int, Measured]
-    by_rows: dict[int, Measured]
+    scores: dict[str, ScoreWithCost]
+    by_grid: dict[int, ScoreWithCost]
+    by_rows: dict[int, ScoreWithCost]
 
 
 def compute(options: Options) -> AllImages:
@@ -60,9 +60,9 @@ def compute(options: Options) -> AllImages:
     encoded = codes_of_grid(options, EVERYTHING, [MODEL])[MODEL]
     kept = KeptNumbers(options.folder / "002" / f"all images {MODEL} {DRAWS.samples} {options.seed or 0}.json")
     order = np.random.default_rng(options.seed or 0).permutation(encoded.n_rows)
-    scores: dict[str, Measured] = {}
-    by_grid: dict[int, Measured] = {}
-    by_rows: dict[int, Measured] = {}
+    scores: dict[str, ScoreWithCost] = {}
+    by_grid: dict[int, ScoreWithCost] = {}
+    by_rows: dict[int, ScoreWithCost] = {}
     with progress_bar(2 + len(GRIDS) + len(RANDOM_ROWS), options.progress) as bar:
         for name, metric in {"RMIG": rmig, "JEMMIG": jemmig}.items():
             bar.step(f"{name} of all images")
@@ -111,7 +111,7 @@ def draw(found: AllImages, options: Options) -> Iterator[Path]:
     yield save(curves_figure(curves, ticks, "UniBound", across="images"), options.folder / "002-all-images.png")
 
 
-def _fits(n_images: int, before: dict[int, Measured]) -> bool:
+def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
     """Whether UniBound of so many images fits into what is left of the budget; its cost grows with the images."""
     if not before:
         return True
@@ -120,14 +120,14 @@ def _fits(n_images: int, before: dict[int, Measured]) -> bool:
     return spent + before[largest].seconds * n_images / largest <= BUDGET
 
 
-def _kept(kept: KeptNumbers, name: str, metric: Callable[..., Any], encoded: Encoded) -> Measured:
+def _kept(kept: KeptNumbers, name: str, metric: Callable[..., Any], encoded: Encoded) -> ScoreWithCost:
     def measure() -> list[float]:
         evidence, start = evidence_of_levels(encoded), time.process_time()
         found = metric(evidence)
         seconds = time.process_time() - start
         return [found.raw, float(found.parts.get("standard_error", 0.0)), seconds, _peak_memory()]
 
-    return Measured(*kept.value(name, measure))
+    return ScoreWithCost(*kept.value(name, measure))
 
 
 def _peak_memory() -> float:
@@ -140,7 +140,7 @@ def _peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
 
 
-def _shown(score: Measured) -> str:
+def _shown(score: ScoreWithCost) -> str:
     return f"{score.value:.4f} ± {1.96 * score.error:.4f}" if score.error else f"{score.value:.4f}"
 
 
