@@ -11,16 +11,17 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from unweave.evidence import EvidenceError
 from unweave.neural.flows import CouplingFlow
-from unweave.progress import progress_bar
+from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
+
+__all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negative_log_likelihood", "train"]
 
 
 class Source(Protocol):
@@ -38,28 +39,6 @@ class FlowObjective:
     reconstruction: float = 0.0
     core: tuple[int, ...] = (0,)
     n_columns: int = 4
-
-
-@dataclass(frozen=True)
-class FlowTraining:
-    """Steps of Adam with a one-cycle learning rate; the same seed gives the same flow on one machine."""
-
-    n_steps: int = 2000
-    batch_size: int = 256
-    learning_rate: float = 3e-3
-    seed: int = 0
-    largest_gradient: float = 10.0
-    checkpoint_every: int = 250
-
-
-@dataclass(frozen=True)
-class Record:
-    """The mean over the last steps: negative log-likelihood, total correlation and reconstruction error, in nats."""
-
-    step: int
-    negative_log_likelihood: float
-    total_correlation: float
-    reconstruction: float
 
 
 def train(
@@ -105,35 +84,13 @@ def train(
     source = _Rows(np.asarray(data, dtype=np.float64)) if not hasattr(data, "sample") else data
     rng = np.random.default_rng(settings.seed)
     flow.fit_scale(_tensor(source.sample(10_000, rng), flow))
-    optimiser = torch.optim.Adam(flow.parameters(), lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, settings.learning_rate, total_steps=settings.n_steps, pct_start=0.1
-    )
-    records: list[Record] = []
-    stated = {"objective": asdict(objective), "settings": asdict(settings), "flow": asdict(flow.settings)}
-    path = None if checkpoint is None else Path(checkpoint)
-    start = _resumed(path, stated, flow, optimiser, schedule, rng, records)
-    recent: list[tuple[float, float, float]] = []
-    with progress_bar(settings.n_steps, progress, start) as bar:
-        for step in range(start + 1, settings.n_steps + 1):
-            rows = _tensor(source.sample(settings.batch_size, rng), flow)
-            terms = loss_terms(flow, rows, objective, rng)
-            weights = (1.0, objective.total_correlation, objective.reconstruction)
-            loss = sum(weight * term for weight, term in zip(weights, terms, strict=True))
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[union-attr]
-            nn.utils.clip_grad_norm_(flow.parameters(), settings.largest_gradient)
-            optimiser.step()
-            schedule.step()
-            recent.append(tuple(float(term.detach()) for term in terms))  # type: ignore[arg-type]
-            if not math.isfinite(recent[-1][0]):
-                raise FloatingPointError(f"The likelihood is not finite at step {step}: lower the learning rate.")
-            bar.advance(text=f"log-likelihood {-recent[-1][0]:7.3f} nats")
-            if step % settings.checkpoint_every == 0 or step == settings.n_steps:
-                records.append(Record(step, *np.mean(recent, axis=0).tolist()))
-                recent = []
-                _save(path, stated, flow, optimiser, schedule, rng, records)
-    return records
+    weights = (1.0, objective.total_correlation, objective.reconstruction)
+    stated = {"objective": asdict(objective), "flow": asdict(flow.settings)}
+
+    def terms_of(rng: np.random.Generator) -> Terms:
+        return loss_terms(flow, _tensor(source.sample(settings.batch_size, rng), flow), objective, rng)
+
+    return descend(flow, terms_of, weights, settings, rng, stated, checkpoint, progress)
 
 
 def loss_terms(
@@ -166,42 +123,6 @@ class _Rows:
 
 def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
     return torch.as_tensor(rows, dtype=flow.turns.dtype)
-
-
-def _save(path: Path | None, stated: dict[str, Any], flow: CouplingFlow, *parts: Any) -> None:
-    if path is None:
-        return
-    optimiser, schedule, rng, records = parts
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    torch.save(
-        {
-            "stated": stated,
-            "weights": flow.state_dict(),
-            "optimiser": optimiser.state_dict(),
-            "schedule": schedule.state_dict(),
-            "rng": rng.bit_generator.state,
-            "records": [asdict(record) for record in records],
-        },
-        unfinished,
-    )
-    unfinished.replace(path)  # an interruption leaves the old checkpoint whole
-
-
-def _resumed(path: Path | None, stated: dict[str, Any], flow: CouplingFlow, *parts: Any) -> int:
-    """Put everything back as the checkpoint has it; the number of steps done."""
-    if path is None or not path.exists():
-        return 0
-    optimiser, schedule, rng, records = parts
-    found = torch.load(path, weights_only=True)
-    if found["stated"] != stated:
-        raise EvidenceError(f"{path} is of a training with other settings: delete it, or name another checkpoint.")
-    flow.load_state_dict(found["weights"])
-    optimiser.load_state_dict(found["optimiser"])
-    schedule.load_state_dict(found["schedule"])
-    rng.bit_generator.state = found["rng"]
-    records.extend(Record(**record) for record in found["records"])
-    return records[-1].step
 
 
 def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:

@@ -1,0 +1,136 @@
+"""Training of image flows: likelihood, with the manifold total correlation or a reconstruction from a core of latents.
+
+    L = E_x [ -log p(f(x)) - log |df/dx| ] + a I(x) + b 1/2 |x - g(f_C(x), 0)|^2
+
+(000, D.1-D.3 and E.1), with fresh Gaussian noise on the images at every step (E.1.4). The latents outside the core are
+set to 0, or to the mean of their class where the prior has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.func import jvp, vmap
+
+from unweave.evidence import EvidenceError
+from unweave.neural.image_flows.image_flow import ImageFlow
+from unweave.neural.training import FlowObjective
+from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
+
+N_FIRST = 2000  # images that set scales
+Images = NDArray[np.floating]
+Classes = NDArray[np.integer]
+
+
+def train_on_images(
+    flow: ImageFlow,
+    images: Images,
+    classes: Classes | None = None,
+    objective: FlowObjective = FlowObjective(),  # noqa: B008 - a frozen value
+    settings: FlowTraining = FlowTraining(learning_rate=1e-3),  # noqa: B008 - a frozen value
+    *,
+    noise: float = 0.01,
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> list[Record]:
+    """Train a flow of images in place.
+
+    Parameters
+    ----------
+    flow : ImageFlow
+    images : array, n x c x h x w
+        Drawn with replacement; normalise them first.
+    classes : array of n integers, optional
+        For conditional flows, and for priors with a Gaussian a class.
+    objective : FlowObjective
+        What is minimised besides the negative log-likelihood.
+    settings : FlowTraining
+        Steps, batches, learning rate and seed.
+    noise : float
+        Standard deviation of the noise that is added at every step.
+    checkpoint : path, optional
+        Training goes on from it if it is there.
+    progress : bool
+        Show a bar with the likelihood, on a terminal only.
+
+    Examples
+    --------
+    >>> from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
+    >>> flow = image_flow(ImageFlowSettings(side=8, n_convolutional=1, n_dense=1))
+    >>> pictures = np.random.default_rng(0).normal(size=(50, 1, 8, 8))
+    >>> train_on_images(flow, pictures, settings=FlowTraining(n_steps=3, batch_size=10))[-1].step
+    3
+    """
+    rng = np.random.default_rng(settings.seed)
+    dtype = next(flow.parameters()).dtype
+    _refuse_unusable(images, classes, objective, flow)
+
+    def batch(n_rows: int, rng: np.random.Generator) -> tuple[Tensor, Tensor | None]:
+        rows = rng.integers(0, len(images), n_rows)
+        noisy = images[rows] + noise * rng.standard_normal((n_rows, *images.shape[1:]), dtype=np.float32)
+        labels = None if classes is None else torch.as_tensor(np.asarray(classes)[rows], dtype=torch.int64)
+        return torch.as_tensor(noisy, dtype=dtype), labels
+
+    with torch.no_grad():
+        flow.fit(*batch(N_FIRST, rng))
+
+    def terms_of(rng: np.random.Generator) -> Terms:
+        return image_loss_terms(flow, *batch(settings.batch_size, rng), objective, rng)
+
+    stated: dict[str, Any] = {"objective": asdict(objective), "noise": noise, "n_images": len(images)}
+    if flow.settings is not None:
+        stated["flow"] = asdict(flow.settings)
+    weights = (1.0, objective.total_correlation, objective.reconstruction)
+    return descend(flow, terms_of, weights, settings, rng, stated, checkpoint, progress)
+
+
+def image_loss_terms(
+    flow: ImageFlow, images: Tensor, classes: Tensor | None, objective: FlowObjective, rng: np.random.Generator
+) -> Terms:
+    """Negative log-likelihood, total correlation and reconstruction error of these images; unused terms are 0."""
+    shared = error = torch.zeros(())
+    latents, log_volume = flow.encode_with_volume(images, classes)
+    cost = (flow.prior_cost(latents, classes) - log_volume).mean()
+    if objective.total_correlation:
+        n_columns = min(objective.n_columns, flow.size)
+        order = torch.from_numpy(rng.random((flow.size, len(images))).argsort(axis=0)[:n_columns])
+        lengths = decoder_columns(flow, latents, classes, order).norm(dim=2)
+        shared = (flow.size * lengths.log().mean(dim=0) + log_volume).mean()
+    if objective.reconstruction:
+        core = list(objective.core)
+        rest = torch.zeros_like(latents) if flow.prior is None else flow.prior.means[classes]
+        kept = torch.zeros(flow.size, dtype=torch.bool)
+        kept[core] = True
+        back = flow.decode(torch.where(kept, latents, rest), classes)
+        error = 0.5 * (images - back).square().flatten(1).sum(dim=1).mean()
+    return cost, shared, error
+
+
+def decoder_columns(flow: ImageFlow, latents: Tensor, classes: Tensor | None, dimensions: Tensor) -> Tensor:
+    """Columns (k x n x D) of the decoder's Jacobian at these latents, for k latent dimensions of every row (k x n)."""
+    directions = torch.nn.functional.one_hot(dimensions, flow.size).to(latents.dtype)
+
+    def column(direction: Tensor) -> Tensor:
+        return jvp(lambda z: flow.decode(z, classes), (latents,), (direction,))[1].flatten(1)
+
+    return vmap(column)(directions)
+
+
+def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObjective, flow: ImageFlow) -> None:
+    if images.ndim != 4 or tuple(images.shape[1:]) != flow.image_shape:
+        raise EvidenceError(
+            f"Images of shape {images.shape[1:]} do not fit this flow, which is of {flow.image_shape}: resize them, or "
+            "build a flow of their size."
+        )
+    if not np.isfinite(images).all():
+        raise EvidenceError("The images hold nan or infinite pixels: leave those images out.")
+    if classes is not None and len(classes) != len(images):
+        raise EvidenceError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
+    if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
+        raise EvidenceError(f"The core {objective.core} names latents that are not there: there are {flow.size}.")

@@ -1,0 +1,106 @@
+"""Layers that mix or rescale channels: a fixed permutation, a learned rotation (1 x 1 convolution), and ActNorm.
+
+States are features (n x d) or images (n x c x h x w); all three act on the second axis.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from unweave.neural.image_flows.layer import InvertibleLayer
+
+SMALLEST_SPREAD = 1e-3
+
+
+class FixedPermutation(InvertibleLayer):
+    """Channels in another order, drawn once."""
+
+    order: Tensor
+    back: Tensor
+
+    def __init__(self, n_channels: int, seed: int) -> None:
+        super().__init__()
+        order = torch.randperm(n_channels, generator=torch.Generator().manual_seed(seed))
+        self.register_buffer("order", order)
+        self.register_buffer("back", order.argsort())
+
+    def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Permuted."""
+        return state[:, self.order], self.no_change(state)
+
+    def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
+        """In the old order."""
+        return state[:, self.back]
+
+
+class LearnedRotation(InvertibleLayer):
+    """Channels turned by an orthogonal matrix exp(A - A'), the same at every pixel: a 1 x 1 convolution of volume 1."""
+
+    def __init__(self, n_channels: int, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.turn = nn.Parameter(torch.randn(n_channels, n_channels, generator=generator) / 2)
+
+    def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Turned."""
+        return self._turned(self._matrix(), state), self.no_change(state)
+
+    def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
+        """Turned back."""
+        return self._turned(self._matrix().mT, state)
+
+    def _matrix(self) -> Tensor:
+        return torch.linalg.matrix_exp(self.turn - self.turn.mT)
+
+    @staticmethod
+    def _turned(matrix: Tensor, state: Tensor) -> Tensor:
+        return (matrix @ state.flatten(2)).reshape(state.shape) if state.ndim == 4 else state @ matrix.mT
+
+
+class ActNorm(InvertibleLayer):
+    """y = exp(s) (x + b) for every channel, with s and b that make the first data standard, and are learned then."""
+
+    def __init__(self, n_channels: int) -> None:
+        super().__init__()
+        self.log_scale = nn.Parameter(torch.zeros(n_channels))
+        self.shift = nn.Parameter(torch.zeros(n_channels))
+
+    def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Shifted and scaled."""
+        n_pixels = state[0, 0].numel()
+        change = n_pixels * self.log_scale.sum()
+        moved = (state + self._broadcast(self.shift, state)) * self._broadcast(self.log_scale.exp(), state)
+        return moved, self.no_change(state) + change
+
+    def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
+        """Scaled and shifted back."""
+        return state * self._broadcast((-self.log_scale).exp(), state) - self._broadcast(self.shift, state)
+
+    def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
+        """Means 0 and standard deviations 1 on these data."""
+        axes = [axis for axis in range(state.ndim) if axis != 1]
+        with torch.no_grad():
+            self.shift.copy_(-state.mean(dim=axes))
+            self.log_scale.copy_(-state.std(dim=axes).clamp(min=SMALLEST_SPREAD).log())
+        return self.encode(state, condition)[0]
+
+    @staticmethod
+    def _broadcast(values: Tensor, state: Tensor) -> Tensor:
+        return values.reshape(1, -1, *([1] * (state.ndim - 2)))
+
+
+class FlattenedImage(InvertibleLayer):
+    """Images as features."""
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.shape = shape
+
+    def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
+        """n x c x h x w to n x (c h w)."""
+        return state.flatten(1), self.no_change(state)
+
+    def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
+        """Images again."""
+        return state.reshape(len(state), *self.shape)
