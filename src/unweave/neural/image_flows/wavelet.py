@@ -63,7 +63,7 @@ class WaveletPyramid(InvertibleLayer):
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
         """The image, built up from the coarsest."""
-        coarsest, *finer = state.split(self.sizes, dim=1)
+        coarsest, *finer = torch.split(state, self.sizes, dim=1)
         image = self.coarsest.decode(coarsest, condition)
         for layer, latents in zip(reversed(self.details), finer, strict=True):
             image = self.downsampling.decode(torch.cat([image, layer.decode(latents, image)], dim=1), None)
