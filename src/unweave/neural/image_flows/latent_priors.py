@@ -42,7 +42,7 @@ class ClassMixture(nn.Module):
     def fit(self, latents: Tensor, classes: Tensor) -> None:
         """Start from the means and deviations of these latents."""
         n_classes = len(self.means)
-        missing = sorted(set(range(n_classes)) - set(classes.unique().tolist()))
+        missing = sorted(set(range(n_classes)) - set(classes.tolist()))
         if missing:
             raise EvidenceError(
                 f"Class {missing[0]} has no samples among the first {len(classes)}, so its Gaussian cannot be fitted: "
