@@ -17,18 +17,10 @@ from unweave.cli.circuit_demo import DEMO_BUDGET, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
+from unweave.papers.guardians.tables import TABLE_3
 from unweave.papers.ledger.page import ledger_page
 
 ROOT = Path(__file__).parent.parent
-# Table 3 of 003, by the name that the audit's table has for each metric
-TABLE_3 = {
-    "mcc": ("MCC-P", "✗✗✗✗"),
-    "mcc (correlation=spearman)": ("MCC-S", "✗✗✗✗"),
-    "r2": ("R²", "✓~✗✓"),
-    "dci_disentanglement": ("DCI-D", "~~✗~"),
-    "mig": ("MIG", "✗✗✗~"),
-    "t_mex (test=linear, score=alignment)": ("T-MEX", "~✗✗~"),
-}
 
 
 def panel_table(folder: str) -> str:

@@ -20,7 +20,7 @@ from unweave.papers.guardians.figures import FIGURES, figures_of
 from unweave.papers.guardians.reproduction import comparisons, means
 from unweave.papers.guardians.run_protocols import ALL, ReleasedCode, metrics_and_protocol
 from unweave.papers.guardians.settings import COLUMNS, Setting
-from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
+from unweave.papers.guardians.worlds_and_encoders import Coupled, ReleasedCorrelated
 from unweave.sweeps import run
 from unweave.synthetic.encoders import PermutedAndScaled
 from unweave.synthetic.encoders.released import ReleasedElementwise

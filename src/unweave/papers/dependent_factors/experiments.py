@@ -1,4 +1,4 @@
-"""The experiments of 004 on trained encoders: figures 5, 6, 10, 11, 15 and 16."""
+"""The experiments of 004: those on toys, and on trained encoders figures 5, 6, 10, 11, 15 and 16."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from unweave.papers.dependent_factors.comparisons import (
 from unweave.papers.dependent_factors.measured_encoders import bins_against, metrics_against, samples_against
 from unweave.papers.dependent_factors.rank_correlations import Correlations, correlations
 from unweave.papers.dependent_factors.seed_studies import SEED_STUDIES
+from unweave.papers.dependent_factors.toy_experiments import TOYS
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 
 
@@ -59,6 +60,7 @@ PAPER = Paper(
     "004",
     "Rethinking Disentanglement under Dependent Factors of Variation",
     (
+        *TOYS,
         _experiment(
             "fig5",
             "Metrics against the accuracy of a forest on one code",

@@ -1,4 +1,4 @@
-"""The experiments of 003: its figures, its fifteen sweeps, and the comparison of all cells with the authors' tables."""
+"""The experiments of 003: figures, two tables, fifteen sweeps, and the comparison of all cells with the authors'."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from unweave.papers.guardians.reproduction import (
     write_comparisons,
     write_means,
 )
+from unweave.papers.guardians.tables import TABLES
 
 OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "cluster")
 
@@ -95,6 +96,7 @@ PAPER = Paper(
     "Joshi et al.: Who Guards the Guardians?",
     (
         *map(_figure, FIGURES.values()),
+        *TABLES,
         *(
             Experiment(
                 name,

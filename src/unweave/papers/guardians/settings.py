@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from unweave.papers.guardians.encoders import ElementwiseByOne
-from unweave.papers.guardians.worlds import Coupled, ReleasedCorrelated
+from unweave.papers.guardians.worlds_and_encoders import Coupled, ElementwiseByOne, ReleasedCorrelated
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,

@@ -116,7 +116,7 @@ class Claim:
     needs : tuple of str
         'torch', or folders: 'weights', 'data', 'authors_data'.
     see : str
-        A command that shows it.
+        A command that shows it among others, in a table or a picture; empty where there is none.
     figures : mapping of name to MeasuredFigure
         What the evidence gave when it was recorded.
     """
@@ -142,5 +142,5 @@ class Claim:
 
     @property
     def command(self) -> str:
-        """The command that shows it."""
-        return self.see or f"unweave claims check {self.name}"
+        """The command that computes its evidence again."""
+        return f"unweave claims check {self.name}"

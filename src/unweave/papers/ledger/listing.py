@@ -46,8 +46,14 @@ def shown_claim(claim: Claim) -> str:
     ]
     if claim.evidence:
         needs = f" (needs {', '.join(claim.needs)})" if claim.needs else ""
-        lines.append(f"See          {claim.command}, about {claim.seconds:.0f} s{needs}")
+        lines.append(f"Check        {claim.command}, {_duration(claim.seconds)}{needs}")
+    if claim.see:
+        lines.append(f"See          {claim.see}")
     return "\n".join(lines)
+
+
+def _duration(seconds: float) -> str:
+    return "less than a second" if seconds < 1 else f"about {seconds:.0f} s"
 
 
 def outcome_table(checked: Iterable[CheckedClaim]) -> Any:

@@ -81,7 +81,8 @@ def _of_paper(number: str) -> Iterator[str]:
 
 def _row(claim: Claim) -> str:
     stated = f" The paper has {escape(claim.stated)}." if claim.stated else ""
-    shown = f"<code>{escape(claim.command)}</code>" if claim.evidence else ""
+    commands = [claim.command] * bool(claim.evidence) + [claim.see] * bool(claim.see)
+    shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
     return (
         f'<tr id="{claim.paper}-{claim.number}" data-verdict="{escape(claim.verdict)}">'
         f'<td><a href="#{claim.paper}-{claim.number}">{claim.name}</a><br>{escape(claim.where)}</td>'

@@ -1,4 +1,4 @@
-"""The experiments of 002 on trained encoders: figures 3a, 3b and 3d, and scores of all images."""
+"""The experiments of 002: its toy model, and on trained encoders figures 3a, 3b, 3d and scores of all images."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from unweave.papers.partial_information_decomposition.all_images import ALL_IMAG
 from unweave.papers.partial_information_decomposition.attacked_encoders import Attacked, attacked_encoders
 from unweave.papers.partial_information_decomposition.decomposed_encoders import Decomposed, decomposed_encoders
 from unweave.papers.partial_information_decomposition.seed_studies import SEED_STUDIES
+from unweave.papers.partial_information_decomposition.toy_table import TOYS
 
 FLAT, STRONGLY, ALMOST_NOTHING = 0.05, 0.5, 0.02
 TWO_SIDED = 1.96  # standard errors of a 95% interval
@@ -155,6 +156,7 @@ PAPER = Paper(
     "002",
     "Tokui and Sato: Disentanglement Analysis with Partial Information Decomposition",
     (
+        *TOYS,
         Experiment(
             "fig3a",
             "Four scores of trained models, and UniBound by its number of rows",

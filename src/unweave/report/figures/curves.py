@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from unweave.report.figures.geometry import save
 
-__all__ = ["bars_figure", "curves_figure", "pairs_figure", "save"]
+__all__ = ["bars_figure", "curves_figure", "pairs_figure", "panels_figure", "save"]
 
+PANELS_ACROSS = 4
 Bands = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
@@ -73,6 +74,52 @@ def bars_figure(
     axes.set_ylabel(label)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def panels_figure(
+    panels: Mapping[str, Mapping[str, ArrayLike]],
+    ticks: Sequence[float],
+    label: str,
+    *,
+    across: str = "",
+    in_order: bool = False,
+    limits: tuple[float, float] | None = None,
+    tick_labels: Sequence[object] = (),
+    n_across: int = PANELS_ACROSS,
+    marks: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+) -> Figure:
+    """A set of axes for every panel with a line for every name, over numbers; names in order go from blue to red.
+
+    ``marks`` are crosses in a panel, for the paper's own numbers.
+    """
+    names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
+    shades = [colormaps["coolwarm"](place) for place in np.linspace(0, 1, len(names))]
+    colours = dict(zip(names, shades if in_order else _colours(len(names)), strict=True))
+    n_across = min(len(panels), n_across)
+    n_down = -(-len(panels) // n_across)
+    figure = _blank(max(2.5 * n_across + 1.6, 6.0), 2.4 * n_down + 1.2)
+    grid = figure.subplots(n_down, n_across, squeeze=False, sharey=True).ravel()
+    for axes, (title, curves) in zip(grid, panels.items(), strict=False):
+        for name, values in curves.items():
+            axes.plot(ticks, np.asarray(values, dtype=float), marker="o", markersize=3, color=colours[name], label=name)
+        for (name, values), shape in zip((marks or {}).get(title, {}).items(), "x+1234", strict=False):
+            axes.plot(ticks, np.asarray(values, dtype=float), shape, markersize=7, color="#222222", label=name)
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel(across, fontsize=9)
+        if tick_labels:
+            axes.set_xticks(ticks, [str(tick) for tick in tick_labels])
+        if limits:
+            axes.set_ylim(*limits)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid[::n_across]:
+        axes.set_ylabel(label, fontsize=9)
+    figure.set_layout_engine("constrained")
+    handles, shown = grid[0].get_legend_handles_labels()
+    figure.legend(handles, shown, loc="outside right center", frameon=False, fontsize=8)
     return figure
 
 

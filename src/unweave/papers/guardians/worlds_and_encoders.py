@@ -1,4 +1,7 @@
-"""Worlds that only 003's runs have: a factor that follows another more or less straight, and correlated draws."""
+"""Worlds and an encoder that only 003's runs have.
+
+A factor that follows another more or less straight, correlated draws of numpy's own, and one function for all codes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.synthetic.encoders import Elementwise
 from unweave.synthetic.functions import ONE_FACTOR
 from unweave.synthetic.worlds import Constraint, Correlated, Independent
 from unweave.synthetic.worlds.world import Rng
+
+FUNCTIONS = {"tanh": np.tanh, "sinh": np.sinh}
 
 
 @dataclass(frozen=True)
@@ -65,3 +71,18 @@ class ReleasedCorrelated(Correlated):
         covariance = np.full((self.n_factors, self.n_factors), float(self.rho))
         np.fill_diagonal(covariance, 1.0)
         return np.random.default_rng(rng).multivariate_normal(np.zeros(self.n_factors), covariance, size=n_rows)
+
+
+@dataclass(frozen=True)
+class ElementwiseByOne(Elementwise):
+    """`Elementwise` with the same increasing function for all codes, tanh or sinh.
+
+    >>> ElementwiseByOne(alpha=1.0, function="tanh").encode(np.array([[0.5, 0.5]]), rng=0).round(3).tolist()
+    [[0.462, 0.462]]
+    """
+
+    function: str = "tanh"
+
+    def bent(self, columns: FloatArray) -> FloatArray:
+        """The function of each column."""
+        return np.asarray(FUNCTIONS[self.function](columns))

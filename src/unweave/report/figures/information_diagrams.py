@@ -1,0 +1,136 @@
+"""Diagrams of partial information drawn to scale: circles and bands of two sources (002, Figures 1, 2 and 4).
+
+Every function takes plain numbers and gives a matplotlib figure; nothing is computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Patch, Rectangle
+
+from unweave.report.figures.partial_information import INK, OTHERS, OWN, REDUNDANT, SYNERGISTIC
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PARTS = {"unique": OWN, "redundant": REDUNDANT, "unique to the rest": OTHERS, "synergistic": SYNERGISTIC}
+SMALLEST, NARROW = 0.005, 0.1  # of the whole: less is not drawn, and has its name beside it
+
+
+def circles_figure(systems: Mapping[str, Mapping[str, float]]) -> Figure:
+    """One panel a system: two circles whose areas are what the sources tell, within one of what both tell.
+
+    The overlap of the inner circles is redundant, the ring around them synergistic; areas are to scale.
+    """
+    figure = Figure(figsize=(3.3 * len(systems), 3.9), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (title, parts) in zip(figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True):
+        _draw_circles(axes, parts)
+        axes.set_title(title, fontsize=10)
+    sources = {"I(y; code)": OWN, "I(y; rest)": OTHERS, "only both together": SYNERGISTIC}
+    handles = [Patch(color=colour, alpha=0.45, label=name) for name, colour in sources.items()]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    return figure
+
+
+def _draw_circles(axes: Axes, parts: Mapping[str, float]) -> None:
+    unique, shared, rest, synergy = (parts[name] for name in PARTS)
+    radii = math.sqrt((unique + shared) / math.pi), math.sqrt((rest + shared) / math.pi)
+    apart = _distance(*radii, shared)
+    centres = 0.0, apart
+    left, right = min(-radii[0], apart - radii[1]), max(radii[0], apart + radii[1])
+    needed = (right - left) / 2
+    # the outer circle has the area of everything, or just surrounds the others where they leave no room for it
+    whole = max(math.sqrt((unique + shared + rest + synergy) / math.pi), needed)
+    middle = (left + right) / 2
+    surround = {"facecolor": SYNERGISTIC if synergy else "none", "edgecolor": INK, "alpha": 0.25}
+    axes.add_patch(Circle((middle, 0), whole, linestyle=":", **surround))
+    for centre, radius, colour in zip(centres, radii, (OWN, OTHERS), strict=True):
+        axes.add_patch(Circle((centre, 0), radius, facecolor=colour, edgecolor=INK, alpha=0.45))
+    lines = "\n".join(f"{name} {parts[name]:.2f}" for name in PARTS)
+    axes.text(0.5, -0.02, lines, transform=axes.transAxes, ha="center", va="top", fontsize=8, color=INK)
+    axes.set_xlim(middle - 1.08 * whole, middle + 1.08 * whole)
+    axes.set_ylim(-1.08 * whole, 1.08 * whole)
+    axes.set_aspect("equal")
+    axes.axis("off")
+
+
+def _distance(first: float, second: float, shared: float) -> float:
+    """Between the centres of two circles that overlap by this area, by bisection."""
+    near, far = abs(first - second), first + second
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (middle, far) if _overlap(first, second, middle) > shared else (near, middle)
+    return (near + far) / 2
+
+
+def _overlap(first: float, second: float, apart: float) -> float:
+    if apart >= first + second or not first or not second:
+        return 0.0
+    if apart <= abs(first - second):
+        return math.pi * min(first, second) ** 2
+    halves = [
+        radius**2 * (angle - math.sin(2 * angle) / 2)
+        for radius, other in ((first, second), (second, first))
+        for angle in [math.acos(np.clip((apart**2 + radius**2 - other**2) / (2 * apart * radius), -1, 1))]
+    ]
+    return sum(halves)
+
+
+def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nats") -> Figure:
+    """One panel a system: its parts side by side, and below them what each source tells, and both."""
+    figure = Figure(figsize=(7.4, 1.75 * len(systems) + 0.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(len(systems), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, (title, parts) in zip(grid, systems.items(), strict=True):
+        # the source's own part, what both share, the rest's own, and what takes both
+        edges = np.concatenate([[0.0], np.cumsum([parts[name] for name in PARTS])])
+        for (name, colour), low, high in zip(PARTS.items(), edges, edges[1:], strict=False):
+            if high - low > SMALLEST * edges[-1]:
+                axes.add_patch(Rectangle((low, 2), high - low, 0.8, facecolor=colour, alpha=0.6, edgecolor=INK))
+                line = f"{name}\n{high - low:.2f}" if high - low > NARROW * edges[-1] else f"{high - low:.2f}"
+                axes.text((low + high) / 2, 2.4, line, ha="center", va="center", fontsize=7)
+        boxes = (("I(y; all)", 0, 4, 1.1), ("I(y; code)", 0, 2, 0.2), ("I(y; rest)", 1, 3, -0.7))
+        for name, first, last, height in boxes:
+            width = float(edges[last] - edges[first])
+            axes.add_patch(Rectangle((edges[first], height), width, 0.7, facecolor="white", edgecolor=INK))
+            step = 0.01 * edges[-1]
+            inside, late = width > 2 * NARROW * edges[-1], edges[first] > edges[-1] / 2
+            place = edges[first] + step if inside else edges[first] - step if late else edges[last] + step
+            side = "right" if late and not inside else "left"
+            axes.text(place, height + 0.35, f"{name} = {width:.2f}", ha=side, va="center", fontsize=8)
+        axes.set_ylim(-0.9, 3.0)
+        axes.set_title(title, fontsize=9, loc="left")
+        axes.set_yticks([])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+    grid[-1].set_xlim(0, max(sum(parts.values()) for parts in systems.values()) * 1.01)
+    grid[-1].set_xlabel(unit)
+    return figure
+
+
+def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
+    """One row a system: I(y; best code) with what MIG (above) and UniBound (below) take from it.
+
+    A system is what the best code, the second best and all codes but the best tell of a factor. Green counts for the
+    score, red against it.
+    """
+    figure = Figure(figsize=(7.4, 1.2 * len(systems) + 0.9), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for row, (best, second, rest) in enumerate(systems.values()):
+        for name, taken, height in (("MIG", second, row - 0.4), ("UniBound", rest, row + 0.08)):
+            kept = max(best - taken, 0.0)
+            axes.barh(height, kept, height=0.32, align="edge", color=OWN, alpha=0.7)
+            axes.barh(height, min(taken, best), left=kept, height=0.32, align="edge", color=REDUNDANT, alpha=0.6)
+            axes.text(0.01 * best, height + 0.16, f"{name} {kept:.2f}", va="center", fontsize=8, color=INK)
+    axes.set_yticks(range(len(systems)), list(systems))
+    axes.invert_yaxis()
+    axes.set_xlabel("information of the factor (nats): green counts, red is taken off")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
