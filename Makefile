@@ -42,11 +42,13 @@ types: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
 
-mutants: $(VENV)/installed-dev build/reach.sqlite
-	$(BIN)/python tests/mutants/run.py $(ARGS)
+# a fresh list: make mutants SEED=7; the kept lists: make mutants
+mutants: $(VENV)/installed-dev build/reach
+	$(if $(SEED),$(BIN)/python tests/mutants/draw.py --seed $(SEED) > build/faults-$(SEED).toml)
+	$(BIN)/python tests/mutants/run.py $(if $(SEED),build/faults-$(SEED).toml) $(ARGS)
 
 # which tests reach which lines; delete it to look again
-build/reach.sqlite:
+build/reach:
 	-$(BIN)/python tests/mutants/reach.py
 
 audit: $(VENV)/installed-dev

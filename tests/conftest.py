@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# tests/reference/golden_cases.py is shared by the tests of several rooms, tests/mutants/reach.py by its neighbour
-sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants")]
+# tests/reference/golden_cases.py is shared by the tests of several rooms, and tests/mutants and tests/recorded have modules of their own
+sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants", "recorded")]
 
 # how fast inputs are drawn says how busy the machine is, not whether the code is right
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,26 +1,33 @@
 """Which quick tests reach which lines, and what each costs: a fault meets those that can notice it, cheap ones first.
 
-``python tests/mutants/reach.py`` runs the quick tests once under coverage and writes ``build/reach.*``. Fixtures that
-several tests share count for all of them. What runs in other processes is not seen, and what runs on import counts for
-all tests that reach anything else of the file.
+``python tests/mutants/reach.py`` runs the quick tests once under coverage and writes into ``build/reach``. With paths
+of tests it looks at these alone and adds to what is known; ``--part 0/2`` takes every second file, so that two
+processes can share the work. Fixtures that several tests share count for all of them. What runs in other processes is
+not seen, and what runs on import counts for all tests that reach anything else of the file. The sources are kept with
+the lines, so that lines that have moved since are found again.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
+import difflib
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
 import coverage
 import pytest
+from faults import ROOT, Fault
 
-ROOT = Path(__file__).parents[2]
-LINES, TESTS = ROOT / "build" / "reach.sqlite", ROOT / "build" / "reach.json"
+RECORDED = ROOT / "build" / "reach"
+SMALL = 0.3  # CPU seconds
+UNKNOWN = 0.2  # CPU seconds of tests that are not in the record
 # tests that look at source as text or start processes: they reach no lines here
 NOT_SEEN = (
     "tests/architecture",
@@ -33,9 +40,13 @@ NOT_SEEN = (
 class Recorder:
     """A plugin of pytest that notes lines, seconds and shared fixtures of every test."""
 
-    def __init__(self) -> None:
-        self.coverage = coverage.Coverage(str(LINES), source=[str(ROOT / "src" / "unweave")], config_file=False)
+    def __init__(self, record: Path, part: int, parts: int) -> None:
+        self.record, self.part, self.parts = record, part, parts
+        lines = str(record.with_suffix(".sqlite"))
+        self.coverage = coverage.Coverage(lines, source=[str(ROOT / "src" / "unweave")], config_file=False)
         self.coverage.set_option("run:relative_files", True)
+        paths = sorted((ROOT / "src").rglob("*.py"))
+        self.sources = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in paths}
         self.tests: dict[str, dict[str, Any]] = {}
         self.here: list[str] = [""]
 
@@ -48,7 +59,14 @@ class Recorder:
         """Write what was seen."""
         self.coverage.stop()
         self.coverage.save()
-        TESTS.write_text(json.dumps(self.tests), encoding="utf-8")
+        text = json.dumps({"tests": self.tests, "sources": self.sources})
+        self.record.with_suffix(".json").write_text(text, encoding="utf-8")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the files of this part."""
+        files = list(dict.fromkeys(item.path for item in items))
+        mine = set(files[self.part :: self.parts])
+        items[:] = [item for item in items if item.path in mine]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -94,10 +112,15 @@ class Recorder:
 class Reach:
     """What was recorded, to ask for the tests of a place."""
 
-    def __init__(self) -> None:
-        self.lines = coverage.CoverageData(str(LINES))
-        self.lines.read()
-        self.tests = json.loads(TESTS.read_text(encoding="utf-8"))
+    def __init__(self, recorded: Path = RECORDED) -> None:
+        self.records: list[tuple[coverage.CoverageData, dict[str, str]]] = []
+        self.tests: dict[str, dict[str, Any]] = {}
+        for path in sorted(recorded.glob("*.json")):
+            known = json.loads(path.read_text(encoding="utf-8"))
+            lines = coverage.CoverageData(str(path.with_suffix(".sqlite")))
+            lines.read()
+            self.records.append((lines, known["sources"]))
+            self.tests |= known["tests"]
 
     @cached_property
     def _asked_by(self) -> dict[str, list[str]]:
@@ -108,34 +131,89 @@ class Reach:
                 found.setdefault(fixture, []).append(name)
         return found
 
-    def of(self, file: str, text: str, start: int, end: int) -> list[str]:
-        """Tests that reach the statement around these places of the text of a file, those of its room first.
+    def of(self, file: str, text: str, start: int, end: int, present: Collection[str]) -> list[str]:
+        """Tests that reach the statement around these places of the text of a file, the likeliest and cheapest first.
 
-        Where the statement runs on import alone, all that reach the file.
+        Where the statement runs on import alone, all that reach the file. Tests that are not in the record count if
+        they are of the same room or name the file.
         """
-        by_line = self.lines.contexts_by_lineno(file)
-        first, last = _statement(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
-        contexts = {each for line in range(first, last + 1) for each in by_line.get(line, ())} - {""}
-        if not contexts:
-            contexts = {each for line in by_line for each in by_line[line]} - {""}
+        there, nearby = self._contexts(file, text, start, end)
+        contexts = (there - {""}) or (nearby - {""})
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
-        return self._ordered(chosen, file)
+        chosen |= {test for test in present if test not in self.tests and _nearness(test, file)}
+        return self._ordered([test for test in present if test in chosen], file)
 
-    def _ordered(self, chosen: set[str], file: str) -> list[str]:
-        """File by file, so that fixtures are made once: those of the room and the cheapest first."""
+    def affordable(self, fault: Fault, text: str, present: Collection[str], effort: float) -> list[str]:
+        """Tests that may notice a fault, as far as so many CPU seconds go; one at least."""
+        start = text.index(fault.find)
+        tests = self.of(fault.file, text, start, start + len(fault.find), present)
+        spent = accumulate(map(self.seconds, tests))
+        return tests[: max(1, sum(1 for _ in takewhile(lambda seconds: seconds <= effort, spent)))]
+
+    def files(self, faults: list[Fault], effort: float) -> list[str]:
+        """Files of the tests that these faults may meet."""
+        recorded = {test.split("::")[0] for test in self.tests}
+        paths = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+        present = [*self.tests, *(f"{path}::" for path in paths if path not in recorded)]
+        found: set[str] = set()
+        for fault in faults:
+            text = (ROOT / fault.file).read_text(encoding="utf-8")
+            if text.count(fault.find) == 1:
+                found |= {test.split("::")[0] for test in self.affordable(fault, text, present, effort)}
+                found |= {path for path in paths if "contract" in path and "/metrics/" in fault.file}
+                found |= {fault.file}
+        return sorted(found)
+
+    def on_import(self, file: str, text: str, start: int) -> bool:
+        """Whether the statement at this place runs when the package or the tests are imported."""
+        return "" in self._contexts(file, text, start, start + 1)[0]
+
+    def _contexts(self, file: str, text: str, start: int, end: int) -> tuple[set[str], set[str]]:
+        """What reaches the statement, and what reaches the file."""
+        first, last = _statement(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
+        there: set[str] = set()
+        nearby: set[str] = set()
+        for lines, sources in self.records:
+            by_line = lines.contexts_by_lineno(file)
+            recorded = moved_lines(sources.get(file, ""), text, range(first, last + 1))
+            there |= {each for line in recorded for each in by_line.get(line, ())}
+            nearby |= {each for line in by_line for each in by_line[line]}
+        return there, nearby
+
+    def _ordered(self, chosen: list[str], file: str) -> list[str]:
+        """Small tests first, the nearest before others; then file by file, so that shared fixtures are made once."""
+        small = [test for test in chosen if self.seconds(test) <= SMALL and not self._shares(test)]
+        small.sort(key=lambda test: (-_nearness(test, file), self.seconds(test)))
         files: dict[str, list[str]] = {}
-        for test in self.tests:  # in the order in which pytest runs them
-            if test in chosen:
+        for test in chosen:
+            if self.seconds(test) > SMALL or self._shares(test):
                 files.setdefault(test.split("::")[0], []).append(test)
-        room = set(Path(file.removeprefix("src/unweave/")).with_suffix("").parts)
 
         def rank(entry: tuple[str, list[str]]) -> tuple[int, float]:
-            path, tests = entry
-            parts = Path(path.removeprefix("src/unweave/").removeprefix("tests/")).with_suffix("").parts
-            near = sum(part.removeprefix("test_") in room for part in parts)
-            return -near, sum(self.tests[test]["seconds"] for test in tests)
+            return -_nearness(entry[0], file), sum(map(self.seconds, entry[1]))
 
-        return [test for _, tests in sorted(files.items(), key=rank) for test in tests]
+        return small + [test for _, tests in sorted(files.items(), key=rank) for test in tests]
+
+    def seconds(self, test: str) -> float:
+        """CPU seconds that a test took when it was recorded, or a guess."""
+        return self.tests[test]["seconds"] if test in self.tests else UNKNOWN
+
+    def _shares(self, test: str) -> bool:
+        return bool(self.tests[test]["shared"]) if test in self.tests else False
+
+
+def _nearness(test: str, file: str) -> int:
+    """How many parts of its path, or of its name, a test has in common with a file.
+
+    >>> _nearness("tests/metrics/matching/test_mcc.py::test_copies", "src/unweave/metrics/matching/mcc.py")
+    3
+    >>> _nearness("tests/contract/test_contract.py::test_contract[mcc-bounds]", "src/unweave/metrics/matching/mcc.py")
+    1
+    """
+    path, _, name = test.partition("::")
+    room = Path(file.removeprefix("src/unweave/")).with_suffix("").parts
+    parts = Path(path.removeprefix("src/unweave/").removeprefix("tests/")).with_suffix("").parts
+    return sum(part.removeprefix("test_") in room for part in parts) + (f"[{room[-1]}" in name)
 
 
 def _statement(text: str, first: int, last: int) -> tuple[int, int]:
@@ -159,9 +237,32 @@ def _statement(text: str, first: int, last: int) -> tuple[int, int]:
     return best
 
 
-if __name__ == "__main__":
-    LINES.parent.mkdir(exist_ok=True)
+def moved_lines(then: str, now: str, lines: range) -> list[int]:
+    """Where these lines of a text were in an older one, counted from 1.
+
+    >>> moved_lines("a\\nb\\nc\\n", "new\\na\\nb\\nc\\n", range(3, 5))
+    [2, 3]
+    """
+    if then == now:
+        return list(lines)
+    blocks = difflib.SequenceMatcher(None, then.splitlines(), now.splitlines(), autojunk=False).get_matching_blocks()
+    return [line - block.b + block.a for line in lines for block in blocks if block.b < line <= block.b + block.size]
+
+
+def main() -> int:
+    """Run the quick tests, or those named, and write down what they reach."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("tests", nargs="*", help="files or folders of tests; by default all")
+    parser.add_argument("--part", default="0/1", help="k/n: every n-th file from the k-th, counted from 0")
+    chosen = parser.parse_args()
+    part, parts = map(int, chosen.part.split("/"))
+    RECORDED.mkdir(parents=True, exist_ok=True)
+    record = RECORDED / f"{time.time_ns()}-{part}"
     ignored = [f"--ignore={ROOT / path}" for path in NOT_SEEN]
-    options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header", "--tb=line", *ignored, *sys.argv[1:]]
+    options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header", "--tb=line", *ignored, *chosen.tests]
     sys.path.insert(0, str(ROOT / "src"))
-    sys.exit(pytest.main(options, plugins=[Recorder()]))
+    return int(pytest.main(options, plugins=[Recorder(record, part, parts)]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,7 +15,7 @@ def answers(factors, codes):
 
 @pytest.fixture(scope="module")
 def factors():
-    return np.random.default_rng(0).normal(size=(600, 3))
+    return np.random.default_rng(0).normal(size=(300, 3))
 
 
 def test_clean_data_have_nothing_to_beware_of(factors):

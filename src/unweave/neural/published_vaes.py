@@ -7,7 +7,6 @@ sizes are read off the arrays. The weights are not part of this package: give th
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -84,14 +83,6 @@ def read_published(source: str | Path, weights: str | Path | None = None) -> Pub
     model = PublishedVAE(arrays)
     model.name = path.stem
     return model
-
-
-def weights_digest(model: nn.Module) -> str:
-    """Digest of a model's weights."""
-    found = hashlib.blake2b(digest_size=16)
-    for weight in model.state_dict().values():
-        found.update(weight.detach().cpu().numpy().tobytes())
-    return found.hexdigest()
 
 
 def reconstruction_and_kl(model: PublishedVAE, images: NDArray[np.float32]) -> tuple[float, float]:

@@ -40,7 +40,6 @@ class Redundancy:
     mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
 
     equivalence = "none"
-    adds = "redundancy"
 
     def attack(self, posterior: Posterior) -> Posterior:
         """The attacked posterior, Gaussian with covariances."""
@@ -65,7 +64,6 @@ class Synergy:
     mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
 
     equivalence = "none"
-    adds = "synergy"
 
     def attack(self, posterior: Posterior) -> Posterior:
         """The attacked posterior, Gaussian with covariances."""

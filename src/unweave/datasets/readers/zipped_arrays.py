@@ -70,7 +70,7 @@ class RowsOnDemand:
     """An array in an .npz file of which rows are read when they are asked for."""
 
     def __init__(self, path: Path, member: zipfile.ZipInfo) -> None:
-        self._path, self._member = path, member
+        self._path = path
         self._start = _start_of_data(path, member)
         self._stream = _Inflated(path, self._start, member.compress_size) if member.compress_type else None
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

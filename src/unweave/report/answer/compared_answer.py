@@ -36,7 +36,6 @@ class ComparedQuestion:
     text: str
     short: str
     metric: str
-    n_trusted: int
     noise: tuple[float, float] | None
     ranked: tuple[Ranked, ...]
 
@@ -110,7 +109,6 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         text=question.text,
         short=question.short,
         metric=metric,
-        n_trusted=sum(line.level == "trust" for line in lines.values()),
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
             _ranked(row, lines.get(row.representation), row.representation in best, letters)

@@ -1,0 +1,110 @@
+"""Diagnoses, noise floors, intervals, comparisons and counterparts of small data."""
+
+from functools import partial
+
+import numpy as np
+
+from unweave import Evidence
+from unweave.metrics import mcc, mig, r2
+from unweave.synthetic import encoders, worlds
+from unweave.trust.budget.costs import DataSizes, Work
+from unweave.trust.budget.draw_plan import draw_plan
+from unweave.trust.counterpart.counterpart import Counterpart
+from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust.row_order import block_length, notes_on_order, row_order
+from unweave.trust.sampling.comparison import compared
+from unweave.trust.sampling.intervals import interval
+from unweave.trust.sampling.planning import samples_needed
+
+RNG = np.random.default_rng(11)
+FACTORS = RNG.normal(size=(150, 3))
+NOISE = RNG.normal(size=(150, 3))
+SERIES = np.cumsum(RNG.normal(size=(150, 2)), axis=0)
+CLASSES = {"shape": np.digitize(FACTORS[:, 0], [-0.5, 1.2]), "size": FACTORS[:, 1], "rare": FACTORS[:, 2] > 1.9}
+DATA = {
+    "clean": Evidence(FACTORS, FACTORS + 0.2 * NOISE),
+    "mixed": Evidence(FACTORS, FACTORS @ RNG.normal(size=(3, 5)) + 0.1 * RNG.normal(size=(150, 5))),
+    "correlated": Evidence(FACTORS @ [[1, 0.8, 0], [0, 0.6, 0], [0, 0, 1]], FACTORS),
+    "bent": Evidence(np.column_stack([FACTORS, FACTORS[:, 0] ** 2 + 0.5 * NOISE[:, 0]]), FACTORS + 0.1 * NOISE),
+    "constrained": Evidence(np.column_stack([FACTORS[:, :2], FACTORS[:, 0] * FACTORS[:, 1]]), FACTORS),
+    "copied": Evidence(FACTORS, np.column_stack([FACTORS, -2 * FACTORS[:, :2], np.ones(150), 5 * NOISE[:, 0]])),
+    "classes": Evidence(CLASSES, FACTORS + 0.3 * NOISE, kinds={"shape": "categorical", "rare": "categorical"}),
+    "noise": Evidence(FACTORS, NOISE, nuisances=NOISE[:, :1]),
+    "groups": Evidence(np.repeat(FACTORS[:50], 3, axis=0), FACTORS, row_groups=np.repeat(np.arange(50), 3)),
+    "heavy tails": Evidence(FACTORS, np.sinh(3 * FACTORS)),
+    "series": Evidence(SERIES, SERIES + NOISE[:, :2]),
+    "circuit": Evidence((rows := worlds.Circuit().sample(150, rng=3)), encoders.Mixed().encode(rows, rng=1)),
+}
+
+
+def diagnosed(name):
+    """The whole record, its sentences, and what follows from it."""
+    found = diagnose(DATA[name])
+    derived = (
+        found.codes_per_row,
+        found.codes_per_factor,
+        found.chance_correlation,
+        found.redundant_factors,
+        found.n_live_codes,
+        found.n_distinct_codes,
+        found.duplicated_share,
+        found.nuisance_share,
+    )
+    return {"record": found.to_dict(), "derived": derived, "sentences": found.sentences()}
+
+
+def floored(metric, name, **options):
+    """A noise floor without its finding."""
+    found = noise_floor(metric, DATA[name], n_draws=9, **options)
+    return [found.floor, found.p_value, found.resolution, found.draws]
+
+
+def between(metric, name, level=0.95):
+    """Ends and error of an interval."""
+    found = interval(metric, DATA[name], n_parts=8, level=level)
+    return [found.lower, found.upper, found.standard_error, found.clipped]
+
+
+def ranked(metric):
+    """Letters, differences and samples needed."""
+    found = compared(metric, {name: DATA[name] for name in ("clean", "mixed", "noise")}, n_parts=8)
+    plans = [samples_needed(found), samples_needed(found, difference=0.01), samples_needed(found, power=0.9)]
+    return [found.letters, found.scores, found.ties, [vars(each) for each in found.differences], plans]
+
+
+def elsewhere(name, **options):
+    """A drawn counterpart."""
+    found = Counterpart.of(DATA[name])
+    drawn = found.sample(0, same_rows=True, **options)
+    told = {code: vars(teller) for code, teller in found.tellers.items()}
+    return {"factors": drawn.factors, "codes": drawn.codes, "told": found.each_factor_told, "tellers": told}
+
+
+def planned(n_rows, budget):
+    """What metrics of three prices get."""
+    prices = (("cheap", 1e-7), ("middling", 1e-4), ("dear", 1e-3))
+    works = {name: Work(name, {"n": seconds}) for name, seconds in prices}
+    return draw_plan(works, DataSizes(n_rows, 10, 5), budget)
+
+
+def ordered(name):
+    """How rows follow each other."""
+    found = row_order(DATA[name])
+    return [vars(found), found.too_short, block_length(DATA[name]), [str(note) for note in notes_on_order(DATA[name])]]
+
+
+CASES = {f"diagnosis of {name}": partial(diagnosed, name) for name in DATA}
+CASES |= {
+    f"noise floor of {metric.__name__}, {name}": partial(floored, metric, name)
+    for metric in (mcc, mig, r2)
+    for name in ("clean", "noise", "groups", "series")
+}
+CASES |= {f"interval of {m.__name__}, {name}": partial(between, m, name) for m in (mcc, r2) for name in DATA}
+CASES |= {"interval of mcc at 80 %": partial(between, mcc, "mixed", 0.8), "comparison by mcc": partial(ranked, mcc)}
+CASES |= {f"counterpart of {name}": partial(elsewhere, name) for name in ("clean", "mixed", "classes", "copied")}
+CASES |= {
+    f"counterpart of {name}, all codes": partial(elsewhere, name, same_codes=True) for name in ("mixed", "classes")
+}
+CASES |= {f"plan of {n} rows, {s} s": partial(planned, n, s) for n in (100, 20_000) for s in (0.5, 5, 30, 300)}
+CASES |= {f"order of {name}": partial(ordered, name) for name in ("clean", "groups", "series")}
