@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# tests/reference/golden_cases.py is shared by the tests of several rooms, and tests/mutants and tests/recorded have modules of their own
+# modules that tests share: golden_cases.py, and those of the tools for faults and for numbers on record
 sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants", "recorded")]
 
 # how fast inputs are drawn says how busy the machine is, not whether the code is right

@@ -101,7 +101,8 @@ def decoded(decoder, size):
 def toy_model(**options):
     """All closed forms of the model of 002."""
     model = theory.ToyModel(**options)
-    names = ["whole", "single", "rest", "second", "mig_numerator", "unibound", "interaction", "unique_upper_bound", "redundancy", "synergy"]
+    names = ("whole", "single", "rest", "second", "mig_numerator", "unibound", "interaction", "unique_upper_bound")
+    names += ("redundancy", "synergy")
     found = {name: getattr(model, name) for name in names}
     factors, posterior = model.sample(20, rng=2)
     own = [model.rest_without_added(own) for own in (False, True)]
