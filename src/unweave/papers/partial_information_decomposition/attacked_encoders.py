@@ -17,7 +17,7 @@ from unweave.encoding import Encoded
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.metrics import beta_vae_score, factor_vae_score
-from unweave.papers.complete_grids import GRIDS, codes_of_grid, rows_of_grid
+from unweave.papers.complete_grids import GRIDS, codes_of_grid
 from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.partial_information_decomposition.attacked_information import attacked_information
@@ -28,7 +28,7 @@ from unweave.synthetic.attacks import Mixing, Redundancy
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
 # interventions are drawn from random rows, information is that of all combinations of fewer values
-N_ROWS, ROWS_OF_DECOMPOSITION, COARSER = 20_000, 46_080, 11_520
+N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 46_080
 DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 
 
@@ -36,7 +36,7 @@ DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 class Attacked:
     """Scores of one encoder by the strength of the attack, and of the three variants of the attack.
 
-    ``scores`` has the standard error of UniBound too, and UniBound on a coarser grid, where one was computed.
+    ``scores`` has the standard error of UniBound too.
     """
 
     strengths: tuple[float, ...]
@@ -76,9 +76,6 @@ def _scores(encoded: Encoded, complete: Encoded, alpha: float) -> dict[str, dict
     told = attacked_information(complete, Redundancy(alpha), DRAWS)
     scores = {**_of_interventions(attacked), "MIG": told.mig, "UniBound": told.unibound}
     scores["error of UniBound"] = told.unibound_error
-    if complete.n_rows > COARSER:
-        coarse = attacked_information(rows_of_grid(complete, COARSER), Redundancy(alpha), DRAWS)
-        scores["UniBound, coarser grid"] = coarse.unibound
     return {
         "scores": scores,
         "identity": _of_interventions(_evidence(encoded, alpha, "identity")),
