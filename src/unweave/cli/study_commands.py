@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
     """
     with one_sentence_errors():
         from unweave.papers.catalogue import experiments_table, paper_of, papers_table, reproduced
+        from unweave.papers.computing_cost import in_words, peak_memory
         from unweave.papers.experiment import Options
 
         if paper is None:
@@ -74,9 +76,12 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
         elif experiment is None:
             print_wide(experiments_table(paper_of(paper)))
         else:
+            start = time.process_time()
             with resumable():
                 for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
                     print_wide(line)
+            # not a part of the result, which is the same every time
+            click.echo(in_words(time.process_time() - start, peak_memory()), err=True)
 
 
 @click.command()

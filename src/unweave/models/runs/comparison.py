@@ -101,7 +101,7 @@ def compared_runs(
     dataset: DataSet,
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
-    n_rows: int = 4000,
+    n_rows: int = 5000,
     seed: int = 0,
     level: float = 0.95,
     watch: Callable[[str], None] = lambda _: None,

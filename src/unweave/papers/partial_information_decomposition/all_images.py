@@ -7,7 +7,6 @@ random rows beside them show the bias that few rows have.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import jemmig, rmig, unibound
 from unweave.papers.complete_grids import GRIDS, codes_of_grid, rows_of_grid
+from unweave.papers.computing_cost import peak_memory
 from unweave.papers.experiment import ClaimCheck, Experiment, Options
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.trained_encoders import evidence_of_levels
@@ -125,19 +125,9 @@ def _kept(kept: KeptNumbers, name: str, metric: Callable[..., Any], encoded: Enc
         evidence, start = evidence_of_levels(encoded), time.process_time()
         found = metric(evidence)
         seconds = time.process_time() - start
-        return [found.raw, float(found.parts.get("standard_error", 0.0)), seconds, _peak_memory()]
+        return [found.raw, float(found.parts.get("standard_error", 0.0)), seconds, peak_memory()]
 
     return ScoreWithCost(*kept.value(name, measure))
-
-
-def _peak_memory() -> float:
-    """The most memory that this process has held, in GB; nan where the system does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return float("nan")
-    # macOS counts bytes, others kilobytes
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
 
 
 def _shown(score: ScoreWithCost) -> str:

@@ -1,0 +1,29 @@
+"""What an experiment costs: CPU time and memory of this process."""
+
+from __future__ import annotations
+
+import sys
+
+
+def peak_memory() -> float:
+    """The most memory that this process has held so far, in GB; nan where the system does not say.
+
+    >>> peak_memory() < 1000 or peak_memory() != peak_memory()
+    True
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    # macOS counts bytes, others kilobytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
+
+
+def in_words(seconds: float, memory: float) -> str:
+    """A sentence for the end of a command.
+
+    >>> in_words(34.2, 0.518), in_words(200.0, float("nan"))
+    ('This took 34 CPU seconds and at most 0.52 GB.', 'This took 3.3 CPU minutes.')
+    """
+    shown = f"{seconds:.0f} CPU seconds" if seconds < 100 else f"{seconds / 60:.1f} CPU minutes"
+    return f"This took {shown}." if memory != memory else f"This took {shown} and at most {memory:.2f} GB."
