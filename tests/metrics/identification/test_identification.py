@@ -316,6 +316,29 @@ def test_turning_costs_more_the_further():
     assert all(before > after for before, after in itertools.pairwise(turned))
 
 
+def test_the_value_is_the_share_of_the_factors_that_are_identified():
+    """Factors that are mixed take nothing from those that are found."""
+    rng = np.random.default_rng(22)
+    factors = rng.normal(size=(1000, 6))
+    for n_found in (2, 4):
+        turn = np.eye(6)
+        turn[n_found:, n_found:] = np.kron(np.eye(3 - n_found // 2), [[1.0, 1.0], [-1.0, 1.0]])
+        score = identification(factors, factors @ turn.T)
+        assert score.value == pytest.approx(n_found / 6, abs=0.012)
+        assert score.value == pytest.approx(np.mean(np.clip(list(score.per_factor.values()), 0, 1)), abs=0.01)
+    size, hue, tilt = factors[:, 0], rng.uniform(size=1000), rng.uniform(size=1000)
+    third = identification(np.column_stack([size, hue, tilt]), np.column_stack([size**3, hue + tilt, hue - tilt]))
+    assert third.value == pytest.approx(1 / 3, abs=0.01)
+
+
+def test_a_third_direction_of_two_free_factors_takes_nothing_away():
+    """All four quantities of a circuit as codes: two are free, and the voltage is a function of both."""
+    factors = Circuit().sample(1000, rng=1)
+    score = identification(factors, factors)
+    assert score.value > 0.99
+    assert part(score, "distinct_codes") == pytest.approx(3, abs=0.2)
+
+
 def test_every_factor_is_said_to_be_identified_or_why_not():
     rng = np.random.default_rng(18)
     x, y, size, shade, noise = rng.normal(size=(5, 1000))
