@@ -66,6 +66,34 @@ def implied_factors(names: Sequence[str]) -> str:
     return f"{listed(names, NAMES)} {forms} not count."
 
 
+def reading_of_factors(source: str, yes: float, partly: float) -> str:
+    """How to read the table of factors."""
+    return (
+        f"'How well' is the factor's part of {source}: 1 for codes of its own, 0 for what random mixings reach. A factor "
+        f"is found from {fixed(yes, 2)} on and partly from {fixed(partly, 2)} on; for one that is not, the table names "
+        "the code that depends on it most."
+    )
+
+
+def reading_of_questions(yes: float, partly: float, confidence: float | None) -> str:
+    """How to read the table of questions."""
+    intervals = f" Intervals are {100 * confidence:g} % intervals over samples." if confidence else ""
+    return (
+        "1 is the best score, and 'noise' is what random codes score on these data. The answer is yes from "
+        f"{fixed(yes, 2)} of the way between the two on, and partly from {fixed(partly, 2)} on. The verdict is about "
+        f"the number, not about the model: 'trust' says that the score means here what it is meant to mean.{intervals}"
+    )
+
+
+def unexplained(share: float) -> str:
+    """What else is in the codes.
+
+    >>> unexplained(0.25)
+    "25 % of the codes' variance is not explained by the factors"
+    """
+    return f"{100 * share:.0f} % of the codes' variance is not explained by the factors"
+
+
 def no_factor_table() -> str:
     """No `identification` was computed."""
     return "Which factors were found is not known, because identification was not computed: add it to the metrics."

@@ -8,7 +8,7 @@ are squared projections, so no data are needed to know their recovery s. With ma
 with u the recovery without noise and n the share of it that noise leaves. A mixing has to beat what nine of ten random
 ones get before it counts at all, and counts in full at u = 1. Noise is not luck, so it costs as much as mixing where
 random mixings get little, and no more where they get nearly everything. What is mixed beyond luck counts as nothing: t
-ends at -.01, far enough below 0 to rank mixings, and too little to be seen in a share.
+ends at -.001, far enough below 0 to rank mixings, and too little to be seen in a share.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEP = 1.3  # ratio of the numbers of codes between which the level is interpola
 QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
 HIGHEST_FOR_NOISE = 0.75
-LEAK, LOWEST = 0.0025, -4.0  # slope below 0, and the height at which it ends: worse mixings rank lower, by .01 at most
+LEAK, LOWEST = 0.00025, -4.0  # slope below 0, and the height at which it ends: worse mixings rank lower, by .001 at most
 PRESENT = 0.2  # recovery below which a factor is rather absent than mixed, and costs nothing but its share
 COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
 
@@ -51,7 +51,7 @@ class Luck:
     passing: float
 
     def beyond(self, recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
-        """How far recoveries are beyond luck, from -.01 (fully mixed) over 0 (absent) to 1.
+        """How far recoveries are beyond luck, from -.001 (fully mixed) over 0 (absent) to 1.
 
         >>> Luck(0.8, 0.0).beyond(np.array([1.0, 0.9, 0.9, 0.0]), np.array([1.0, 0.9, 1.0, 0.0])).round(2).tolist()
         [1.0, 0.5, 0.6, -0.0]

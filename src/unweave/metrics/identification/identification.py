@@ -4,7 +4,7 @@
 
 with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, and q the upper
 decile of u over random mixings of as many codes and factors (`chance`); what is mixed further has t_j = 0, or down to
--.01 before clipping, so that worse mixings rank lower. For codes of one factor each u_j = 1: only noise and folds count.
+-.001 before clipping, so that worse mixings rank lower. For codes of one factor each u_j = 1: only noise and folds count.
 Factors that others determine do not count. Numbers count by their ranks, and as they are where factors have levels or
 lumps. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has all four of its properties.
 """

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unweave.evaluation import Evaluation
+from unweave.metrics.identification.factor_findings import IDENTIFIED
+from unweave.metrics.identification.factor_findings import PARTLY as PARTLY_IDENTIFIED
 from unweave.report.answer.factor_rows import SOURCE, FactorRow, factor_rows
-from unweave.report.answer.question_lines import OTHER_CONTENT, QuestionLine, question_lines
+from unweave.report.answer.question_lines import OTHER_CONTENT, PARTLY, YES, QuestionLine, question_lines
 from unweave.report.answer.steps import next_steps
 from unweave.words import answers as words
 
@@ -16,7 +18,8 @@ class Answer:
     """What was found of one representation, in sentences and two small tables.
 
     ``headline`` says how many factors have codes of their own, ``report`` is a sentence for a paper, ``next_steps`` say
-    what to do, the most pressing first, and ``remark`` is what to keep in mind about the table of factors.
+    what to do, the most pressing first, ``remark`` is what to keep in mind about the table of factors, and
+    ``reading`` how to read the two tables.
     """
 
     representation: str
@@ -26,6 +29,7 @@ class Answer:
     report: str
     next_steps: tuple[str, ...]
     remark: str = ""
+    reading: tuple[str, ...] = ()
 
     @property
     def trusted(self) -> tuple[QuestionLine, ...]:
@@ -61,6 +65,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         report=_report(evaluation, name, rows, lines),
         next_steps=tuple(next_steps(evaluation, name, rows, lines)),
         remark=_remark(evaluation, name) if rows else "",
+        reading=_reading(rows, lines),
     )
 
 
@@ -84,6 +89,13 @@ def _remark(evaluation: Evaluation, representation: str) -> str:
     row = evaluation.row(SOURCE, representation)
     level = row.verdict.level if row is not None and row.verdict else ""
     return words.doubtful_table(SOURCE, level) if level in ("caution", "do not use") else ""
+
+
+def _reading(rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]) -> tuple[str, ...]:
+    confidence = next((line.confidence for line in lines if line.confidence), None)
+    of_factors = words.reading_of_factors(SOURCE, IDENTIFIED, PARTLY_IDENTIFIED)
+    of_questions = words.reading_of_questions(YES, PARTLY, confidence)
+    return (of_factors if any(row.counts for row in rows) else "", of_questions if lines else "")
 
 
 def _report(

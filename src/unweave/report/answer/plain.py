@@ -18,7 +18,7 @@ def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
     >>> sorted(plain_answer(evaluate(z, z, metrics="mcc", quick=True)))
-    ['factors', 'headline', 'next_steps', 'questions', 'remark', 'report', 'representation', 'schema']
+    ['factors', 'headline', 'next_steps', 'questions', 'reading', 'remark', 'report', 'representation', 'schema']
     """
     several = len(evaluation.representations) > 1
     return {"schema": SCHEMA, **plain_data(compared_answer(evaluation) if several else answer_of(evaluation))}

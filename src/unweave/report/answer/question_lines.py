@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.questions import QUESTIONS, Question, question_of
 from unweave.report.answer.levels import NOT_CHECKED, is_at_noise_level, rank_of
+from unweave.words.answers import unexplained
+from unweave.words.phrases import fixed
 
 YES, PARTLY = 0.8, 0.1  # of the way from what noise scores to the best; the same as for factors
 OTHER_CONTENT = "other content"
+UNEXPLAINED = "unexplained variance"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,18 @@ class QuestionLine:
     at_noise_level: bool = False
     sentence: str = ""
     others: tuple[str, ...] = ()
+
+    @property
+    def stated_value(self) -> str:
+        """The score with two decimals, or a share of variance in per cent, for which 0 is best."""
+        if self.value is None:
+            return ""
+        return fixed(self.value, 2) if self.metric else f"{100 * self.value:.0f} %"
+
+    @property
+    def source(self) -> str:
+        """What the answer comes from: a metric, or the diagnosis of the data."""
+        return self.metric or UNEXPLAINED
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -126,7 +141,7 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         short=question.short,
         answer="a little" if answer == "partly" else answer,
         value=float(share),
-        sentence=f"{100 * share:.0f} % of the codes' variance is not explained by the factors",
+        sentence=unexplained(float(share)),
     )
 
 

@@ -77,15 +77,17 @@ def _tables(answer: Mapping[str, Any]) -> list[str]:
     ]
     questions = [
         [
-            *(line["text"], line["answer"], _with_ends(line, "value"), fixed(line["noise"], 2), line["metric"]),
+            *(line["text"], line["answer"], _with_ends(line, "value"), fixed(line["noise"], 2)),
+            line["metric"] or line["sentence"],
             line["level"] if line["metric"] else "",
         ]
         for line in answer["questions"]
     ]
     heads = ["factor", "found", "best code", "how well (0 to 1)", "what is in the way"]
     return [
-        *([_table(heads, factors)] if factors else []),
+        *([_table(heads, factors), answer["reading"][0]] if factors else []),
         *([_table(["question", "answer", "score", "noise", "metric", "verdict"], questions)] if questions else []),
+        *([answer["reading"][1]] if questions else []),
     ]
 
 

@@ -39,10 +39,14 @@ def _of_one(answer: dict[str, Any]) -> Iterable[str]:
     if factors:
         yield _table(["factor", "found", "best code", "how well (0 to 1)", "what is in the way"], factors)
     questions = [
-        [line["text"], line["answer"], _with_ends(line, "value"), _number(line["noise"]), line["metric"], _level(line)]
+        [
+            *(line["text"], line["answer"], _with_ends(line, "value"), _number(line["noise"])),
+            *(line["metric"] or line["sentence"], _level(line)),
+        ]
         for line in answer["questions"]
     ]
     yield _table(["question", "answer", "score", "noise", "metric", "verdict"], questions)
+    yield from (f"<p>{escape(sentence)}</p>" for sentence in answer["reading"] if sentence)
 
 
 def _of_several(answer: dict[str, Any]) -> Iterable[str]:

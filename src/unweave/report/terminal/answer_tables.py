@@ -94,10 +94,10 @@ def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
         table.add_row(
             Text(line.short),
             Text(line.answer, style="bold"),
-            Text(fixed(line.value, 2)),
+            Text(line.stated_value),
             *([Text("" if line.noise is None else fixed(line.noise, 2))] if width >= NARROW else []),
             *([Text(ends)] if not narrow else []),
-            Text(line.metric or "diagnosis"),
+            Text(line.source),
             Text(verdict if line.metric else "", style=LEVEL_STYLES.get(verdict, "")),
         )
     return table

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from unweave.evaluation import Evaluation
 from unweave.evaluation.questions import question_of
-from unweave.report.answer.answer import Answer, answer_of
+from unweave.report.answer.answer import answer_of
 from unweave.report.answer.compared_answer import compared_answer, compared_by
 from unweave.report.answer.grouping import by_question
 from unweave.report.answer.reasons import SharedReason, shared_reasons
@@ -66,9 +66,10 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
         yield factor_table(answer.factors)
         for sentence in filter(None, (left_out(answer.factors), answer.remark)):
             yield Text(sentence)
+        yield Text(answer.reading[0], style="dim")
     if answer.questions:
         yield question_table(answer.questions, width)
-        yield Text(_how_to_read(answer), style="dim")
+        yield Text(answer.reading[1], style="dim")
         yield Text()
     yield from _advice(answer.report, answer.next_steps)
     yield Text()
@@ -118,12 +119,6 @@ def _item(mark: str, text: str, indent: int = 0, style: str = "") -> RenderableT
 def _reason(reason: SharedReason) -> str:
     named = counted(len(reason.scores), "score") if reason.names_scores else listed(reason.scores, 12)
     return f"{named} ({reason.level}): {reason.sentence}"
-
-
-def _how_to_read(answer: Answer) -> str:
-    level = next((line.confidence for line in answer.questions if line.confidence), None)
-    intervals = f" Intervals are {100 * level:g} % intervals over samples." if level else ""
-    return f"1 is the best score; 'noise' is what random codes score on these data.{intervals}"
 
 
 def _whose(labels: tuple[str, ...], evaluation: Evaluation) -> str:
