@@ -69,9 +69,9 @@ def implied_factors(names: Sequence[str]) -> str:
 def reading_of_factors(source: str, yes: float, partly: float) -> str:
     """How to read the table of factors."""
     return (
-        f"'How well' is the factor's part of {source}: 1 for codes of its own, 0 for what random mixings reach. A factor "
-        f"is found from {fixed(yes, 2)} on and partly from {fixed(partly, 2)} on; for one that is not, the table names "
-        "the code that depends on it most."
+        f"'How well' is the factor's part of {source}: 1 for codes of its own, 0 for what random mixings reach. A "
+        f"factor is found from {fixed(yes, 2)} on and partly from {fixed(partly, 2)} on; for one that is not, the "
+        "table names the code that depends on it most."
     )
 
 

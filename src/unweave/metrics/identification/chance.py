@@ -30,7 +30,7 @@ STEP = 1.3  # ratio of the numbers of codes between which the level is interpola
 QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
 HIGHEST_FOR_NOISE = 0.75
-LEAK, LOWEST = 0.00025, -4.0  # slope below 0, and the height at which it ends: worse mixings rank lower, by .001 at most
+LEAK, LOWEST = 0.00025, -4.0  # slope below 0, and the height where it ends: mixings rank by .001 at most
 PRESENT = 0.2  # recovery below which a factor is rather absent than mixed, and costs nothing but its share
 COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
 

@@ -4,9 +4,10 @@
 
 with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, and q the upper
 decile of u over random mixings of as many codes and factors (`chance`); what is mixed further has t_j = 0, or down to
--.001 before clipping, so that worse mixings rank lower. For codes of one factor each u_j = 1: only noise and folds count.
-Factors that others determine do not count. Numbers count by their ranks, and as they are where factors have levels or
-lumps. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has all four of its properties.
+-.001 before clipping, so that worse mixings rank lower. For codes of one factor each u_j = 1: only noise and folds
+count. Factors that others determine do not count. Numbers count by their ranks, and as they are where factors have
+levels or lumps. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has
+all four of its properties.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ MOST_PASSING = 0.07  # share of factors that random mixings give back as if thei
         "depends on many factors together in ways that 500 rows do not show"
     ),
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
+    raw_range="down to -.001 for mixings that random ones beat",
     identity_tolerance=0.01,
     order_tolerance=0.03,
 )
