@@ -5,6 +5,7 @@ import pytest
 
 import unweave
 from unweave.card import Assumption
+from unweave.metrics import mcc, mig, sufficiency
 from unweave.score import Score
 
 CARD = {
@@ -63,3 +64,26 @@ def test_a_seed_is_itself_and_a_generator_is_drawn_from():
 
 def test_none_is_fresh_entropy():
     assert len({seed_of(None) for _ in range(5)}) > 1
+
+
+def test_metrics_of_single_codes_say_that_groups_are_not_used():
+    rng = np.random.default_rng(0)
+    factors, groups = rng.normal(size=(60, 2)), {"both": [0, 1]}
+    codes = factors + 0.1 * rng.normal(size=(60, 2))
+    for metric in (mcc, mig):
+        assert "The 1 code group is not used" in " ".join(map(str, metric(factors, codes, code_groups=groups).caveats))
+        assert not metric(factors, codes).caveats
+    used = sufficiency(factors, codes, code_groups=groups)
+    assert not any(caveat.kind == "code_groups_ignored" for caveat in used.caveats)
+
+
+def test_repeated_rows_are_said_by_every_score_that_pairs_them():
+    """Noise of 100 rows, each five times, had dci_informativeness .84 without a word."""
+    rng = np.random.default_rng(0)
+    factors, codes = np.tile(rng.normal(size=(100, 2)), (5, 1)), np.tile(rng.normal(size=(100, 2)), (5, 1))
+    for metric in (mcc, mig, sufficiency):
+        assert "Only 100 of 500 rows differ" in " ".join(map(str, metric(factors, codes).caveats))
+        grouped = metric(factors, codes, row_groups=np.arange(500) % 100)
+        assert not any(caveat.kind == "rows_come_again" for caveat in grouped.caveats)
+    levels = rng.integers(0, 3, size=(500, 2)).astype(float)
+    assert not any(caveat.kind == "rows_come_again" for caveat in mig(levels, levels).caveats)  # equal by chance

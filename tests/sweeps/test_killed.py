@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,17 @@ from unweave.sweeps import run
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 
 
-def started(n_cells, folder, n_jobs):
+def started(n_cells, folder, n_jobs, pause=0.002, *record):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, tiny_cells.__file__, str(n_cells), str(folder), str(n_jobs)]
+    command = [
+        sys.executable,
+        tiny_cells.__file__,
+        str(n_cells),
+        str(folder),
+        str(n_jobs),
+        str(pause),
+        *map(str, record),
+    ]
     return subprocess.Popen(command, env=environment, start_new_session=True)
 
 
@@ -35,7 +44,7 @@ def killed_on_the_way(process, parts, n_more):
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait(10) == -signal.SIGKILL
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # its workers, which would wait for some minutes
+        os.killpg(process.pid, signal.SIGKILL)  # its workers too, at once
     return len(list(parts.glob("*.parquet")))
 
 
@@ -56,3 +65,29 @@ def test_killed_on_the_way(tmp_path, n_cells, n_jobs, n_kills):
     assert (folder / "table.parquet").read_bytes() == (tmp_path / "whole" / "table.parquet").read_bytes()
     assert resumed.height == whole.height == 2 * n_cells
     assert (folder / "manifest.json").read_bytes() == (tmp_path / "whole" / "manifest.json").read_bytes()
+
+
+def running(pid):
+    """Whether a process is still there; one that has ended and is not yet forgotten is not."""
+    with contextlib.suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+def test_workers_end_with_a_client_that_was_killed(tmp_path):
+    """Also in the middle of a cell, here one of ten minutes."""
+    record = tmp_path / "pids"
+    client = started(2, tmp_path / "killed", 2, 600.0, record)
+    deadline = time.monotonic() + 60
+    while not record.exists() or len(workers := record.read_text(encoding="utf-8").split()) < 2:
+        assert client.poll() is None, "it ended by itself"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert all(map(running, workers))
+    os.kill(client.pid, signal.SIGKILL)
+    client.wait(10)
+    deadline = time.monotonic() + 30
+    while any(map(running, workers)):
+        assert time.monotonic() < deadline, "its workers outlive it"
+        time.sleep(0.05)

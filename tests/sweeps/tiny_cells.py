@@ -113,5 +113,5 @@ def many(n_cells, pause=0.0, record=""):
 if __name__ == "__main__":
     import tiny_cells  # not as __main__, whose names would give other keys
 
-    n_cells, folder, n_jobs = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    run(tiny_cells.many(n_cells, pause=0.002), folder, n_jobs=n_jobs)
+    n_cells, folder, n_jobs, pause = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+    run(tiny_cells.many(n_cells, pause, "".join(sys.argv[5:])), folder, n_jobs=n_jobs)

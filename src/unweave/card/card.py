@@ -54,6 +54,7 @@ class CardFields(TypedDict):
     order_tolerance: NotRequired[float]
     takes_factor_tables: NotRequired[bool]
     takes_sparse_codes: NotRequired[bool]
+    takes_code_groups: NotRequired[bool]
     variants: NotRequired[tuple[Variant, ...]]
     raw_range: NotRequired[str]
     version: NotRequired[int]
@@ -69,9 +70,9 @@ class Card:
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
     table of probabilities p(y | x); others need labels. ``takes_sparse_codes`` says whether codes may be a sparse
-    matrix. ``variants`` list option values with which bounds, best and chance are others; `under` gives the card that
-    holds for the options at hand. ``raw_range`` says how far the number as computed may lie outside the bounds, and
-    why; empty where it does not.
+    matrix, ``takes_code_groups`` whether groups of codes count as one unit each. ``variants`` list option values with
+    which bounds, best and chance are others; `under` gives the card that holds for the options at hand.
+    ``raw_range`` says how far the number as computed may lie outside the bounds, and why; empty where it does not.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Card:
     order_tolerance: float = 0.0
     takes_factor_tables: bool = False
     takes_sparse_codes: bool = False
+    takes_code_groups: bool = False
     variants: tuple[Variant, ...] = ()
     raw_range: str = ""
     version: int = 1

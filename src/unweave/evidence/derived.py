@@ -162,7 +162,7 @@ class Derivable:
     def _with(self, **changed: Any) -> Self:
         """A copy with these attributes, and nothing remembered of the old ones."""
         other = object.__new__(type(self))
-        remembered = ("constant_factors", "dead_codes", "fingerprint")
+        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
         kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
         tables = {
             name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed

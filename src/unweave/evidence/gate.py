@@ -8,6 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
+from unweave.arrays import Rows
 from unweave.estimators.sparse.sparse_columns import SparseColumns
 from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.derived import Derivable
@@ -20,6 +21,7 @@ from unweave.evidence.reading.extremes import refuse_extremes, within_reach
 from unweave.evidence.reading.inputs import Inputs, names_of, read_inputs, values_of
 from unweave.evidence.reading.missing import rows_without_missing
 from unweave.evidence.reading.sparse_codes import code_names_of, constant_columns, is_sparse, sparse_columns
+from unweave.evidence.repeated_rows import same_rows
 from unweave.evidence.splits import renumbered
 
 
@@ -138,6 +140,13 @@ class Evidence(Derivable):
         if self.sparse_codes is not None:
             return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
         return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
+
+    @cached_property
+    def same_rows(self) -> Rows | None:
+        """The number of the distinct row that each row is, where many rows come again; None where they do not."""
+        if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
+            return None
+        return same_rows(self.factors, self.codes)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -61,9 +61,9 @@ def read_files(
     row_groups : name, optional
         Array or column with the subject or video of each row, in either file.
     """
-    both = [name for name in factors if codes_path is None and name in codes]
+    both = set(factors) & set(codes) if codes_path is None else set()
     if both:
-        raise EvidenceError(f"{both[0]!r} is named as a factor and as a code: name it once.")
+        raise EvidenceError(f"{min(both)!r} is named as a factor and as a code: name it once.")
     first = opened(path)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)

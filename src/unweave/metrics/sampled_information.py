@@ -129,11 +129,11 @@ def carried_information(posterior: Posterior) -> FloatArray:
     return np.maximum(entropies - given_sample_entropies(posterior), 0.0)
 
 
-def named_samples_caveat(posterior: Posterior, n_rows: int) -> tuple[Finding, ...]:
-    """A caveat where all codes but the strongest carry more than log N nats: together they name the sample."""
-    carried, limit = carried_information(posterior), math.log(n_rows)
+def carried_beyond_limit(posterior: Posterior, n_rows: int) -> float:
+    """Nats that all codes but the strongest carry, where these are more than log N and so name the sample; else 0."""
+    carried = carried_information(posterior)
     others = float(carried.sum() - carried.max())
-    return (Finding("other_codes_name_samples", carried=others, limit=limit),) if others > limit else ()
+    return others if others > math.log(n_rows) else 0.0
 
 
 def shared_given_sample(posterior: Posterior) -> FloatArray:

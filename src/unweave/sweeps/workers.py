@@ -7,6 +7,8 @@ cell alone: the start of its process does not count.
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,7 +22,8 @@ from joblib.externals.loky.process_executor import ProcessPoolExecutor
 from unweave.evidence import EvidenceError
 
 TRIES = 2
-IDLE_SECONDS = 10.0  # after which a process ends, also when the sweep that started it was killed
+IDLE_SECONDS = 10.0  # after which a process without work ends
+WATCH_SECONDS = 0.5
 CELLS_IN_CLUSTER = 1000
 NO_WORKERS_SECONDS = 30.0
 
@@ -84,10 +87,22 @@ def in_processes(
 
 def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
     """A new process; if asked for in full, one that has imported what the task needs, so that no limit counts that."""
-    process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS)
+    process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),))
     if in_full:
         wait([process.submit(_received, compute, task)])
     return process
+
+
+def _end_with(client: int) -> None:
+    """End this process when the one that started it is gone: killed, it can no longer end its workers itself."""
+
+    def watch() -> None:
+        while os.getppid() == client:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    if hasattr(os, "getppid"):
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _received(*_items: Any) -> None:

@@ -25,13 +25,9 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 
 FEWEST_ROWS = 30
-MOST_SEARCHED = 256  # codes that are searched for fractions
 MOST_COLUMNS = 64
 LEVEL = 0.001
 LEAST = 0.1  # correlation with the row before
-REPEATED = 0.1  # share of the rows that come again, with equal factors and codes
-FEWEST_DISTINCT = 10
-DISTINCT = 0.9  # share of the distinct rows that one code tells apart
 FADED = 0.2  # correlation of rows that count as far apart
 ENOUGH_EFFECTIVE = 20.0
 
@@ -81,9 +77,8 @@ def row_order(evidence: Evidence) -> RowOrder:
     n = evidence.n_rows
     if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes) or evidence.sparse_codes is not None:
         return RowOrder()  # of sparse codes next to all pairs of rows are alike
-    same = _same_rows(evidence)
-    if same is not None:
-        return RowOrder("repeated", same_as=same)
+    if evidence.same_rows is not None:
+        return RowOrder("repeated", same_as=evidence.same_rows)
     factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
     before = _rows_before(evidence)
     if before is not None and not _sorted(evidence.factors):
@@ -162,25 +157,6 @@ def diagnosed_order(evidence: Evidence) -> list[Finding]:
 def _reach(lag: float) -> int:
     """After how many rows a series with this correlation from row to row has faded."""
     return max(math.ceil(math.log(FADED) / math.log(min(max(lag, 0.01), 0.9999))), 1)
-
-
-def _same_rows(evidence: Evidence) -> Rows | None:
-    """The number of the distinct row that each row is, where many come again; None where equal rows are chance.
-
-    Rows of few levels are equal by chance. Where a code tells distinct rows apart by its fractions, equal ones are the
-    same sample.
-    """
-    if evidence.row_groups is not None:
-        return None
-    searched = evidence.codes[:, :MOST_SEARCHED]
-    fractions = searched[:, (searched % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
-    n_values = max((np.unique(column).size for column in fractions.T), default=0)
-    if not FEWEST_DISTINCT <= n_values <= (1 - REPEATED) * evidence.n_rows:
-        return None
-    rows = np.column_stack([evidence.factors, evidence.codes])
-    same = np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
-    n_distinct = int(same.max()) + 1
-    return same if n_values >= DISTINCT * n_distinct and n_distinct <= (1 - REPEATED) * evidence.n_rows else None
 
 
 def _factor_columns(evidence: Evidence) -> FloatArray:

@@ -20,6 +20,14 @@ def dead_codes(codes: tuple[str, ...]) -> str:
     return f"{listed(codes)} {verb(codes, 'does', 'do')} not vary and {verb(codes, 'carries', 'carry')} no information."
 
 
+def code_groups_ignored(n_groups: int) -> str:
+    """Groups of codes given to a metric that looks at single codes."""
+    return (
+        f"The {counted(n_groups, 'code group')} {'is' if n_groups == 1 else 'are'} not used: this metric takes every "
+        "code by itself."
+    )
+
+
 def rows_dropped(n_rows: int) -> str:
     """Rows that were not used."""
     return f"{counted(n_rows, 'row')} with missing values {'was' if n_rows == 1 else 'were'} dropped."
@@ -48,6 +56,11 @@ def many_codes_per_row() -> str:
 def rows_sampled(n_rows: int, of: int) -> str:
     """A score that used some of the rows."""
     return f"Computed on {n_rows:,} of {of:,} rows, drawn at random."
+
+
+def sampler_asked(n_calls: int, n_samples: int) -> str:
+    """What a score with interventions asked of the sampler."""
+    return f"The sampler was asked {n_calls:,} times, for {n_samples:,} samples in all."
 
 
 def scored_on_training_rows() -> str:

@@ -108,12 +108,21 @@ def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ..
     )
 
 
-def other_codes_name_samples(carried: float, limit: float) -> str:
+def unique_information_at_limit(carried: float, limit: float) -> str:
     """Posteriors so sharp that codes together are a name of the sample."""
     return (
         f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
         f"log N = {limit:.1f}: the other codes together name the sample and so every factor, which makes lower bounds "
         "on unique information 0 for every such model. Pass more samples, or compare models by rmig."
+    )
+
+
+def separated_information_at_limit(carried: float, limit: float) -> str:
+    """Posteriors so sharp that what a code adds to all others cannot be seen."""
+    return (
+        f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
+        f"log N = {limit:.1f}: the other codes together name the sample, so no code seems to add anything and the "
+        "score is near 0 for every such model. Pass more samples, or read informativeness."
     )
 
 

@@ -195,7 +195,7 @@ def test_sharp_codes_at_few_rows_are_said_to_name_the_sample():
     carried = 0.5 * np.log1p(mean.var(axis=0) / 1e-4)  # of a Gaussian with that spread
     sharp, wide = (unibound(factors, Posterior(mean, np.full_like(mean, std))) for std in (1e-2, 0.5))
     assert sharp.raw < 0.01
-    note = next(str(caveat) for caveat in sharp.caveats if caveat.kind == "other_codes_name_samples")
+    note = next(str(caveat) for caveat in sharp.caveats if caveat.kind == "unique_information_at_limit")
     assert f"carries {carried.sum() - carried.max():.1f} nats" in note
     assert f"log N = {np.log(300):.1f}" in note
-    assert not any(caveat.kind == "other_codes_name_samples" for caveat in wide.caveats)
+    assert not any(caveat.kind == "unique_information_at_limit" for caveat in wide.caveats)

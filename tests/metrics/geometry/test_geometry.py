@@ -248,6 +248,23 @@ def test_dependent_columns_share_infinitely_much_and_say_so():
     assert "dependent" in said(score)
 
 
+def test_two_equal_latents_are_dependent_in_every_sample_and_none_is_called_saturated():
+    """Rounding used to decide: in 19 of 50 samples the output was said to be saturated, and -inf had no reason."""
+    jacobians = np.random.default_rng(0).normal(size=(50, 5, 2))
+    jacobians[:, :, 1] = jacobians[:, :, 0]
+    for metric, expected in ((total_entropy, -math.inf), (manifold_total_correlation, math.inf)):
+        score = metric(jacobians)
+        assert score.raw == expected
+        assert "linearly dependent in 50 samples" in said(score)
+        assert "saturated" not in said(score)
+
+
+def test_directions_that_nearly_coincide_are_still_told_apart():
+    angle = 1e-5
+    jacobian = np.array([[1.0, np.cos(angle)], [0.0, np.sin(angle)], [0.0, 0.0]])
+    assert manifold_total_correlation(jacobian[None]).raw == pytest.approx(-math.log(math.sin(angle)), rel=1e-5)
+
+
 def test_one_latent_is_no_pair():
     score = manifold_mutual_information(np.ones((3, 4, 1)))
     assert math.isnan(score.raw)

@@ -91,6 +91,41 @@ def test_misjed_orders_informative_and_noisy_pairs():
     assert noisy == pytest.approx(6.50, abs=0.02)
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.5, -17.3])
+def test_misjed_of_noise_has_its_closed_form_wherever_the_codes_are(shift):
+    """All means in one bin: 2 H(z) / 2 log B with H(z) of a unit Gaussian on B = 101 bins of width 8 / B.
+
+    With 100 bins an edge lay at the mean, the means of each code filled two bins, and noise had .71.
+    """
+    mean = shift + 1e-3 * np.random.default_rng(2).normal(size=(2000, 3))
+    score = misjed(None, Posterior(mean, np.ones_like(mean)))
+    entropy = 0.5 * np.log(2 * np.pi * np.e) + np.log(101 / 8)
+    assert score.raw == pytest.approx(entropy / np.log(101), abs=1e-3)
+    assert score.raw == pytest.approx(misjed.card.chance, abs=1e-3)
+
+
+def test_misjed_on_the_fixed_grid_of_001_keeps_its_edge_at_zero():
+    """2 log 2 nats less for noise around 0, as the published code gives; a shift of the codes takes it away."""
+    mean = 1e-3 * np.random.default_rng(2).normal(size=(2000, 2))
+    fixed = QuantisedPosterior(100, LIMITS)
+    at_zero, beside = (misjed(None, Posterior(mean + s, np.ones_like(mean)), estimator=fixed).raw for s in (0, 0.04))
+    assert beside - at_zero == pytest.approx(2 * np.log(2) / (2 * np.log(100)), abs=1e-3)
+
+
+def test_separated_information_at_the_limit_says_both_figures():
+    """SEPIN and INDIN compare I(x, z) with I(x, z_not_i): both are log N where the other codes name the sample."""
+    mean = np.random.default_rng(3).normal(size=(200, 4))
+    for metric in (sepin_at_k, wsepin, indin_at_k, windin):
+        sharp = metric(None, Posterior(mean, np.full_like(mean, 1e-3)), estimator=MixtureSampling(200))
+        carried = 3 * np.log(1 / 1e-3)  # about 1/2 log(1 + 1e6) for each of three codes
+        note = next(caveat for caveat in sharp.caveats if caveat.kind == "separated_information_at_limit")
+        assert note.quantities["carried"] == pytest.approx(carried, abs=0.5)
+        assert f"log N = {np.log(200):.1f}" in str(note)
+        assert f"{note.quantities['carried']:.1f} nats" in str(note)
+        wide = metric(None, Posterior(mean, np.full_like(mean, 1.0)), estimator=MixtureSampling(200))
+        assert not any(caveat.kind == "separated_information_at_limit" for caveat in wide.caveats)
+
+
 def test_misjed_can_fall_below_zero_and_stays_below_its_upper_bound():
     """Claims 138 and 139: means spread evenly over the grid have more entropy than codes whose ends are folded in."""
     grid = QuantisedPosterior(10, LIMITS)

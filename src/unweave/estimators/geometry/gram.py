@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 
@@ -128,15 +130,22 @@ def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int]
     if dimensions is not None:
         cosine_block = cosine_block[:, list(dimensions)][:, :, list(dimensions)]
     try:
-        triangles = np.linalg.cholesky(cosine_block)
-        return np.minimum(np.log(np.einsum("bii->bi", triangles)).sum(axis=1), 0.0)
+        return np.minimum(_log_pivots(np.linalg.cholesky(cosine_block)).sum(axis=1), 0.0)
     except np.linalg.LinAlgError:  # dependent or zero columns somewhere
         pass
-    defined = np.isfinite(cosine_block).all(axis=(1, 2))
     result = np.full(len(cosine_block), np.nan)
-    sign, log_determinant = np.linalg.slogdet(cosine_block[defined])
-    result[defined] = np.where(sign > 0, 0.5 * np.minimum(log_determinant, 0.0), -np.inf)
+    for k in np.flatnonzero(np.isfinite(cosine_block).all(axis=(1, 2))):
+        try:
+            result[k] = min(_log_pivots(np.linalg.cholesky(cosine_block[[k]])).sum(), 0.0)
+        except np.linalg.LinAlgError:
+            result[k] = -np.inf
     return result
+
+
+def _log_pivots(triangles: NDArray[np.floating[Any]]) -> FloatArray:
+    """Logarithms of the pivots of every sample (b x d); minus infinity for one that is rounding: it adds no volume."""
+    pivots = np.einsum("bii->bi", triangles)
+    return np.where(np.square(pivots) < pivots.shape[1] * PARALLEL, -np.inf, np.log(pivots))
 
 
 def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatArray:
@@ -147,7 +156,7 @@ def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatA
     except np.linalg.LinAlgError:  # dependent columns somewhere: one set after another
         first = [log_volume_of_directions(sorted_block, range(k + 1)) for k in range(len(order))]
         return np.stack(first, axis=1)
-    return np.cumsum(np.log(np.einsum("bii->bi", triangles)), axis=1)
+    return np.cumsum(_log_pivots(triangles), axis=1)
 
 
 def information_of_cosines(cosine_block: FloatArray) -> FloatArray:

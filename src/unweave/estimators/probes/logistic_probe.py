@@ -85,13 +85,14 @@ class Logistic:
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedLogistic:
         """Fit at least two labels; there is nothing random in it."""
         distinct, numbers = np.unique(labels, return_inverse=True)
-        centre, whitening = _whitening(codes) if self.whiten else (np.zeros(codes.shape[1]), np.eye(codes.shape[1]))
-        design = np.vstack([np.ones(len(codes)), whitening.T @ (codes - centre).T])
+        centre, whitening = _whitening(codes) if self.whiten else (np.zeros(codes.shape[1]), None)
+        columns = codes.T if whitening is None else whitening.T @ (codes - centre).T
+        design = np.vstack([np.ones(len(codes)), columns])
         # scikit-learn holds the log odds of two labels in one set of weights: twice as large, and penalised but once
         penalty = (2.0 if distinct.size == 2 else 1.0) / (self.strength * labels.size)
         loss = SoftmaxLoss(design, numbers, penalty * np.r_[0.0, np.ones(len(design) - 1)])
         weights = by_gradients(loss, np.zeros((distinct.size, len(design))), TOLERANCE, self.max_iterations)
-        slopes = weights[:, 1:] @ whitening.T
+        slopes = weights[:, 1:] if whitening is None else weights[:, 1:] @ whitening.T
         return FittedLogistic(distinct, weights[:, 0], slopes, centre, codes.min(axis=0), codes.max(axis=0))
 
 
@@ -107,10 +108,18 @@ def area_under_curve(scores: FloatArray, positive: NDArray[np.bool_]) -> float:
 
 
 def _whitening(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centre, and the map to uncorrelated codes of variance 1; directions without variance are left out."""
+    """Centre, and the map to uncorrelated codes of variance 1; directions without variance are left out.
+
+    Where codes are more than rows, the axes come from products of rows (n x n) rather than of codes (m x m).
+    """
+    n_rows, n_codes = codes.shape
     centre, spread = codes.mean(axis=0), codes.std(axis=0)
     unit = np.where(spread > 0, spread, 1.0)
     scaled = (codes - centre) / unit
-    variances, axes = np.linalg.eigh(scaled.T @ scaled / len(codes))
+    wide = n_codes > n_rows
+    variances, axes = np.linalg.eigh((scaled @ scaled.T if wide else scaled.T @ scaled) / n_rows)
     kept = variances > RANK_TOLERANCE * max(variances[-1], np.finfo(np.float64).tiny)
-    return centre, axes[:, kept] / np.sqrt(variances[kept]) / unit[:, None]
+    variances, axes = variances[kept], axes[:, kept]
+    if wide:
+        axes = scaled.T @ (axes / np.sqrt(n_rows * variances))
+    return centre, axes / np.sqrt(variances) / unit[:, None]

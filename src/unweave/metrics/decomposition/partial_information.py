@@ -13,6 +13,7 @@ Every bound is summarised as in Eq 6: largest over codes, divided by H(y), avera
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -27,8 +28,8 @@ from unweave.memo import memoised
 from unweave.metrics.matrices import varying
 from unweave.metrics.sampled_information import (
     ObservedPosterior,
+    carried_beyond_limit,
     n_mixed,
-    named_samples_caveat,
     rows_caveat,
     stratum_caveats,
 )
@@ -114,7 +115,8 @@ def _named_samples(evidence: Evidence, found: PartialInformation, n_rows: int) -
     """Estimates from draws are bounded by log N; closed forms are not."""
     if found.draws is None or evidence.posterior is None:
         return ()
-    return named_samples_caveat(evidence.posterior, n_rows)
+    carried = carried_beyond_limit(evidence.posterior, n_rows)
+    return (Finding("unique_information_at_limit", carried=carried, limit=math.log(n_rows)),) if carried else ()
 
 
 def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> FloatArray:

@@ -17,7 +17,6 @@ from unweave.card import Count, Seed
 from unweave.estimators.geometry.gram import index_sets, mean_of, random_total_correlation
 from unweave.estimators.geometry.priors import Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
-from unweave.findings import Finding
 from unweave.metrics.geometry.manifolds import (
     Sampling,
     check_sets,
@@ -87,8 +86,6 @@ def manifold_total_correlation(
         directions = shared_directions(evidence, sampling, (*sets, members))
         shared = mean_of(directions[:, :-1].sum(axis=1) - directions[:, -1])  # A.31
     raw = float(shared.value)
-    dependent = int(np.isneginf(found.log_directions[found.resolved]).sum())
-    caveats = (Finding("latents_dependent", n_samples=dependent),)
     return Score(
         raw=raw,
         parts={
@@ -96,5 +93,5 @@ def manifold_total_correlation(
             "standard_error": np.atleast_1d(shared.standard_error),
             "random_decoder": np.array([random_total_correlation(found.n_outputs, len(members))]),
         },
-        caveats=(*saturation(evidence, found, directions=True), *(caveats if dependent else ())),
+        caveats=saturation(evidence, found, directions=True),
     )

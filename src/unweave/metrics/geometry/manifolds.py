@@ -281,6 +281,9 @@ def saturation(evidence: Evidence, found: Geometry, directions: bool = False) ->
     left_out = n_rows - (int(found.resolved.sum()) if directions else n_used)
     if left_out:
         caveats.append(Finding("samples_saturated", n_samples=left_out, of=n_rows, directions=directions))
+    dependent = int(np.isneginf(found.log_directions[found.resolved]).sum())
+    if directions and dependent:
+        caveats.append(Finding("latents_dependent", n_samples=dependent))
     return tuple(caveats)
 
 

@@ -17,8 +17,8 @@ from unweave.arrays import FloatArray
 from unweave.card import Count, Seed, Several, seed_from
 from unweave.estimators.probes.logistic_probe import Classifier, Logistic
 from unweave.evidence import Evidence
-from unweave.metrics.intervention.comparable_codes import Scale
-from unweave.metrics.intervention.fixed_factors import Plan, batches
+from unweave.metrics.intervention.comparable_codes import Scale, intervenes
+from unweave.metrics.intervention.fixed_factors import Plan, asked, batches
 from unweave.metrics.intervention.held_factors import Held, held_factor_metric, holdable, one_held
 from unweave.metrics.intervention.votes import NO_CODES, ONE_FACTOR, accuracy_score
 from unweave.metrics.matrices import live_points
@@ -78,27 +78,31 @@ def beta_vae_score(
     seed, held_of = seed_from(rng), one_held(evidence)
     per_factor = max(n_batches // len(held_of), 1)
     plan = Plan(per_factor * batch_size, 2, bins, scale)
+    n_splits = 1 if intervenes(evidence) else n_splits  # fresh draws have no halves
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     right = []
     for split in range(n_splits):
-        halves = [_differences(evidence, held_of, half, plan, batch_size, seed + split) for half in (0, 1)]
+        halves = _differences(evidence, held_of, plan, batch_size, seed + split)
         right += [_accuracies(classifier, *halves[::way]) for way in (1, -1)]
+    caveats = (*caveats, *asked(evidence, held_of.values(), plan, seed, free=scale == "ranks"))
     return accuracy_score(evidence, held_of, np.mean(right, axis=0), rescale, caveats, {})
 
 
-def _differences(evidence: Evidence, held_of: Held, half: int, plan: Plan, batch_size: int, seed: int) -> BatchOfHalf:
+def _differences(evidence: Evidence, held_of: Held, plan: Plan, batch_size: int, seed: int) -> list[BatchOfHalf]:
     """Mean absolute difference of the pairs of every batch (batches x live codes), and the factor they share."""
-    rng = np.random.default_rng((seed, half))
-    means = []
+    rngs = [np.random.default_rng((seed, half)) for half in (0, 1)]
+    means: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for held in held_of.values():
-        pairs = np.concatenate(
-            [np.abs(codes[:, 0] - codes[:, 1]) for codes in batches(evidence, held, half, plan, seed)]
-        )
-        order = rng.permutation(len(pairs))  # every pair of a batch has a value of its own
-        means.append(pairs[order].reshape(-1, batch_size, pairs.shape[1]).mean(axis=1))
-    return np.concatenate(means), np.repeat(np.arange(len(means)), [len(mean) for mean in means])
+        found: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+        for half, codes in batches(evidence, held, plan, seed):
+            found[half].append(np.abs(codes[:, 0] - codes[:, 1]))
+        for half, blocks in enumerate(found):
+            pairs = np.concatenate(blocks)
+            order = rngs[half].permutation(len(pairs))  # every pair of a batch has a value of its own
+            means[half].append(pairs[order].reshape(-1, batch_size, pairs.shape[1]).mean(axis=1))
+    return [(np.concatenate(side), np.repeat(np.arange(len(side)), [len(mean) for mean in side])) for side in means]
 
 
 def _accuracies(classifier: Classifier, learned: BatchOfHalf, tested: BatchOfHalf) -> FloatArray:

@@ -61,7 +61,13 @@ def _of_rows(evidence: Evidence, scale: Scale) -> FloatArray:
 
 @memoised(on="both")
 def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
-    return _on_scale(drawn_codes(evidence, {}, FREE_DRAWS, np.random.default_rng(0)), scale)
+    return _on_scale(_free_draw(evidence), scale)
+
+
+@memoised(on="both")
+def _free_draw(evidence: Evidence) -> FloatArray:
+    """One draw for both scales: a sampler may be costly."""
+    return drawn_codes(evidence, {}, FREE_DRAWS, np.random.default_rng(0))
 
 
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:

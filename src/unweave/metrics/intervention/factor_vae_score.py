@@ -55,7 +55,7 @@ def factor_vae_score(
     n_batches : int
         Batches from each half of the rows, for each halving.
     n_splits : int
-        Halvings of the rows; one is enough with a sampler or many rows.
+        Halvings of the rows; with a sampler there is one, of fresh draws.
     rescale : bool
         Whether guessing counts 0; False keeps the published accuracy, where it counts 1/d.
     rng : int or Generator

@@ -8,7 +8,7 @@ again and again. Batches to learn from and batches to test on are therefore pick
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,16 @@ import numpy as np
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.estimators.information.binning import Binning, binned, levels
 from unweave.evidence import Evidence, FactorKind
+from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, drawn_codes, intervenes, placed
+from unweave.metrics.intervention.comparable_codes import (
+    FREE_DRAWS,
+    Scale,
+    comparable_codes,
+    drawn_codes,
+    intervenes,
+    placed,
+)
 
 FEWEST_ROWS = 4
 FEW_ROWS = 20
@@ -69,28 +77,41 @@ def half_cells(evidence: Evidence, held: tuple[int, ...], half: int, bins: int, 
     return cells(evidence, held, evidence.folds(2, seed)[half][1], bins, merge)
 
 
-def batches(evidence: Evidence, held: tuple[int, ...], half: int, plan: Plan, seed: int) -> Iterator[FloatArray]:
-    """Yield live codes (batches x rows x codes), an array for each value of the held factors, common ones more often.
+def batches(evidence: Evidence, held: tuple[int, ...], plan: Plan, seed: int) -> Iterator[tuple[int, FloatArray]]:
+    """Yield a half, 0 or 1, and live codes (batches x rows x codes) for each value of the held factors.
 
-    The two halves never share a row, nor a group of rows.
+    Common values come more often. The two halves never share a row, a group of rows, or a draw.
     """
-    rng = np.random.default_rng((seed, half, *held))
     if intervenes(evidence):
-        for codes, n_here in sampled(evidence, held, plan.n_batches, plan.batch_size, plan.scale, rng):
-            yield codes.reshape(n_here, plan.batch_size, codes.shape[1])
+        rng = np.random.default_rng((seed, *held))
+        for codes, n_here in sampled(evidence, held, plan.n_batches, 2 * plan.batch_size, plan.scale, rng):
+            yield from enumerate(codes.reshape(2, n_here, plan.batch_size, codes.shape[1]))
         return
     codes = comparable_codes(evidence, plan.scale)
-    members = half_cells(evidence, held, half, plan.bins, plan.merge, seed)
-    for cell, n_here in zip(members, _shared_out(plan.n_batches, [cell.size for cell in members]), strict=True):
-        if n_here:
-            dealt = codes[_dealt(cell, n_here * plan.batch_size, plan.batch_size, rng)]
-            yield dealt.reshape(n_here, plan.batch_size, codes.shape[1])
+    for half in (0, 1):
+        rng = np.random.default_rng((seed, half, *held))
+        members = half_cells(evidence, held, half, plan.bins, plan.merge, seed)
+        for cell, n_here in zip(members, _shared_out(plan.n_batches, [cell.size for cell in members]), strict=True):
+            if n_here:
+                dealt = codes[_dealt(cell, n_here * plan.batch_size, plan.batch_size, rng)]
+                yield half, dealt.reshape(n_here, plan.batch_size, codes.shape[1])
 
 
 def sampled(
     evidence: Evidence, held: tuple[int, ...], n_batches: int, batch_size: int, scale: Scale, rng: np.random.Generator
 ) -> Iterator[tuple[FloatArray, int]]:
-    """Yield live codes drawn with the factors held, and how many batches they make, for up to 100 values of them.
+    """Yield live codes drawn with the factors held, and how many batches they make, for every value of `held_values`.
+
+    The sampler is asked once for every value.
+    """
+    for fixed, n_here in held_values(evidence, held, n_batches, rng):
+        yield placed(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
+
+
+def held_values(
+    evidence: Evidence, held: tuple[int, ...], n_batches: int, rng: np.random.Generator
+) -> list[tuple[dict[str, float], int]]:
+    """Up to 100 values of the held factors, and how many batches each gets.
 
     One factor is held at values spread evenly over its rows; several are held at the values of random rows.
     """
@@ -98,10 +119,28 @@ def sampled(
     order = (
         np.argsort(evidence.factors[:, held[0]], kind="stable") if len(held) == 1 else rng.permutation(evidence.n_rows)
     )
-    for k, n_here in enumerate(_shared_out(n_batches, [1] * n_values)):
-        row = order[int((k + 0.5) * evidence.n_rows / n_values)]
-        fixed = {evidence.factor_names[j]: float(evidence.factors[row, j]) for j in held}
-        yield placed(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
+    rows = order[((np.arange(n_values) + 0.5) * evidence.n_rows / n_values).astype(np.intp)]
+    values, which = np.unique(evidence.factors[rows][:, held], axis=0, return_inverse=True)
+    shares = np.bincount(which.ravel(), weights=_shared_out(n_batches, [1] * n_values)).astype(int)
+    names = [evidence.factor_names[j] for j in held]
+    return [
+        (dict(zip(names, value, strict=True)), n_here)
+        for value, n_here in zip(values.tolist(), shares.tolist(), strict=True)
+    ]
+
+
+def asked(
+    evidence: Evidence, held_of: Iterable[tuple[int, ...]], plan: Plan, seed: int, free: bool = True
+) -> tuple[Finding, ...]:
+    """How often the sampler is asked for these batches, and for how many samples; empty without a sampler.
+
+    ``free`` says whether samples in which no factor is held are drawn as well, which is one call.
+    """
+    if not intervenes(evidence):
+        return ()
+    calls = [len(held_values(evidence, held, plan.n_batches, np.random.default_rng((seed, *held)))) for held in held_of]
+    n_samples = free * FREE_DRAWS + 2 * plan.n_batches * plan.batch_size * len(calls)
+    return (Finding("sampler_asked", n_calls=free + sum(calls), n_samples=n_samples),)
 
 
 def _shared_out(total: int, sizes: list[int]) -> list[int]:

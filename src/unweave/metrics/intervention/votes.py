@@ -10,8 +10,8 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.metrics.intervention.comparable_codes import comparable_codes
-from unweave.metrics.intervention.fixed_factors import Plan, batches
+from unweave.metrics.intervention.comparable_codes import comparable_codes, intervenes
+from unweave.metrics.intervention.fixed_factors import Plan, asked, batches
 from unweave.metrics.intervention.held_factors import Held, holdable
 from unweave.metrics.matrices import live_points
 from unweave.metrics.shown_matrices import VOTES
@@ -31,6 +31,7 @@ def vote_score(
     seed: int,
 ) -> Score:
     """Accuracy of the majority vote of one half of the rows on the other half, both ways, over several halvings."""
+    n_splits = 1 if intervenes(evidence) else n_splits  # fresh draws have no halves
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
@@ -40,6 +41,7 @@ def vote_score(
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))
     matrix[np.ix_(np.flatnonzero(live_points(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
+    caveats = (*caveats, *asked(evidence, held_of.values(), plan, seed))
     return accuracy_score(evidence, held_of, right, rescale, caveats, {"vote_matrix": matrix})
 
 
@@ -68,12 +70,11 @@ def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, seed: int
     """How often every live code won in the batches of every factor (halves x live codes x factors)."""
     overall = comparable_codes(evidence, plan.scale).var(axis=0)
     votes = np.zeros((2, overall.size, len(held_of)))
-    for half in (0, 1):
-        for column, held in enumerate(held_of.values()):
-            for codes in batches(evidence, held, half, plan, seed):
-                spread = codes.var(axis=1) / overall
-                winners = spread.argmin(axis=1) if winner == "least" else spread.argmax(axis=1)
-                votes[half, :, column] += np.bincount(winners, minlength=overall.size)
+    for column, held in enumerate(held_of.values()):
+        for half, codes in batches(evidence, held, plan, seed):
+            spread = codes.var(axis=1) / overall
+            winners = spread.argmin(axis=1) if winner == "least" else spread.argmax(axis=1)
+            votes[half, :, column] += np.bincount(winners, minlength=overall.size)
     return votes
 
 

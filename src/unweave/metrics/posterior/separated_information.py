@@ -23,7 +23,13 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import posterior_of
 from unweave.metrics.posterior.grid_settings import NOTHING_TOLD, REFERENCE, grid_entropies, named, outside_caveat
-from unweave.metrics.sampled_information import limit_caveat, sample_ratios, shared_given_sample
+from unweave.metrics.sampled_information import (
+    carried_beyond_limit,
+    limit_caveat,
+    n_mixed,
+    sample_ratios,
+    shared_given_sample,
+)
 from unweave.score import Score
 
 Part = Literal["separated", "independent"]
@@ -96,7 +102,14 @@ def _caveats(
     evidence: Evidence, sampled: Sampled, estimator: MixtureSampling, grid: QuantisedPosterior | None
 ) -> tuple[Finding, ...]:
     told = float(sampled.mean(sampled.ratios[:, -1]))
-    return (*limit_caveat(told, evidence, estimator), *outside_caveat(evidence, grid))
+    n_rows = n_mixed(evidence, estimator)
+    carried = carried_beyond_limit(posterior_of(evidence, estimator), n_rows)
+    at_limit = Finding("separated_information_at_limit", carried=carried, limit=math.log(n_rows))
+    return (
+        *limit_caveat(told, evidence, estimator),
+        *((at_limit,) if carried else ()),
+        *outside_caveat(evidence, grid),
+    )
 
 
 def _parts(

@@ -32,6 +32,7 @@ NO_NUISANCES = Finding("no_nuisances_given")
 metric_of_004 = functools.partial(
     metric,
     min_rows=50,
+    takes_code_groups=True,
     reference="Rethinking disentanglement under dependent factors of variation (004)",
 )
 

@@ -20,6 +20,16 @@ def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
     return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
 
 
+def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
+    """The evidence, or that of so many of its rows drawn at random: memory grows with rows times functions."""
+    return evidence if evidence.n_rows <= max_rows else _some_rows(evidence, max_rows, seed)
+
+
+@memoised(on="both")
+def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
+    return evidence.rows(np.sort(np.random.default_rng(seed).choice(evidence.n_rows, n_rows, replace=False)))
+
+
 def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
     """Caveats: what could not be tested, and what the tests assume in vain."""
     caveats = []

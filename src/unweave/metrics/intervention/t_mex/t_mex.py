@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import Share, Variant, metric
+from unweave.card import Seed, Several, Share, Variant, metric, seed_from
 from unweave.estimators.dependence.conditional_independence import (
     IndependenceTest,
     LinearCovariance,
@@ -25,11 +25,12 @@ from unweave.estimators.dependence.multiple_testing import Correction, corrected
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.intervention.t_mex.hypothesis import as_given, one_code_each
-from unweave.metrics.intervention.t_mex.independence_tests import limits_of, pair_tests
+from unweave.metrics.intervention.t_mex.independence_tests import limits_of, pair_tests, rows_tested
 from unweave.metrics.matrices import varying
 from unweave.metrics.shown_matrices import ADJACENCY, HYPOTHESIS, P_VALUE
 from unweave.score import Score
 
+MOST_ROWS = 100_000
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
 
 
@@ -46,7 +47,10 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     best=0.0,
     variants=(Variant("score", "alignment", bounds=(0.0, 1.0), best=1.0, chance="by permutation"),),
     chance=every_factor_missing,
-    cost="n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one",
+    cost=(
+        "n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one; "
+        "at most 100,000 rows, and so about 1 GB for d = 5"
+    ),
     fails_when=(
         "codes are noise (d mismatches, fewer than the d (d - 1) of a mixing), rows are so many that a trace of "
         "another factor counts as much as a mixing, or a factor is a function of others"
@@ -64,6 +68,8 @@ def t_mex(
     score: Literal["mismatches", "alignment"] = "mismatches",
     correction: Correction = "holm",
     level: Share = 0.05,
+    max_rows: Several = MOST_ROWS,
+    rng: Seed = 0,
 ) -> Score:
     """Number of mismatches between the factors that each code depends on and those it should depend on.
 
@@ -85,6 +91,10 @@ def t_mex(
         How p-values are corrected for the number of pairs.
     level : float
         Level below which a corrected p-value is a dependence.
+    max_rows : int
+        Above so many rows, a random part of that size is tested, with a caveat.
+    rng : int or Generator
+        Decides the rows tested; nothing else is random.
 
     Examples
     --------
@@ -99,6 +109,7 @@ def t_mex(
     chosen = BY_NAME.get(test) if isinstance(test, str) else test
     if chosen is None:
         raise ValueError(f"test={test!r} is not known: use {', '.join(map(repr, BY_NAME))}.")
+    given, evidence = evidence, rows_tested(evidence, max_rows, seed_from(rng))
     tests, free = pair_tests(evidence, chosen), varying(evidence)
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():
@@ -122,8 +133,12 @@ def t_mex(
             "hypothesis_matrix": _over_all_factors(expected, free),
         },
         matrices=(P_VALUE, ADJACENCY, HYPOTHESIS),
-        caveats=(*_caveats(score, int(lost.sum())), *limits_of(evidence, tests)),
+        caveats=(*_caveats(score, int(lost.sum())), *limits_of(evidence, tests), *_sampled(given, evidence)),
     )
+
+
+def _sampled(given: Evidence, tested: Evidence) -> tuple[Finding, ...]:
+    return () if given is tested else (Finding("rows_sampled", n_rows=tested.n_rows, of=given.n_rows),)
 
 
 def _share_found(found: FloatArray, expected: FloatArray, axis: int | None) -> FloatArray:

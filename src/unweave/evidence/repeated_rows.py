@@ -1,0 +1,41 @@
+"""Rows that are there several times: the same samples, rather than samples that are equal by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+
+FEWEST_ROWS = 30
+MOST_SEARCHED = 256  # codes that are searched for fractions
+MOST_COLUMNS = 64
+REPEATED = 0.1  # share of the rows that come again, with equal factors and codes
+FEWEST_DISTINCT = 10
+DISTINCT = 0.9  # share of the distinct rows that one code tells apart
+
+
+def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
+    """The number of the distinct row that each row is, where many come again; None where equal rows are chance.
+
+    Rows of few levels are equal by chance. Where a code tells distinct rows apart by its fractions, equal ones are the
+    same sample.
+
+    >>> rows = np.random.default_rng(0).normal(size=(20, 1))
+    >>> same_rows(rows, rows) is None, same_rows(np.tile(rows, (2, 1)), np.tile(rows, (2, 1))).max()
+    (True, np.int64(19))
+    """
+    n_rows, n_most = len(codes), (1 - REPEATED) * len(codes)
+    if n_rows < FEWEST_ROWS or not (factors.shape[1] and codes.shape[1]):
+        return None
+    searched = codes[:, :MOST_SEARCHED]
+    fractions = searched[:, (searched % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
+    n_values = 0
+    for column in fractions.T:
+        n_values = max(n_values, np.unique(column).size)
+        if n_values > n_most:  # one column that tells nearly all rows apart is enough
+            return None
+    if n_values < FEWEST_DISTINCT:
+        return None
+    same = np.unique(np.column_stack([factors, codes]), axis=0, return_inverse=True)[1].ravel().astype(np.intp)
+    n_distinct = int(same.max()) + 1
+    return same if n_values >= DISTINCT * n_distinct and n_distinct <= n_most else None
