@@ -97,7 +97,8 @@ def identification(
     known = found.responses.informative
     is_free = np.isin(np.arange(found.identified.size), found.free).astype(np.float64)
     purity = _as_given(evidence, found.responses.purity)
-    told = found.luck.passing <= MOST_PASSING or not known.any()
+    # what no factor gets by luck is no luck: codes that are all mixed are known to be
+    told = found.luck.passing <= MOST_PASSING or not (found.identified[found.free] > 0).any()
     return Score(
         raw=float(found.identified[found.free].mean()) if told else math.nan,
         per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, found.identified).tolist(), strict=True)),
