@@ -51,8 +51,8 @@ bound_metric = functools.partial(
     chance=0.0,
     cost="samples x n densities for each factor and each of 2m + 1 groups of codes",
     fails_when=(
-        "posteriors are sharp or a value of a factor has few rows: where the other codes carry more than log N nats "
-        "they name the sample, and so every factor, whatever the model"
+        "posteriors are sharp or a value of a factor has few rows: other codes that carry more than log N nats "
+        "identify the sample, and with it every factor, whatever the model"
     ),
     reference="Tokui and Sato (2022), 'Disentanglement Analysis with Partial Information Decomposition' (002)",
     identity_tolerance=0.06,

@@ -29,7 +29,10 @@ from unweave.score import Score
     bounds=(0.0, math.inf),
     best=math.inf,
     cost="2 n Jacobians and n d^2 D",
-    fails_when="the decoders generate different data, or entropies are equal and any rotation of latents is as good",
+    fails_when=(
+        "the two decoders generate different data, or latents have equal entropies, because any rotation of them is "
+        "then as good"
+    ),
 )
 def manifold_cross_mutual_information(
     evidence: Evidence,

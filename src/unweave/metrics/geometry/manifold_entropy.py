@@ -35,7 +35,10 @@ from unweave.score import Score
     bounds=(-math.inf, math.inf),
     best=math.nan,
     cost="n Jacobians and n d D",
-    fails_when="latents share directions (look at the total correlation too), or the data's units are not comparable",
+    fails_when=(
+        "latents change the data in the same directions (see the total correlation), or the features of the data have "
+        "different units"
+    ),
 )
 def manifold_entropy(
     evidence: Evidence,

@@ -36,7 +36,9 @@ from unweave.score import Score
     bounds=(0.0, math.inf),
     best=0.0,
     cost="n Jacobians and n d^2 D",
-    fails_when="three or more latents depend on each other and no two do: the total correlation sees that",
+    fails_when=(
+        "three or more latents depend on each other although no two of them do, which only the total correlation shows"
+    ),
 )
 def manifold_mutual_information(
     evidence: Evidence,

@@ -34,7 +34,10 @@ from unweave.score import Score
     bounds=(0.0, math.inf),
     best=0.0,
     cost="n Jacobians and n d^2 D",
-    fails_when="the decoder has not learned the data, or a rotation of equal entropies hides the true latents",
+    fails_when=(
+        "the decoder has not learned the data, or latents have equal entropies, because a rotation of the true "
+        "latents then has the same value"
+    ),
 )
 def manifold_total_correlation(
     evidence: Evidence,

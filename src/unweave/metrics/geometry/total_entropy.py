@@ -26,7 +26,9 @@ from unweave.score import Score
     bounds=(-math.inf, math.inf),
     best=math.nan,
     cost="n Jacobians and n d^2 D",
-    fails_when="it is read as a merit: it depends on the units of the data, and only differences of it mean something",
+    fails_when=(
+        "it is read as a measure of quality: it depends on the units of the data, and only differences have a meaning"
+    ),
 )
 def total_entropy(
     evidence: Evidence,

@@ -42,8 +42,8 @@ MOST_PASSING = 0.07  # share of factors that random mixings give back as if thei
     version=4,
     cost="n m d (about 30 fitted functions a factor), and kernel fits to 500 rows that all codes share",
     fails_when=(
-        "codes mix factors that are so dependent in the data that setting them apart is extrapolation, or a code "
-        "depends on many factors together in ways that 500 rows do not show"
+        "codes mix factors that are so dependent in the data that their separate effects must be extrapolated, or a "
+        "code depends on several factors jointly in a way that 500 rows do not show"
     ),
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     raw_range="down to -.001 for mixings that random ones beat",

@@ -26,7 +26,9 @@ from unweave.score import Score
     min_rows=40,
     chance=0.0,
     cost="n m d counts, shared with mig",
-    fails_when="factors are correlated or of very different entropies (the large ones decide)",
+    fails_when=(
+        "factors are correlated, or their entropies differ much, because factors of large entropy then decide the score"
+    ),
     reference="Sepliarskaia et al. (2019), 'How to not measure disentanglement'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,

@@ -28,7 +28,10 @@ from unweave.score import Score
     min_rows=40,
     chance=0.0,
     cost="n m d counts",
-    fails_when="factors are correlated, codes come in copies, or rows are few for the bins (the gap shrinks)",
+    fails_when=(
+        "factors are correlated, several codes carry the same factor, or there are few rows for the bins, because the "
+        "bias of the estimate then makes the gap smaller"
+    ),
     reference="Chen et al. (2018), 'Isolating sources of disentanglement in VAEs'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,

@@ -30,7 +30,7 @@ from unweave.score import Score
     min_rows=40,
     chance=0.0,
     cost="n m d counts, shared with mig",
-    fails_when="factors are correlated, or many codes are unused (each counts as a gap of 0)",
+    fails_when="factors are correlated, or many codes are unused, because each of them counts as a gap of 0",
     reference="Li et al. (2020), 'Progressive learning and disentanglement of hierarchical representations'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,

@@ -26,7 +26,10 @@ from unweave.score import Score
     min_rows=40,
     chance="by permutation",
     cost="n m d counts, shared with mig",
-    fails_when="codes are unused (a ratio of noise counts like any other), or factors are correlated",
+    fails_when=(
+        "some codes are unused, because the ratio of two estimation errors counts as much as any other, or factors "
+        "are correlated"
+    ),
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,

@@ -30,8 +30,8 @@ BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
 @held_factor_metric(
     cost="10,000 batches of 64 pairs, ten linear classifiers",
     fails_when=(
-        "entanglement is the question (most invertible mixings get nearly full marks, and a rotation by 45 degrees "
-        "nothing); without a sampler also when factors are correlated or rows are few for each value"
+        "entanglement is the question: most invertible mixings score nearly 1, and a rotation by 45 degrees scores "
+        "about 0; without a sampler also when factors are correlated or there are few rows for each value"
     ),
     reference=(
         "Higgins et al. (2017), 'beta-VAE: learning basic visual concepts with a constrained variational framework'"

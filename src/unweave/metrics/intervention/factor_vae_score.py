@@ -20,8 +20,8 @@ from unweave.score import Score
 @held_factor_metric(
     cost="10,000 batches of 64 rows",
     fails_when=(
-        "a mixing leaves each factor some code of its own that moves least (it gets full marks); without a sampler "
-        "also when factors are correlated or rows are few for each value"
+        "factors are mixed but every factor still has some code that varies least when it is fixed, which gives full "
+        "marks; without a sampler also when factors are correlated or there are few rows for each value"
     ),
     reference="Kim and Mnih (2018), 'Disentangling by factorising'",
     identity_tolerance=0.01,

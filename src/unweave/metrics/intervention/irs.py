@@ -36,8 +36,9 @@ from unweave.score import Score
     chance="by permutation",
     cost="n m d distances",
     fails_when=(
-        "rows are few for each value (the largest of few distances is small, so noise scores high); without a sampler "
-        "also when factors are correlated, or factors or codes have heavy tails (their outer bins are wide)"
+        "there are few rows for each value of a factor, because the largest of few distances is small and random "
+        "codes then score high; without a sampler also when factors are correlated, or when factors or codes have "
+        "heavy tails, which makes the outer bins wide"
     ),
     reference=(
         "Suter et al. (2019), 'Robustly disentangled causal mechanisms: validating deep representations for "

@@ -25,8 +25,8 @@ MOST_BINS = 10
 @held_factor_metric(
     cost="10,000 batches of 64 rows",
     fails_when=(
-        "codes of noise move as much as the right one; without a sampler also when factors are many (few rows share "
-        "all others) or correlated"
+        "some codes are noise with as much variance as the informative ones; without a sampler also when there are "
+        "many factors, because few rows then agree in all others, or when factors are correlated"
     ),
     reference="Kim et al. (2019), 'Relevance factor VAE: learning and identifying disentangled factors'",
     identity_tolerance=0.02,

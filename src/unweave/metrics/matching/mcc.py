@@ -34,8 +34,9 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
     chance=matched_correlation_by_chance,
     cost="one n x m x d matrix product and an exact assignment",
     fails_when=(
-        "factors are correlated (mixed codes score high), factors are dropped (free under 'matched'), "
-        "or codes are many against rows (noise scores high; use cross_fit)"
+        "factors are correlated, because mixed codes then score high; factors were dropped, because the default "
+        "scheme matches only as many pairs as there are codes; or there are many codes for the number of rows, "
+        "because random codes then score high (use cross_fit)"
     ),
     reference=(
         "Hyvarinen and Morioka (2016), 'Unsupervised feature extraction by time-contrastive learning and nonlinear "

@@ -38,7 +38,7 @@ from unweave.score import Score
     min_rows=20,
     chance=0.0,
     cost="n m bins masses, or samples x n densities a code",
-    fails_when="a code's posterior is far narrower than a bin, or a few samples lie far from all others",
+    fails_when="the posterior of a code is much narrower than a bin, or a few samples are outliers",
     reference=REFERENCE,
     identity_tolerance=0.75,
     order_tolerance=1e-6,

@@ -30,7 +30,7 @@ from unweave.score import Score
     best=0.0,
     chance="by permutation",
     cost="n m bins masses, or samples x n densities a code and factor",
-    fails_when="codes tell more than the factors (finer than their values), or scores with different bins are compared",
+    fails_when="codes have a finer resolution than the factors, or scores with different bins are compared",
     reference=REFERENCE,
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.2,

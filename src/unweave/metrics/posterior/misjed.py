@@ -34,7 +34,10 @@ from unweave.score import Score
     best=0.0,
     chance=0.857,
     cost="n m bins masses and n m^2 counts",
-    fails_when="rows are few for the bins squared (the joint entropy stays below log n), or spare codes are noise",
+    fails_when=(
+        "there are few rows for the squared number of bins, because the joint entropy cannot exceed log n, or unused "
+        "codes are noise"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.3,
     order_tolerance=1e-6,

@@ -28,7 +28,9 @@ from unweave.score import Score
     min_rows=40,
     chance=0.0,
     cost="n m bins masses, or samples x n densities a code and factor",
-    fails_when="factors are correlated, codes come in copies, or posteriors are far narrower than a bin",
+    fails_when=(
+        "factors are correlated, several codes carry the same factor, or posteriors are much narrower than a bin"
+    ),
     reference=REFERENCE,
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.02,

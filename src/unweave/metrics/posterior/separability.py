@@ -49,8 +49,8 @@ TOLD_APART = 0.05
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",
     fails_when=(
-        "samples are few: narrow posteriors tell every sample apart, I(x, z) reaches log N, and each code seems to "
-        "tell all the others (nan within .05 nats of log N)"
+        "there are few samples: narrow posteriors distinguish every sample, I(x, z) reaches log N, and each code then "
+        "seems to contain all the others (nan within .05 nats of log N)"
     ),
     reference=REFERENCE,
     identity_tolerance=0.05,

@@ -44,7 +44,10 @@ separated_metric = functools.partial(
     min_rows=100,
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",
-    fails_when="samples are few: I(x, z) cannot exceed log N, so narrow posteriors make every code look shared",
+    fails_when=(
+        "there are few samples: I(x, z) cannot exceed log N, so with narrow posteriors all codes seem to share their "
+        "information"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.5,
     order_tolerance=0.01,

@@ -28,7 +28,10 @@ MOST_ROWS = 20_000
     min_rows=50,
     chance=0.0,
     cost="one softmax regression per factor, on at most 20,000 rows",
-    fails_when="entanglement is the question (any invertible linear mixing gets full marks), or values are rare",
+    fails_when=(
+        "entanglement is the question, because every invertible linear mixing gets full marks, or some values of a "
+        "factor are rare"
+    ),
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
     identity_tolerance=0.01,
     order_tolerance=0.02,

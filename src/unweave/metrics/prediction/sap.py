@@ -33,7 +33,9 @@ from unweave.score import Score
     min_rows=10,
     chance=0.0,
     cost="one n x m x d matrix product; a classifier per code for categories",
-    fails_when="factors are correlated, codes come in copies, or a code bends its factor",
+    fails_when=(
+        "factors are correlated, several codes carry the same factor, or a code is a nonlinear function of its factor"
+    ),
     reference="Kumar et al. (2018), 'Variational inference of disentangled latent concepts'",
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,

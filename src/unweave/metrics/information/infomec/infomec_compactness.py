@@ -30,7 +30,7 @@ from unweave.score import Score
 @infomec_metric(
     measures="compactness",
     cost="n log n per code and n k per pair of code and factor, shared with infomec_modularity",
-    fails_when="factors are correlated, or codes are very many (their noise adds up)",
+    fails_when="factors are correlated, or there are very many codes, because their estimation errors add up",
     assumes=(FACTORS_NOT_CORRELATED,),
 )
 def infomec_compactness(

@@ -25,7 +25,7 @@ from unweave.score import Score
     equivalence="affine",
     chance=0.0,
     cost="one logistic fit per factor, shared with explicitness_ratio",
-    fails_when="rows are few for the number of codes and classes",
+    fails_when="there are few rows for the number of codes and classes",
     identity_tolerance=0.05,
     order_tolerance=0.03,
     raw_range="below 0, without a limit, where held-out rows are predicted worse than by the shares of the classes",

@@ -30,7 +30,10 @@ from unweave.score import Score
 @infomec_metric(
     measures="modularity",
     cost="n log n per code and n k per pair of code and factor, shared with infomec_compactness",
-    fails_when="codes are unused (a ratio of noise counts like any other), or factors are correlated",
+    fails_when=(
+        "some codes are unused, because the ratio of two estimation errors counts as much as any other, or factors "
+        "are correlated"
+    ),
     assumes=(FACTORS_NOT_CORRELATED,),
 )
 def infomec_modularity(

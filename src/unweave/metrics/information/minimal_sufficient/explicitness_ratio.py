@@ -23,7 +23,9 @@ from unweave.score import Score
     equivalence="affine",
     chance=0.0,
     cost="two logistic fits per factor, shared with representations_invariance",
-    fails_when="rows are few for the number of codes, or codes tell a factor in a way the classifier cannot use",
+    fails_when=(
+        "there are few rows for the number of codes, or codes carry a factor in a form that the classifier cannot read"
+    ),
     identity_tolerance=0.05,
     order_tolerance=0.03,
 )

@@ -28,7 +28,9 @@ NO_OTHERS = Finding("no_other_factors")
     equivalence="permutation and scale",
     chance=1.0,
     cost="two logistic fits per code",
-    fails_when="codes carry nothing (noise is invariant to everything: read it with minimality)",
+    fails_when=(
+        "codes carry no information, because noise is invariant to every factor (read it together with minimality)"
+    ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
 )

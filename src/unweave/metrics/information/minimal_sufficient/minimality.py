@@ -35,7 +35,10 @@ CODE_SCALE = Histogram(20, "equal_width")
     min_rows=40,
     chance="by permutation",
     cost="n m d counts, shared with sufficiency for the same estimator",
-    fails_when="codes are finer than the factors, or their bins than the question (the number is of this resolution)",
+    fails_when=(
+        "codes have a finer resolution than the factors, or the bins do not have the resolution of the question: the "
+        "score is about the codes as binned"
+    ),
     takes_sparse_codes=True,
 )
 def minimality(

@@ -23,7 +23,9 @@ from unweave.score import Score
     needs=("factors", "codes", "nuisances"),
     chance=1.0,
     cost="two logistic fits per code",
-    fails_when="codes carry nothing (noise is invariant to everything), or nuisances that matter are not given",
+    fails_when=(
+        "codes carry no information, because noise is invariant to every nuisance, or relevant nuisances are not given"
+    ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
 )

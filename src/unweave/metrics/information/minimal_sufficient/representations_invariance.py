@@ -24,7 +24,10 @@ from unweave.score import Score
     equivalence="elementwise",
     chance=1.0,
     cost="two logistic fits per factor, shared with explicitness_ratio",
-    fails_when="codes carry nothing (nothing is added to nothing: read it with explicitness_ratio)",
+    fails_when=(
+        "codes carry no information, because they then add nothing to each other (read it together with "
+        "explicitness_ratio)"
+    ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
 )

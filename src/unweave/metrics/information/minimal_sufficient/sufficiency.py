@@ -37,8 +37,9 @@ BINS_MATTER = 0.05
     chance="by permutation",
     cost="n m d counts, shared with mig",
     fails_when=(
-        "codes are many and rows few (the best of many is taken), or a factor needs several codes; bins of equal mass "
-        "cut codes of few values anywhere, so the score may fall as factors depend more on each other"
+        "there are many codes and few rows, because the best of many codes is taken, or a factor needs several codes; "
+        "equal-mass bins split codes of few values at arbitrary places, so the score may fall as factors become more "
+        "dependent"
     ),
     takes_sparse_codes=True,
 )

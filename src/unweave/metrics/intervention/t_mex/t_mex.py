@@ -52,8 +52,8 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
         "at most 100,000 rows, and so about 1 GB for d = 5"
     ),
     fails_when=(
-        "codes are noise (d mismatches, fewer than the d (d - 1) of a mixing), rows are so many that a trace of "
-        "another factor counts as much as a mixing, or a factor is a function of others"
+        "codes are noise, which gives d mismatches, fewer than the d (d - 1) of a mixing; there are so many rows that "
+        "a small effect of another factor counts as much as a mixing; or one factor is a function of others"
     ),
     reference=(
         "Yao et al. (2025), 'The third pillar of causal analysis?', arXiv:2505.17708; Shah and Peters (2020), 'The "

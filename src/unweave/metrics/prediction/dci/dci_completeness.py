@@ -33,8 +33,9 @@ from unweave.score import Score
     measures="compactness",
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
-        "codes come in copies (importance is shared among them), representations with different numbers of dead codes "
-        "are compared (all codes count, and dead ones raise it), or rows are few for the probe"
+        "several codes carry the same factor, because importance is shared between them; representations with "
+        "different numbers of dead codes are compared, because dead codes raise the score; or there are few rows for "
+        "the probe"
     ),
 )
 def dci_completeness(

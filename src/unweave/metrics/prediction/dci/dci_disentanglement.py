@@ -29,7 +29,10 @@ from unweave.score import Score
 @dci_metric(
     measures="modularity",
     cost="one probe per factor",
-    fails_when="factors copy or determine each other (a perfect code scores below 1), or rows are few for the probe",
+    fails_when=(
+        "one factor is a copy or a function of another, because a perfect encoder then scores below 1, or there are "
+        "few rows for the probe"
+    ),
 )
 def dci_disentanglement(
     evidence: Evidence,

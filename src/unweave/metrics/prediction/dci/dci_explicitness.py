@@ -26,7 +26,10 @@ from unweave.score import Score
     min_rows=50,
     chance=0.0,
     cost="one linear probe, and 64 trees per factor (per level of a categorical one), on at most 20,000 rows",
-    fails_when="entanglement is the question (mixed codes are explicit too), or the ladder of probes is not yours",
+    fails_when=(
+        "entanglement is the question, because mixed codes are explicit too, or the probes of this ladder are not the "
+        "ones that will be used"
+    ),
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
     order_tolerance=0.02,

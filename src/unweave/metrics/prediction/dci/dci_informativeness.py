@@ -26,8 +26,8 @@ from unweave.score import Score
     chance=0.0,
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
-        "rows are few for the probe, codes mix factors (a lossless mixing of 5 gets .86, as if it lost something), or "
-        "entanglement is the question (.86 is far from the 0 of noise)"
+        "there are few rows for the probe; codes mix factors, because trees do not read a lossless mixing completely "
+        "(.86 for five factors); or entanglement is the question, because that mixing scores far above random codes"
     ),
     raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
 )
