@@ -52,8 +52,10 @@ def condensed(value: Any) -> Any:
         value = value.detach().numpy()
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else repr(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
     if isinstance(value, np.ndarray):
         return _of_array(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -74,12 +76,17 @@ def _of_array(values: np.ndarray) -> Any:
     flat = values.astype(float).ravel()
     finite = np.where(np.isfinite(flat), flat, 0.0)
     weighted = float(finite @ np.cos(np.arange(flat.size)))
-    found = {"shape": list(values.shape), "mean": float(finite.mean()), "spread": float(finite.std())}
+    found = {"shape": list(values.shape), "mean": finite.mean(), "spread": finite.std(), "weighted": weighted}
     n_missing = int((~np.isfinite(flat)).sum())
-    return found | {"weighted": weighted} | ({"missing": n_missing} if n_missing else {})
+    return condensed(found | ({"missing": n_missing} if n_missing else {}))
 
 
-def differences(before: Any, now: Any, place: str = "") -> Iterator[str]:
+def relative_of(name: str) -> float:
+    """How far numbers of a file may differ, as a share."""
+    return getattr(importlib.import_module(f"{name}_numbers"), "RELATIVE", RELATIVE)
+
+
+def differences(before: Any, now: Any, relative: float = RELATIVE, place: str = "") -> Iterator[str]:
     """Places where two condensed values differ; what has come since counts as no difference.
 
     >>> list(differences({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]}))
@@ -87,20 +94,20 @@ def differences(before: Any, now: Any, place: str = "") -> Iterator[str]:
     """
     if isinstance(before, dict) and isinstance(now, dict):
         for key in before:
-            yield from differences(before[key], now.get(key, "nothing"), f"{place} {key}".strip())
+            yield from differences(before[key], now.get(key, "nothing"), relative, f"{place} {key}".strip())
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         for k, (one, two) in enumerate(zip(before, now, strict=True)):
-            yield from differences(one, two, f"{place} {k}".strip())
-    elif not _equal(before, now):
+            yield from differences(one, two, relative, f"{place} {k}".strip())
+    elif not _equal(before, now, relative):
         yield f"{place}: {before!r} is now {now!r}"
 
 
-def _equal(before: Any, now: Any) -> bool:
+def _equal(before: Any, now: Any, relative: float) -> bool:
     if isinstance(before, (bool, str)) or isinstance(now, (bool, str)) or before is None or now is None:
         return bool(before == now)
     if isinstance(before, (list, dict)) or isinstance(now, (list, dict)):
         return False
-    return math.isclose(before, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return math.isclose(before, now, rel_tol=relative, abs_tol=ABSOLUTE)
 
 
 def main() -> None:

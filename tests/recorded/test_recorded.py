@@ -1,14 +1,14 @@
 """Numbers are those on record, to six digits (see records.py)."""
 
 import pytest
-from records import CASES, cases_of, condensed, differences, recorded
+from records import CASES, cases_of, condensed, differences, recorded, relative_of
 
 
 @pytest.mark.parametrize(("name", "case"), [(name, case) for name in CASES for case in cases_of(name)])
 def test_numbers_are_those_on_record(name, case):
     if case not in recorded(name):
         pytest.skip(f"it is not on record yet: run python tests/recorded/records.py {name}")
-    changed = list(differences(recorded(name)[case], condensed(cases_of(name)[case]())))
+    changed = list(differences(recorded(name)[case], condensed(cases_of(name)[case]()), relative_of(name)))
     assert not changed, f"{changed[:5]}: if that is meant, run python tests/recorded/records.py {name}."
 
 

@@ -1,0 +1,153 @@
+"""Figures of fixed numbers: sizes, axes, and every line, bar, picture and word that is drawn."""
+
+import math
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+from fake_evaluations import fake_evaluation
+
+try:
+    import matplotlib as mpl
+
+    from unweave.report.figures import (
+        codes_and_factors,
+        curves,
+        geometry,
+        history,
+        partial_information,
+        scores,
+        training,
+    )
+    from unweave.report.figures.evaluation_plot import evaluation_plot
+except ImportError:
+    mpl = None
+
+RNG = np.random.default_rng(2)
+MATRIX = RNG.uniform(size=(4, 3))
+IMAGES = RNG.uniform(size=(3, 4, 8, 8))
+LINE = np.linspace(-1, 1, 30)
+THREE, FOUR = ["size", "angle", "shape"], ["c0", "c1", "c2", "c3"]
+UNIT = {"low": (0.1, 0.5), "high": (0.4, 0.9)}
+
+
+def drawn(figure):
+    """All that is drawn, as plain data."""
+    return {"size": list(figure.get_size_inches()), "axes": [_axes(axes) for axes in figure.axes]}
+
+
+def _axes(axes):
+    return {
+        "title": [axes.get_title(loc) for loc in ("left", "center", "right")],
+        "labels": (axes.get_xlabel(), axes.get_ylabel()),
+        "limits": (axes.get_xlim(), axes.get_ylim()),
+        "ticks": (_within(axes.get_xticks()), _within(axes.get_yticks())),
+        "tick labels": [
+            [each.get_text() for each in labels] for labels in (axes.get_xticklabels(), axes.get_yticklabels())
+        ],
+        "lines": [
+            (np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float), *_style(line))
+            for line in axes.lines
+        ],
+        "patches": [(np.asarray(patch.get_extents().bounds), _colour(patch.get_facecolor())) for patch in axes.patches],
+        "collections": [
+            (np.asarray(each.get_offsets(), float), [path.vertices for path in each.get_paths()][:3], each.get_alpha())
+            for each in axes.collections
+        ],
+        "images": [(np.asarray(each.get_array(), float), each.get_clim()) for each in axes.images],
+        "texts": [(text.get_text(), text.get_position(), text.get_fontsize()) for text in axes.texts],
+        "legend": [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else [],
+    }
+
+
+def _within(ticks):
+    return [float(tick) for tick in ticks if math.isfinite(tick)]
+
+
+def _style(line):
+    return mpl.colors.to_hex(line.get_color()), line.get_linewidth(), line.get_linestyle(), line.get_alpha()
+
+
+def _colour(colour):
+    return mpl.colors.to_hex(colour, keep_alpha=True)
+
+
+def pairs():
+    """A factor of numbers and one of classes, each with a code."""
+    classes = np.digitize(LINE, [-0.3, 0.4]).astype(float)
+    pair = codes_and_factors.Pair
+    return [pair("size", "c0", LINE, LINE**2), pair("shape", "c1", classes, LINE**3, ("a", "b", "c"))]
+
+
+def dots():
+    """Scores with all that a score can have."""
+    dot = scores.Dot
+    return [
+        dot("mcc", 0.9, 0.1, (0.8, 0.95), "trust", "a"),
+        dot("mig", 0.2, 0.15, (0.1, 0.3), "caution", "b"),
+        dot("sap", 0.4, level="do not use"),
+        dot("r2", -0.1),
+    ]
+
+
+def plotted(kind, representations=("codes",)):
+    """A figure of an evaluation."""
+    return evaluation_plot(fake_evaluation(list(representations)), kind)
+
+
+FIGURES = {
+    "matrix": lambda: codes_and_factors.matrix_figure(MATRIX, FOUR, THREE, "importance"),
+    "a matrix with signs": lambda: codes_and_factors.matrix_figure(MATRIX - 0.5, FOUR, THREE),
+    "a large matrix": lambda: codes_and_factors.matrix_figure(
+        np.linspace(0, 1, 750).reshape(30, 25), [f"c{i}" for i in range(30)], [f"z{j}" for j in range(25)]
+    ),
+    "bars of factors": lambda: codes_and_factors.factor_bars_figure(
+        dict(zip(THREE, (0.9, 0.4, 0.1), strict=True)),
+        dict.fromkeys(THREE, (0.05, 0.2)),
+        dict.fromkeys(THREE, (0.3, 0.5)),
+        "mig",
+    ),
+    "bars alone": lambda: codes_and_factors.factor_bars_figure({"size": 0.9}),
+    "matched pairs": lambda: codes_and_factors.matched_pairs_figure(pairs()),
+    "curves": lambda: curves.curves_figure({"a": LINE[:4], "b": LINE[4:8]}, [1, 2, 4, 8], "mcc", across="rows"),
+    "curves with bands": lambda: curves.curves_figure(
+        {"a": LINE[:3]}, [0, 1, 2], "mcc", bands={"a": (LINE[:3] - 0.1, LINE[:3] + 0.2)}, limits=(-1.0, 1.0)
+    ),
+    "bars": lambda: curves.bars_figure(
+        {"one": {"a": 0.2, "b": 0.4}, "two": {"a": 0.6, "b": 0.1}},
+        "score",
+        marks={"one": {"a": 0.3}},
+        ranges={"two": {"b": (0.05, 0.2)}},
+    ),
+    "panels": lambda: curves.panels_figure(
+        {f"panel {k}": {"a": LINE[k : k + 3], "b": LINE[k + 5 : k + 8]} for k in range(5)}, [1, 2, 3], "mcc", across="d"
+    ),
+    "spectrum": lambda: geometry.spectrum_figure({"a": MATRIX[:, 0], "b": MATRIX[:, 1]}, MATRIX[:, 2]),
+    "information": lambda: geometry.information_figure({"a": MATRIX, "b": 2 * MATRIX}, "row", "column"),
+    "contours": lambda: geometry.contour_grid_figure(
+        {"a": (IMAGES[0, :3, :6, :2], IMAGES[1, :2, :6, :2])}, IMAGES[2, 0, :, :2], {"a": (1.0, 0.5, 0.2)}
+    ),
+    "images": lambda: geometry.image_grid_figure(IMAGES - 0.5, THREE, FOUR),
+    "images without sign": lambda: geometry.image_grid_figure(IMAGES, THREE, signed=False),
+    "tangents": lambda: geometry.tangent_figure(IMAGES[0].reshape(4, 64)[:3].T, (8, 8), [2, 0, 1], THREE),
+    "history": lambda: history.history_figure(
+        [1, 2, 3], {"mcc": [0.2, 0.6, 0.9], "mig": [0.1, 0.2, 0.1]}, {"mcc": 0.1}, {"mcc": (0.85, 0.95)}
+    ),
+    "intervals of terms": lambda: partial_information.interval_figure({"vae": UNIT, "beta": UNIT}),
+    "scores": lambda: scores.scores_figure(dots()),
+    "verdicts": lambda: scores.verdicts_figure(
+        {"vae": {"mcc": "trust", "mig": "caution"}, "beta": {"mcc": "do not use", "mig": None}}
+    ),
+    "losses": lambda: training.loss_figure(
+        {"vae": {"kl": {"seed 0": ([1, 2], [3.0, 1.0]), "seed 1": ([1, 2], [2.0, 1])}}}
+    ),
+    "reconstructions": lambda: training.reconstruction_figure(IMAGES[:, :1], {"vae": IMAGES[:, 1:2]}),
+    "traversals": lambda: training.traversal_figure({"c0": IMAGES[:, :3], "c1": IMAGES[:2, 1:]}, "vae"),
+    **{f"evaluation, {kind}": partial(plotted, kind) for kind in ("scores", "verdicts", "matrix", "factors")},
+    "evaluation, compared": partial(plotted, "comparison", ("a", "b", "c")),
+    "evaluation, verdicts of three": partial(plotted, "verdicts", ("a", "b", "c")),
+}
+CASES = {name: partial(lambda make: drawn(make()), make) for name, make in FIGURES.items()} if mpl else {}
