@@ -58,6 +58,7 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
 @click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
 @click.option("--codes", metavar="DIR", type=click.Path(path_type=Path), help="Folder of codes, in place of weights.")
+@click.option("--quick", is_flag=True, default=None, help="Smaller models and images, for a first look.")
 @click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
 @click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
 def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any) -> None:

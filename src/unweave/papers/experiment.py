@@ -44,6 +44,7 @@ class Options:
     data: Path | None = None
     weights: Path | None = None
     codes: Path | None = None
+    quick: bool | None = None
     n_jobs: int | None = None
     cluster: str | None = None
 

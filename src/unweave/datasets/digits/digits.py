@@ -61,6 +61,11 @@ class Digits(DataSet):
     def __len__(self) -> int:
         return len(self._pixels)
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The label of every image, without measuring its strokes."""
+        return np.asarray(self._labels, dtype=np.int64)
+
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the images and labels."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave.papers.manifold_entropic_metrics import torus_pictures
+from unweave.papers.manifold_entropic_metrics.picture_experiments import PICTURES
+from unweave.papers.manifold_entropic_metrics.torus_pictures import TorusPictures, compare_pearson
 from unweave.papers.manifold_entropic_metrics.trained_flows import TrainedFlow, torus, two_moons
 from unweave.synthetic.known_decoders import Torus, TwoMoons
 
@@ -41,6 +45,8 @@ def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
         found = flow.rows_on_the_diagonal()
         paper = "none" if letter == "a" else "all 20"
         yield ClaimCheck(f"{letter}: latents that are true latents", paper, f"{found} of 20", found in holds)
+        if flow.pictures is not None:
+            yield compare_pearson(letter, flow.pictures, flow.spectrum.order)
 
 
 def _numbers(flows: Flows) -> Iterator[ClaimCheck]:
@@ -73,6 +79,23 @@ def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
     crosses = {name: flow.cross_information for name, flow in flows.items() if flow.cross_information is not None}
     figure = information_figure(crosses, "latent of the flow, sorted", "latent of the truth, sorted")
     yield save(figure, options.folder / "000-fig2-cross-information.png")
+    by_importance = np.argsort(-Torus().true_entropies)
+    pearson = {
+        name: flow.pictures.pearson[flow.spectrum.order][:, by_importance]
+        for name, flow in flows.items()
+        if flow.pictures is not None
+    }
+    figure = information_figure(
+        pearson, "latent of the flow, sorted", "latent of the truth, sorted", 1.0, "squared correlation"
+    )
+    yield save(figure, options.folder / "000-fig2-pearson.png")
+
+
+def torus_pictures_of(which: int, options: Options) -> TorusPictures:
+    """The pictures of the flow trained by likelihood (0), or with the total correlation (1)."""
+    found = list(torus(options).values())[which].pictures
+    assert found is not None
+    return found
 
 
 PAPER = Paper(
@@ -98,6 +121,35 @@ PAPER = Paper(
             options=("seed", "n_steps"),
             needs=("torch",),
             cost="6 minutes on one core",
+        ),
+        *PICTURES,
+        Experiment(
+            "figD1",
+            "Data of the torus, the first four dimensions",
+            compute=torus_pictures.no_flows,
+            compare=torus_pictures.nothing_to_compare,
+            draw=torus_pictures.draw_data,
+            options=(),
+        ),
+        Experiment(
+            "figD2",
+            "Data of the torus beside what the flow by likelihood generates",
+            compute=partial(torus_pictures_of, 0),
+            compare=torus_pictures.compare_generated,
+            draw=torus_pictures.draw_generated,
+            options=("seed", "n_steps"),
+            needs=("torch",),
+            cost="seconds after fig2",
+        ),
+        Experiment(
+            "figD3",
+            "Contour grids of the flow of the torus with the total correlation",
+            compute=partial(torus_pictures_of, 1),
+            compare=torus_pictures.compare_grids,
+            draw=torus_pictures.draw_grids,
+            options=("seed", "n_steps"),
+            needs=("torch",),
+            cost="seconds after fig2",
         ),
     ),
 )

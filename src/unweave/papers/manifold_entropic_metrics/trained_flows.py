@@ -17,6 +17,7 @@ from unweave.evidence import Evidence
 from unweave.metrics import manifold_cross_mutual_information, manifold_total_correlation
 from unweave.metrics.geometry.spectrum import Spectrum, spectrum
 from unweave.papers.experiment import Options
+from unweave.papers.manifold_entropic_metrics.torus_pictures import TorusPictures, torus_pictures
 from unweave.synthetic.known_decoders import Torus, TwoMoons
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class TrainedFlow:
     total_correlation: float
     cross_information: FloatArray | None = None
     grid_lines: tuple[FloatArray, FloatArray] | None = None
+    pictures: TorusPictures | None = None
 
     @property
     def total_correlation_per_latent(self) -> float:
@@ -113,6 +115,7 @@ def _measured(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likeli
         total_correlation=manifold_total_correlation(evidence, n_samples=2000).raw,
         cross_information=cross,
         grid_lines=_grid_lines(decoder, *found.order) if len(found.order) == 2 else None,
+        pictures=torus_pictures(decoder, world) if isinstance(world, Torus) else None,
     )
 
 

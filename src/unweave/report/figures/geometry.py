@@ -52,7 +52,11 @@ def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None 
 
 
 def information_figure(
-    matrices: Mapping[str, FloatArray], rows: str = "latent", columns: str = "latent", largest: float | None = None
+    matrices: Mapping[str, FloatArray],
+    rows: str = "latent",
+    columns: str = "latent",
+    largest: float | None = None,
+    label: str = "information (nats)",
 ) -> Figure:
     """Information of every pair in nats, as a heat map for each matrix on one scale; undefined entries stay white."""
     figure = _figure(0.8 + 3.6 * len(matrices), 3.6)
@@ -69,7 +73,7 @@ def information_figure(
         axes.set_xlabel(columns)
         axes.set_ylabel(rows)
     bar = figure.colorbar(image, ax=list(panels), shrink=0.85)
-    bar.set_label("information (nats)")
+    bar.set_label(label)
     return figure
 
 

@@ -1,0 +1,36 @@
+"""Image flows as decoders of one class, for the metrics of geometry; and their encoders, for the other direction."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from unweave.neural.decoder_adapters import TorchDecoder
+from unweave.neural.image_flows.image_flow import ImageFlow
+
+
+def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
+    """The decoder of a flow, given a class where it is conditional.
+
+    >>> import numpy as np
+    >>> from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
+    >>> flow = image_flow(ImageFlowSettings(side=8, n_convolutional=1, n_dense=1, n_conditions=2))
+    >>> next(class_decoder(flow, 1).jacobian_blocks(np.zeros((2, 64)))).shape
+    (2, 64, 64)
+    """
+    classes = _classes(flow, k)
+
+    def encode(images: Tensor) -> Tensor:
+        return flow.encode(images, classes)
+
+    return TorchDecoder(lambda latents: flow.decode(latents, classes), flow.size, encode, flow, mode="forward")
+
+
+def encoder_jacobians(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
+    """The encoder of a flow, looked at as a decoder is: its Jacobians are the inverses of the decoder's."""
+    classes = _classes(flow, k)
+    return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="forward")
+
+
+def _classes(flow: ImageFlow, k: int | None) -> Tensor | None:
+    return None if k is None or not flow.n_classes else torch.tensor([k])

@@ -1,0 +1,222 @@
+"""Figures 6 and E.7 to E.9: entropy spectra of beta-VAEs, trained over beta and published.
+
+With --data a fleet of MLPs is trained on MNIST at 16 x 16 (8 x 8 for a quick look) with 50 or 10 latents, where the
+paper has convolutions, EMNIST and 100 or 10. Reconstructions are weighted as if images had 28 x 28 pixels, so that beta
+keeps its meaning. With --weights the published decoders of MNIST and CelebA are looked at, which needs no training.
+Decoders are in evaluation mode; the authors' notebook leaves them in training mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics.geometry.spectrum import Spectrum, spectrum
+from unweave.papers.experiment import ClaimCheck, Options
+from unweave.papers.manifold_entropic_metrics.digit_images import DigitImages, digit_images
+from unweave.progress import progress_bar
+
+if TYPE_CHECKING:
+    from unweave.models import TrainedModel
+
+BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+N_STEPS, QUICK_STEPS = 3000, 1000
+N_SAMPLES, QUICK_SAMPLES = 1000, 200
+N_IMAGES = 20_000
+SHARP = 1.0  # nats
+ACTIVE = 3.0  # nats below the largest entropy of any model
+METHODS = {"VAE": "VAE", "betaH": "beta-VAE", "betaB": "AnnealedVAE", "factor": "FactorVAE", "btcvae": "beta-TCVAE"}
+PUBLISHED = ("mnist", "celeba")
+
+
+@dataclass(frozen=True, eq=False)
+class VAESpectra:
+    """Spectra of trained models by beta, and of published ones by data set and method."""
+
+    trained: dict[float, Spectrum]
+    published: dict[str, dict[str, Spectrum]]
+
+    @property
+    def threshold(self) -> float:
+        """Entropy above which a latent of the trained models is active."""
+        return max(float(found.entropies.max()) for found in self.trained.values()) - ACTIVE
+
+    def n_active(self) -> list[int]:
+        """Active latents for every beta."""
+        return [found.n_above(self.threshold) for found in self.trained.values()]
+
+
+def compute(n_latents: int, options: Options) -> VAESpectra:
+    """Whatever can be computed from the folders that were given."""
+    if options.data is None and options.weights is None:
+        raise EvidenceError(
+            "These spectra are of trained or of published VAEs: pass the folder of MNIST with --data, or that of the "
+            "published weights with --weights."
+        )
+    return VAESpectra(
+        {} if options.data is None else _trained(n_latents, digit_images(options), options),
+        {} if options.weights is None else _published(options),
+    )
+
+
+def _trained(n_latents: int, digits: DigitImages, options: Options) -> dict[float, Spectrum]:
+    from unweave.models import MLP, BetaVAE, TrainingSettings, train
+
+    n_steps = options.n_steps or (QUICK_STEPS if options.quick else N_STEPS)
+    weight = 28**2 / digits.side**2
+    settings = TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=weight)
+    images = np.clip(digits.grey(digits.images[:N_IMAGES]), 0.0, 1.0).astype(np.float32)
+    fleet = train(
+        images,
+        [BetaVAE(beta=beta) for beta in BETAS],
+        seeds=[options.seed or 0],
+        n_codes=n_latents,
+        trunk=MLP((128, 128)),
+        settings=settings,
+        folder=options.folder / f"digits{digits.side}-vaes-{n_latents}-latents-{n_steps}-steps",
+        progress=options.progress,
+    )
+    n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
+    models = [model for model in fleet if model.network is not None]
+    return {
+        float(model.member.objective.beta): spectrum(Evidence(decoder=_decoder(model)), n_samples=n_samples)  # type: ignore[attr-defined]
+        for model in models
+    }
+
+
+def _decoder(model: TrainedModel) -> Any:
+    from unweave.neural.decoder_adapters import TorchDecoder
+
+    network = model.network
+    assert network is not None
+
+    def images(codes: Any) -> Any:
+        return model.likelihood.pixels(network.decode(codes[None]))[0]
+
+    return TorchDecoder(images, network.architecture.sizes.n_codes)
+
+
+def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
+    from unweave.neural.decoder_adapters import TorchDecoder
+    from unweave.neural.published_vaes import read_published
+
+    n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
+    found: dict[str, dict[str, Spectrum]] = {data_set: {} for data_set in PUBLISHED}
+    with progress_bar(len(PUBLISHED) * len(METHODS), options.progress) as bar:
+        for data_set in PUBLISHED:
+            for file, method in METHODS.items():
+                bar.step(f"{method} of {data_set}")
+                model = read_published(f"{file}_{data_set}", options.weights)
+                # CelebA has 12,288 outputs: a fifth of the samples, and the errors stay below .05 nats
+                n_here = n_samples if data_set == "mnist" else max(n_samples // 5, 40)
+                decoder = TorchDecoder(model.decode, model.n_codes, module=model)
+                found[data_set][method] = spectrum(Evidence(decoder=decoder), n_samples=n_here)
+    return found
+
+
+def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+    """Figures 6 and E.7: a knee whose place falls with beta, and a collapse."""
+    for data_set, spectra in found.published.items():
+        for method, one in spectra.items():
+            yield ClaimCheck(f"{method} of {data_set}: entropies", "", _in_words(one))
+    if found.published:
+        drops = [one.knee[1] for spectra in found.published.values() for one in spectra.values()]
+        sharp = [drop > SHARP for drop in drops]
+        words = f"{sum(sharp)} of {len(sharp)}, drops of {min(drops):.2f} to {max(drops):.2f} nats"
+        claim = "published decoders have a sharp knee (a drop of more than 1 nat)"
+        yield ClaimCheck(claim, "very sharp", words, all(sharp), 164, in_part=any(sharp))
+    if not found.trained:
+        return
+    for beta, one in found.trained.items():
+        yield ClaimCheck(f"beta {beta:g}: entropies", "", _in_words(one))
+    yield from _over_beta(found)
+
+
+def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
+    counts = found.n_active()
+    words = ", ".join(f"{beta:g}: {n}" for beta, n in zip(found.trained, counts, strict=True))
+    steps = np.diff(counts)
+    yield ClaimCheck(
+        "active latents fall with beta (entropy within 3 nats of the largest)",
+        "fall",
+        words,
+        bool((steps <= 0).all()) and counts[-1] < counts[0],
+        164,
+        in_part=counts[-1] < counts[0],
+    )
+    alive = [beta for beta, n in zip(found.trained, counts, strict=True) if n]
+    tops = [float(one.entropies.max()) for one in found.trained.values()]
+    until = tops[: len(alive)]
+    yield ClaimCheck(
+        "the largest entropy rises with beta until the collapse",
+        "rises",
+        ", ".join(f"{top:.2f}" for top in tops),
+        bool((np.diff(until) > 0).all()),
+        in_part=len(until) > 1 and until[-1] > until[0],
+    )
+    gone = [beta for beta in found.trained if beta not in alive]
+    claim = "from this beta on no latent is active"
+    words = f"{gone[0]:g}" if gone else f"none up to {max(found.trained):g}"
+    yield ClaimCheck(claim, "above about 20", words, bool(gone) and 10 <= gone[0] <= 50, 164, in_part=bool(gone))
+
+
+def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+    """Figures E.8 and E.9: the total correlation does not fall with beta."""
+    for data_set, spectra in found.published.items():
+        for method, one in spectra.items():
+            yield ClaimCheck(f"{method} of {data_set}: entropy and total correlation per latent", "", _totals(one))
+    if not found.trained:
+        return
+    for beta, one in found.trained.items():
+        yield ClaimCheck(f"beta {beta:g}: entropy and total correlation per latent", "", _totals(one))
+    counts = found.n_active()
+    alive = [one for one, n in zip(found.trained.values(), counts, strict=True) if n]
+    shared = [one.total_correlation / len(one.entropies) for one in alive]
+    yield ClaimCheck(
+        "total correlation per latent does not fall by more than a quarter with beta, before the collapse",
+        "does not fall",
+        ", ".join(f"{value:.3f}" for value in shared),
+        shared[-1] > 0.75 * shared[0],
+        164,
+    )
+
+
+def _in_words(one: Spectrum) -> str:
+    falling, (place, drop) = one.sorted_entropies, one.knee
+    return f"{falling[0]:.2f} to {falling[-1]:.2f}, largest drop {drop:.2f} after {place}"
+
+
+def _totals(one: Spectrum) -> str:
+    size = len(one.entropies)
+    return f"{one.cumulative[-1] / size:.3f}, {one.total_correlation / size:.3f}"
+
+
+def draw(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+    """Spectra of all betas, and of the published models."""
+    from unweave.report.figures.geometry import save, spectrum_figure
+
+    groups: dict[str, dict[str, Spectrum]] = dict(found.published)
+    if found.trained:
+        groups["beta"] = {f"beta {beta:g}": one for beta, one in found.trained.items()}
+    for label, spectra in groups.items():
+        figure = spectrum_figure({key: one.entropies for key, one in spectra.items()})
+        yield save(figure, options.folder / f"000-{name}-{label}.png")
+
+
+def draw_totals(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+    """Total entropy and total correlation per latent against beta."""
+    from unweave.report.figures.curves import curves_figure, save
+
+    if found.trained:
+        size = len(next(iter(found.trained.values())).entropies)
+        curves = {
+            "total entropy": [one.cumulative[-1] / size for one in found.trained.values()],
+            "total correlation": [one.total_correlation / size for one in found.trained.values()],
+        }
+        figure = curves_figure(curves, [f"{beta:g}" for beta in found.trained], "nats per latent", across="beta")
+        yield save(figure, options.folder / f"000-{name}.png")
