@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.func import jvp, vmap
 
+from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
 from unweave.neural.image_flows.image_flow import ImageFlow
 from unweave.neural.training import FlowObjective
 from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
 
 N_FIRST = 2000  # images that set scales
+N_INVERTED = 200  # images that have to come back
 Images = NDArray[np.floating]
 Classes = NDArray[np.integer]
 
@@ -120,6 +122,17 @@ def decoder_columns(flow: ImageFlow, latents: Tensor, classes: Tensor | None, di
         return jvp(lambda z: flow.decode(z, classes), (latents,), (direction,))[1].flatten(1)
 
     return vmap(column)(directions)
+
+
+def held_out_costs(flow: ImageFlow, images: Images, classes: Classes) -> tuple[FloatArray, FloatArray]:
+    """Negative log-likelihoods (nats) and latents of held-out images; a flow that cannot invert them is refused."""
+    dtype = next(flow.parameters()).dtype
+    rows, labels = torch.as_tensor(images, dtype=dtype), torch.as_tensor(classes, dtype=torch.int64)
+    flow.refuse_if_not_invertible(rows[:N_INVERTED], labels[:N_INVERTED])
+    with torch.no_grad():
+        latents, log_volume = flow.encode_with_volume(rows, labels)
+        costs = flow.prior_cost(latents, labels) - log_volume
+    return costs.numpy().astype(np.float64), latents.numpy().astype(np.float64)
 
 
 def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObjective, flow: ImageFlow) -> None:

@@ -43,6 +43,7 @@ class FlowPlan:
     n_steps: int = 1000
     seed: int = 0
     core: int = 0
+    reconstruction: float = 1.0
     learning_rate: float = 2e-3
 
 
@@ -135,7 +136,7 @@ def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress
     from unweave.neural.training import FlowObjective, FlowTraining
 
     flow = image_flow(ImageFlowSettings(**{"side": digits.side, "seed": plan.seed, **dict(plan.shape)}))
-    objective = FlowObjective(reconstruction=1.0 if plan.core else 0.0, core=tuple(range(plan.core)))
+    objective = FlowObjective(reconstruction=plan.reconstruction * bool(plan.core), core=tuple(range(plan.core)))
     training = FlowTraining(plan.n_steps, learning_rate=plan.learning_rate, seed=plan.seed, checkpoint_every=50)
     train_on_images(
         flow, digits.images, digits.labels, objective, training, noise=NOISE, checkpoint=checkpoint, progress=progress
@@ -144,18 +145,15 @@ def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress
 
 
 def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options, checkpoint: Path) -> MeasuredFlow:
-    import torch
+    from unweave.neural.image_flows.image_training import held_out_costs
 
     try:
         flow = trained_flow(plan, digits, checkpoint, options.progress)
         images = digits.test_images + NOISE * np.random.default_rng(plan.seed).standard_normal(digits.test_images.shape)
-        test, labels = torch.as_tensor(images, dtype=torch.float32), torch.as_tensor(digits.test_labels)
-        flow.refuse_if_not_invertible(test[:200], labels[:200])
+        costs, latents = held_out_costs(flow, images, digits.test_labels)
     except (FloatingPointError, EvidenceError) as error:
         return _nothing(str(error))
-    with torch.no_grad():
-        held_out = float(flow.negative_log_likelihood(test, labels).mean()) / flow.size
-        latents = flow.encode(test, labels).numpy().astype(np.float64)
+    held_out = float(costs.mean()) / flow.size
     return _measured(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
 
 
