@@ -27,7 +27,7 @@ FULL_MARKS = {
 
 
 def explained(entry: Metric) -> str:
-    """What a high and a low value mean, an example, when to use it and when not, noise, formula, options, reference.
+    """Text of `unweave explain`: meaning, example, when to use the metric and when not, formula, options, reference.
 
     >>> from unweave.metrics import mcc
     >>> explained(mcc).splitlines()[0]
@@ -43,12 +43,12 @@ def explained(entry: Metric) -> str:
         *([meaning] if meaning else []),
         *([f"Example:\n{example}"] if example else []),
         _facts({"Use it for": card.measures, "Best score": _full_marks_in_words(card), "Needs": needs}),
-        _facts({"Factors": _factors_in_words(card), "Not when": card.fails_when, "Cost": card.cost}),
+        _facts({"Factors": _factors_in_words(card), "Avoid when": card.fails_when, "Cost": card.cost}),
         _facts(
             {
                 "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
                 **({"Raw scores": card.raw_range} if card.raw_range else {}),
-                "Noise gets": chance_in_words(card),
+                "Chance level": chance_in_words(card),
                 "Row order": _order_in_words(card),
             }
         ),
@@ -63,13 +63,13 @@ def explained(entry: Metric) -> str:
 
 
 def _facts(facts: dict[str, str]) -> str:
-    """Names and what there is to say, in two columns."""
-    lines = [textwrap.wrap(f"{name + ':':<12}{fact}", 100, subsequent_indent=" " * 12) for name, fact in facts.items()]
+    """Names and facts in two columns."""
+    lines = [textwrap.wrap(f"{name + ':':<14}{fact}", 100, subsequent_indent=" " * 14) for name, fact in facts.items()]
     return "\n".join(line for wrapped in lines for line in wrapped)
 
 
 def _said_of(entry: Metric) -> tuple[str, str, str]:
-    """What the docstring says besides the summary: what the numbers mean, what the options do, and its example."""
+    """Parts of the docstring after the summary: what the numbers mean, what the options do, and the example."""
     body, _, example = (inspect.getdoc(entry) or "").partition("\n")[2].partition("\nExamples\n--------\n")
     meaning, _, options = body.partition("\nParameters\n----------\n")
     return (
@@ -90,20 +90,20 @@ def _range_in_words(card: Card) -> str:
 
 
 def chance_in_words(card: Card) -> str:
-    """What noise scores: a number, a level and what it depends on, or one that has to be measured.
+    """The score of random codes: a number, a number with what it depends on, or that it has to be measured.
 
     >>> from unweave.metrics import r2
     >>> chance_in_words(r2.card)
     '0'
     """
     if card.chance == "no pairing":
-        return "nothing: factors and codes are not paired"
+        return "none, because the metric does not relate factors to codes"
     if not callable(card.chance):
-        return "a level to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
+        return "has to be measured by permuting the rows" if card.chance == "by permutation" else f"{card.chance:g}"
     level = card.chance(1000, 10, 5)
     others = {"10 codes": (1000, 20, 5), "5 factors": (1000, 10, 7), "1,000 rows": (2000, 10, 5)}
     matter = tuple(name for name, sizes in others.items() if card.chance(*sizes) != level)
-    return f"{level:.2g} for {_joined(matter)}, and another number for others"
+    return f"{level:.2g} for {_joined(matter)}, and different for other sizes"
 
 
 def _order_in_words(card: Card) -> str:
@@ -111,8 +111,8 @@ def _order_in_words(card: Card) -> str:
     if card.order_tolerance <= ROUNDING:
         return "does not matter"
     return (
-        "decides splits, folds or draws: another order moves the score by up to "
-        f"{card.order_tolerance:g} at 2,000 rows, and by more with fewer (average over seeds to see how much)"
+        "matters, because it decides splits, folds or draws: another order changes the score by up to "
+        f"{card.order_tolerance:g} at 2,000 rows, and by more with fewer rows (run several seeds to see how much)"
     )
 
 
@@ -127,7 +127,7 @@ def _variants_in_words(card: Card) -> list[str]:
 
 
 def _full_marks_in_words(card: Card) -> str:
-    return "there are none" if math.isnan(card.best) else FULL_MARKS[card.equivalence]
+    return "no value is best" if math.isnan(card.best) else f"reached {FULL_MARKS[card.equivalence]}"
 
 
 def _factors_in_words(card: Card) -> str:

@@ -34,7 +34,7 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
 
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which codes vary as points; a posterior of constant mean has only its width, which metrics of points ignore."""
+    """Which codes vary as points; posteriors with a constant mean do not, even if their variances differ."""
     if evidence.sparse_codes is not None:
         return ~np.isin(evidence.code_names, evidence.dead_codes)
     return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
@@ -147,7 +147,7 @@ def quantised_codes(evidence: Evidence, estimator: QuantisedPosterior) -> Quanti
 
 
 def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
-    """The posterior of the evidence, which this estimator cannot do without."""
+    """The posterior of the evidence, which this estimator requires."""
     if evidence.posterior is None:
         raise MetricUndefined(
             f"{type(estimator).__name__} needs a posterior and the codes are points: pass codes=Posterior(mean, std)."
@@ -203,7 +203,7 @@ def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[Flo
 
 @memoised(on="codes")
 def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
-    """I(Z_j; X) of every code: how much it holds of the data."""
+    """I(Z_j; X) of every code: the information that it carries about the data."""
     if evidence.sparse_codes is not None:
         return code_entropies(evidence, estimator)
     return own_or_default(Information.held_information, estimator)(ObservedColumns(evidence))
@@ -219,7 +219,7 @@ def mutual_information_matrix(evidence: Evidence, estimator: Information) -> Flo
 
 @dataclass(frozen=True)
 class Importance:
-    """What probes used (codes x factors) and how well they predict held-out rows, per factor.
+    """Importance of codes for the probes (codes x factors), and how well the probes predict held-out rows, per factor.
 
     ``skill`` is 1 for perfect prediction and 0 for always predicting the training mean or commonest label; ``accuracy``
     is the share of right labels for categorical factors and the skill (R2) for the others.

@@ -1,4 +1,4 @@
-"""What posteriors tell of samples and of factors, by drawing from them: shared by metrics of 001 and 002."""
+"""Information of posteriors about samples and factors, estimated by sampling, for the metrics of 001 and 002."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -
 
 @memoised(on="both")
 def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> SampledFactors:
-    """I(y_j, z_S) of every factor; ``alone`` leaves out what several codes know together."""
+    """I(y_j, z_S) of every factor; ``alone`` restricts it to single codes."""
     m, d = evidence.n_codes, evidence.n_factors
     n_groups = m if alone else 2 * m + 1
     information = np.full((2 * m + 1, d), np.nan)
@@ -130,7 +130,7 @@ def carried_information(posterior: Posterior) -> FloatArray:
 
 
 def carried_beyond_limit(posterior: Posterior, n_rows: int) -> float:
-    """Nats that all codes but the strongest carry, where these are more than log N and so name the sample; else 0."""
+    """Nats that all codes but the strongest carry, where these exceed log N and so identify the sample; else 0."""
     carried = carried_information(posterior)
     others = float(carried.sum() - carried.max())
     return others if others > math.log(n_rows) else 0.0
@@ -146,7 +146,7 @@ def shared_given_sample(posterior: Posterior) -> FloatArray:
 
 
 def limit_caveat(information: float, evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
-    """Caveats when the samples are too few for what the codes tell of them, or when some were drawn."""
+    """Caveats where there are too few samples for the information that the codes carry, or where a subset was used."""
     n_rows, sampled = n_mixed(evidence, estimator), rows_caveat(evidence, estimator)
     if information < math.log(n_rows) - NEAR_THE_LIMIT:
         return sampled
@@ -166,7 +166,7 @@ def rows_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
 
 
 def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:
-    """A caveat for every factor whose values have too few rows for what the codes tell of a sample within them."""
+    """A caveat for every factor whose values have too few rows for the information that the codes carry within them."""
     if within is None:
         return ()
     caveats = []

@@ -1,7 +1,7 @@
-"""Codes as detectors of concepts: what is asked of sparse autoencoders.
+"""Codes as detectors of concepts: measures for sparse autoencoders.
 
 Concepts are factors of two values. Each function takes them (n x d) and the codes (n x m, dense or sparse), and gives
-numbers for every concept, the code they belong to, and what random codes would get.
+scores for every concept, the code that each score belongs to, and the score of random codes.
 """
 
 from unweave.metrics.concepts.code_usage import CodeUsage, code_usage

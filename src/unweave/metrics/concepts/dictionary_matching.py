@@ -4,7 +4,7 @@
 
 with a_i and b_j the columns of the two decoders, pi a one-to-one matching and k the smaller number of columns. With the
 matching that makes the sum largest this is known as PW-MCC. It compares decoders with each other or with known
-directions; it says nothing of factors, and is not `mcc`.
+directions. It does not use factors, and it is not `mcc`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def dictionary_matching(
     first, second : arrays, D x k and D x l
         The decoders: one column for each code.
     matching : {'exact', 'fast'}
-        The best assignment, or pairs in rounds: every free column asks for its nearest free partner, and the nearest
-        of those that ask wins. The fast one holds blocks of the matrix of cosines in memory, and never exceeds the
-        exact one.
+        'exact' computes the optimal assignment. 'fast' matches greedily in rounds: every unmatched column proposes to
+        its nearest unmatched partner, and each partner accepts the nearest proposal. The fast matching only holds
+        blocks of the matrix of cosines in memory, and its score never exceeds the exact one.
     signed : bool
         Whether opposite directions count as different.
 

@@ -24,10 +24,10 @@ CELLS_IN_BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class SingleCodes:
-    """The best code of every concept, by each measure, and its score; ``prevalence`` is what AP gives random codes.
+    """The best code of every concept by each measure, and its score; ``prevalence`` is the AP of random codes.
 
-    Random codes get an AUROC of 1/2 each, and the best of many more than that: `auroc_of_chance` is the expected
-    maximum over as many independent codes.
+    A single random code has an expected AUROC of 1/2, and the best of many random codes has a higher one:
+    `auroc_of_chance` is the expected maximum over as many independent codes as there are here.
     """
 
     concepts: tuple[str, ...]

@@ -45,7 +45,7 @@ class SplitConcepts:
 
     @property
     def absorbed(self) -> NDArray[np.bool_]:
-        """Concepts whose main code covers two thirds or more, with holes that other codes fill."""
+        """Concepts whose main code covers two thirds or more, while other codes are active on part of the rest."""
         return self.absorbing > 0
 
     @property

@@ -1,4 +1,4 @@
-"""Bounds on the parts of what one code and all others tell of a factor: shared by the six metrics of 002.
+"""Bounds on the parts of the information that one code and all others carry about a factor, for the six metrics of 002.
 
     I(y; z) = R(y; z_l, z_rest) + U(y; z_l) + U(y; z_rest) + C(y; z_l, z_rest)          (002, Eq 1)
 
@@ -74,7 +74,8 @@ def partial_information(evidence: Evidence, estimator: DecompositionInformation)
 def bound_matrix(found: PartialInformation, bound: Bound) -> FloatArray:
     """A bound for every code and factor.
 
-    Sampling scatters, so the informations are made consistent: not negative, and all codes tell no less than some.
+    Sampled estimates have errors, so they are made consistent: none is negative, and all codes together carry at least
+    as much information as any subset of them.
     """
     single, rest = positive(found.single), positive(found.rest)
     whole = np.maximum(found.whole, np.maximum(single, rest))

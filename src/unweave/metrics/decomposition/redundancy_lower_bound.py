@@ -18,9 +18,10 @@ from unweave.score import Score
 def redundancy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Information of a factor that one code and the others hold twice, at least, as a share of its entropy.
+    """Lower bound on the information about a factor that a code shares with the other codes, relative to its entropy.
 
-    0 means that nothing need be repeated. Lower is better; noise gets about 0 too.
+    0 means that the codes need not share any information about a factor. Lower is better. Random codes score about 0
+    too.
 
     Parameters
     ----------

@@ -20,9 +20,9 @@ from unweave.score import Score
 def redundancy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Information of a factor that one code and the others hold twice, at most, as a share of its entropy.
+    """Upper bound on the information about a factor that a code shares with the other codes, relative to its entropy.
 
-    0 means that nothing is repeated. Lower is better; noise gets about 0 too.
+    0 means that no information about a factor is in two places. Lower is better. Random codes score about 0 too.
 
     Parameters
     ----------

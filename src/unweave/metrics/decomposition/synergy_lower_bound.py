@@ -18,10 +18,10 @@ from unweave.score import Score
 def synergy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Information of a factor that only a code and the others together hold, at least, as a share of its entropy.
+    """Lower bound on the information about a factor that only several codes jointly carry, relative to its entropy.
 
-    0 means that no factor need be read from several codes at once. Lower is better; noise gets what its
-    chance pairings with all codes together seem to tell, .1 with few rows.
+    0 means that no factor requires several codes to be read together. Lower is better. Random codes score slightly
+    above 0, because many codes together fit a factor by chance: about .1 with few rows.
 
     Parameters
     ----------

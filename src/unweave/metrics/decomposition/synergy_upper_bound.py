@@ -20,10 +20,10 @@ from unweave.score import Score
 def synergy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Information of a factor that only a code and the others together hold, at most, as a share of its entropy.
+    """Upper bound on the information about a factor that only several codes jointly carry, relative to its entropy.
 
-    0 means that every factor is read from single codes. Lower is better; noise gets what its
-    chance pairings with all codes together seem to tell, .1 with few rows.
+    0 means that every factor can be read from single codes. Lower is better. Random codes score slightly above 0,
+    because many codes together fit a factor by chance: about .1 with few rows.
 
     Parameters
     ----------

@@ -16,12 +16,13 @@ from unweave.score import Score
 
 @bound_metric(best=1.0)
 def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True) -> Score:
-    """Information of a factor that one code has and all others together have not, at least, as a share of its entropy.
+    """Lower bound on the information about a factor that only one code carries, relative to the factor's entropy.
 
-    1 means that one code tells a factor and nothing else does, however the other codes are combined: unlike `mig` it
-    falls to 0 when several codes together repeat the best one. Never above the gap of `mig` for the same informations.
-    Noise gets about 0. So does every model with sharp posteriors and few rows: of 10 codes that carry 22 nats the
-    others name every one of 737,280 images (log N = 13.5), and then no code is unique. A note gives both figures.
+    1 means that one code determines a factor and the other codes carry no information about it, however they are
+    combined. Unlike `mig`, the bound falls to 0 when several codes together repeat the best one. It never exceeds the
+    gap of `mig` for the same mutual information. Random codes score about 0. A model with sharp posteriors and few rows
+    scores about 0 too: if 10 codes carry 22 nats, nine of them identify each of 737,280 images (log N = 13.5) and
+    therefore every factor, so that no code is unique. A note then states both figures.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ from unweave.score import Score
 def unique_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Information of a factor that one code has and all others together have not, at most, as a share of its entropy.
+    """Upper bound on the information about a factor that only one code carries, relative to the factor's entropy.
 
-    Close to `unibound` where that bound is tight. 002, Table 1 prints the looser I(y; z) - I(y; z_rest), which synergy
-    fools; this is the bound of its Eq 7, which is not fooled.
+    It is close to `unibound` where that bound is tight. Table 1 of 002 reports the looser bound I(y; z) - I(y; z_rest),
+    which also counts synergy. This metric is the bound of Eq 7, which does not.
 
     Parameters
     ----------

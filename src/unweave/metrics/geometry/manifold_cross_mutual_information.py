@@ -44,16 +44,16 @@ def manifold_cross_mutual_information(
 ) -> Score:
     """Information, in nats, that each latent shares with its partner in another decoder, by the best one-to-one match.
 
-    High is good and infinity the best: every latent of the decoder moves the data exactly as one latent of the
-    reference. ``parts["matrix"]`` (latents of the decoder x latents of the reference) has every pair and
-    ``parts["partner"]`` who was matched with whom.
+    Higher is better. Infinity is the best value: every latent of the decoder then moves the data exactly as one latent
+    of the reference does. ``parts["matrix"]`` (latents of the decoder x latents of the reference) has the value of
+    every pair, and ``parts["partner"]`` the partner of every latent.
 
     Parameters
     ----------
     match : {'data', 'latents'}
         Where the columns are compared. 'data': latents are drawn for the reference, decoded, and encoded by the
-        decoder, which needs ``encode``. 'latents': both decoders at the same latents, the formula to the letter.
-        Jacobians given as arrays are paired row by row.
+        decoder, which needs ``encode``. 'latents': both decoders are evaluated at the same latents, exactly as in the
+        formula. Jacobians given as arrays are paired row by row.
     prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the reference's latents. Not used when Jacobians are given as arrays.
     n_samples : int

@@ -48,15 +48,17 @@ def manifold_entropy(
     n_samples: Count = 1000,
     rng: Seed = 0,
 ) -> Score:
-    """Entropy, in nats, of what each latent alone generates: its importance; for a set, what they generate together.
+    """Entropy, in nats, of the data that each latent alone generates, which measures its importance; mean over latents.
 
-    The score is the mean over latents, ``per_code`` has every one; sort by it to rank latents as PCA ranks components.
-    It has no best value: a spectrum that falls steeply (few latents span the data) is called aligned, a flat one not.
+    The score is the mean over latents, and ``per_code`` has the entropy of each one. Sorting by it ranks latents as PCA
+    ranks components. The score has no best value. A decoder whose sorted entropies fall steeply, so that few latents
+    span the data, is called aligned.
 
     Parameters
     ----------
     dimensions : int or sequence of int, optional
-        One set S of latents: the score is then H(q_S), and is given per latent in ``parts["per_dimension"]``.
+        One set S of latents. The score is then H(q_S), the entropy of what they generate together, and
+        ``parts["per_dimension"]`` is this entropy per latent.
     prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int

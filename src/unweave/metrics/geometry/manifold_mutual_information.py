@@ -48,10 +48,11 @@ def manifold_mutual_information(
     n_samples: Count = 1000,
     rng: Seed = 0,
 ) -> Score:
-    """Information, in nats, that two latents share in the data, averaged over pairs; or that two sets share.
+    """Information, in nats, that two latents, or two sets of latents, share in the data; mean over pairs of latents.
 
-    Low is good: 0 says that the two move the data in orthogonal directions everywhere. ``parts["matrix"]`` has every
-    pair (its diagonal is undefined: nan), ``per_code`` each latent's mean over partners.
+    Lower is better: 0 means that the two latents move the data in orthogonal directions everywhere. ``parts["matrix"]``
+    has the value of every pair (its diagonal is undefined: nan), and ``per_code`` the mean of each latent over its
+    partners.
 
     Parameters
     ----------

@@ -49,8 +49,9 @@ def manifold_total_correlation(
 ) -> Score:
     """Information, in nats, that latents share in the data: 0 when each moves the data in a direction of its own.
 
-    Low is good. A decoder whose columns point at random gets ``parts["random_decoder"]``, which shrinks as outputs
-    outnumber latents; compare decoders of one size, or nats per latent (``parts["per_dimension"]``).
+    Lower is better. ``parts["random_decoder"]`` is the score of a decoder whose columns have random directions. It
+    decreases as the number of outputs grows relative to the number of latents, so compare decoders of the same size, or
+    compare nats per latent (``parts["per_dimension"]``).
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ geometry_metric = functools.partial(
 
 @dataclass(frozen=True)
 class Sampling:
-    """Where the decoder is looked at: so many latents of this prior (an array of Jacobians is where it is)."""
+    """Where the decoder is evaluated: at this many latents drawn from this prior; ignored for given Jacobians."""
 
     prior: Prior
     n_samples: int
@@ -139,9 +139,10 @@ def _rows_by_pattern(lost: NDArray[np.bool_]) -> Iterator[tuple[bytes, Rows]]:
 def _usable_samples(lost: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Samples with the columns that the decoder has, and which of those have the directions that most have.
 
-    Columns of ``lost`` are the latents (the output does not move) and, last, all together (the directions are dependent
-    to the last digit). What is lost at every sample (a dead latent) or at most of them (two equal latents) is the
-    decoder's own; what is lost elsewhere is rounding, and a single such sample would make an entropy minus infinity.
+    The columns of ``lost`` stand for the latents (true where a latent does not move the output), and the last column
+    for all latents together (true where their directions are linearly dependent to machine precision). A direction that
+    is lost at every sample (a dead latent) or at most samples (two equal latents) is a property of the decoder. A
+    direction that is lost elsewhere is a rounding error, and a single such sample would make an entropy minus infinity.
     """
     still, dependent = lost[:, :-1], lost[:, -1]
     dead = still.all(axis=0)
@@ -270,7 +271,7 @@ def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
 
 
 def saturation(evidence: Evidence, found: Geometry, directions: bool = False) -> tuple[Finding, ...]:
-    """What to know of latents that do not move the output, and of samples that were left out."""
+    """Caveats about latents that do not move the output, and about samples that were left out."""
     n_used, n_rows = int(found.used.sum()), len(found.used)
     counts = np.isneginf(found.log_lengths).sum(axis=0)
     caveats = [

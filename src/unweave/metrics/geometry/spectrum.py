@@ -18,7 +18,7 @@ from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, la
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Manifold entropies of a decoder's latents, with what follows from them; arrays are in the latents' own order.
+    """Manifold entropies of a decoder's latents, and derived quantities; arrays keep the order of the latents.
 
     ``order`` lists the latents from the most to the least important; ``cumulative`` is the joint entropy H(q_S) of the
     first 1, 2, ... latents in that order, so what they share is counted once; ``tangents`` (D x d) is the mean
@@ -43,7 +43,7 @@ class Spectrum:
         return self.entropies[self.order]
 
     def n_for(self, nats: float) -> int:
-        """How many latents, the most important first, keep so many nats: the size of a bottleneck (000, section 8).
+        """How many of the most important latents are needed to keep this many nats: a bottleneck size (000, section 8).
 
         >>> spectrum(np.diag([1.0, 4.0, 0.1])).n_for(4.0)
         2
@@ -62,7 +62,7 @@ class Spectrum:
 
     @property
     def effective_dimension(self) -> float:
-        """Alignment in one number, 1 to d: how many latents would share the variance exp(2 H) evenly.
+        """Effective number of latents, from 1 to d: how many would share the variance exp(2 H) evenly.
 
         >>> round(spectrum(np.eye(3)).effective_dimension, 6)
         3.0

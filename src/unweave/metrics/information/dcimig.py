@@ -1,8 +1,9 @@
-"""DCIMIG, or 3CharM: the gap of the best code for every factor.
+"""DCIMIG, also called 3CharM: the mutual information gap of the best code of every factor.
 
     DCIMIG = sum_j S_j / sum_j H(z_j),    S_j = max_i (I(c_i; z_j) - max_{k != j} I(c_i; z_k))
 
-over the codes c_i that tell most of factor z_j, with S_j = 0 where there are none (Sepliarskaia et al. 2019).
+over the codes c_i that carry more information about z_j than about any other factor, with S_j = 0 where there is no
+such code (Sepliarskaia et al. 2019).
 """
 
 from __future__ import annotations
@@ -39,10 +40,11 @@ def dcimig(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
 ) -> Score:
-    """Information that each factor's best pure code has of it and of no other, as a share of all factors' entropy.
+    """Gap in information between a code's main factor and the next one, for each factor's best code, over all entropy.
 
-    1 means that every factor has a code that tells it entirely and no other. Codes that are left over or unused cost
-    nothing, unlike in `mig_sup`; copies of a code cost nothing, unlike in `mig`. Noise gets about 0.
+    1 means that every factor has a code that determines it and carries no information about any other factor. Unused
+    codes do not lower the score, unlike that of `mig_sup`, and copies of a code do not lower it, unlike that of `mig`.
+    Random codes score about 0.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
     MIG = 1/d sum_j (I(c_i1; z_j) - I(c_i2; z_j)) / H(z_j)
 
-with i1 and i2 the codes that tell most and second most about factor z_j (Chen et al. 2018).
+with i1 and i2 the codes that have the largest and second largest mutual information with factor z_j (Chen et al. 2018).
 """
 
 from __future__ import annotations
@@ -45,17 +45,18 @@ def mig(
 ) -> Score:
     """Gap in mutual information between the two most informative codes of a factor, relative to its entropy; mean.
 
-    1 means that one code tells a factor and no other code tells anything of it. Noise gets about 0, a little more with
-    few rows. A perfect code scores below 1 at small n, because the histogram sees information in unrelated codes too
-    (about (bins - 1)^2 / 2n nats; ``Histogram(bias_correction='miller_madow')`` removes most of it).
+    1 means that one code determines each factor and no other code carries information about it. Random codes score
+    about 0, slightly more with few rows. Perfect codes score below 1 at small n, because the histogram estimate is
+    biased and finds information in unrelated codes too (about (bins - 1)^2 / 2n nats;
+    ``Histogram(bias_correction='miller_madow')`` removes most of it).
 
     Parameters
     ----------
     estimator : Histogram, NearestNeighbour or QuantisedPosterior
         Bins of equal mass by default. ``Histogram(20, 'equal_width')`` gives the numbers of disentanglement_lib;
-        `QuantisedPosterior` takes the whole posterior where the codes are one, not its means (`rmig`).
+        `QuantisedPosterior` uses the whole posterior instead of its means, where the codes are a posterior (`rmig`).
     normalise : {'factor_entropy', 'code_entropy'}
-        The published divisor, or that of libraries which divide each information by the entropy of the code.
+        The published divisor, or that of libraries which divide the mutual information by the entropy of the code.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Mutual information gap seen from the codes.
+"""Mutual information gap between factors, for every code.
 
     MIG-sup = 1/m sum_i (I(c_i; z_j1) / H(z_j1) - I(c_i; z_j2) / H(z_j2))
 
-with j1 and j2 the factors of which code c_i tells the largest and second largest share (Li et al. 2020). Where MIG asks
-whether a factor sits in one code, this asks whether a code holds one factor.
+with j1 and j2 the factors with the largest and second largest normalised mutual information with code c_i (Li et al.
+2020). MIG asks whether a factor is in one code only, and MIG-sup whether a code carries one factor only.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ def mig_sup(
 ) -> Score:
     """Gap in normalised mutual information between the two factors a code carries most about; mean over codes.
 
-    1 means that every code tells one factor and nothing of any other. Noise gets about 0, and so does a code that tells
-    two factors alike. Codes that never vary are left out. A perfect code scores below 1 at small n, because the
-    histogram sees information in unrelated factors too.
+    1 means that every code determines one factor and carries no information about any other. Random codes score about
+    0, and so does a code that carries the same amount about two factors. Codes that never vary are left out. Perfect
+    codes score below 1 at small n, because the histogram estimate is biased and finds information in unrelated factors
+    too.
 
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
         Bins of equal mass by default.
     normalise : {'factor_entropy', 'code_entropy'}
-        The published divisor, or that of libraries which divide each information by the entropy of the code
-        (with ``Histogram(10, 'equal_width')``).
+        The published divisor, or that of libraries which divide the mutual information by the entropy of the code (with
+        ``Histogram(10, 'equal_width')``).
 
     Examples
     --------

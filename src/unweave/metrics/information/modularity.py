@@ -2,7 +2,8 @@
 
     M = 1/m sum_i (1 - sum_{j != j*} I(c_i; z_j)^2 / (I(c_i; z_j*)^2 (d - 1)))
 
-with j* the factor that code c_i tells most of, and d the number of factors (Ridgeway and Mozer 2018).
+with j* the factor that has the largest mutual information with code c_i, and d the number of factors (Ridgeway and
+Mozer 2018).
 """
 
 from __future__ import annotations
@@ -40,11 +41,12 @@ def modularity(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
 ) -> Score:
-    """How far each code is from telling several factors, by squared information, averaged over codes.
+    """1 minus the squared information of a code about other factors, relative to its main factor; mean over codes.
 
-    1 means that every code tells of one factor only, however little; whether factors are told at all is not asked.
-    Noise gets far more than 0, the more so the more rows per bin: compare with the permutation null. Codes that tell
-    exactly nothing, such as constant ones, are left out. With one factor it is undefined (nan).
+    1 means that every code carries information about one factor only. The amount does not matter, so a high score does
+    not mean that the factors can be read from the codes. Random codes score far above 0, and higher with more rows per
+    bin: compare with the permutation null. Codes without any information, such as constant ones, are left out. With one
+    factor the score is undefined (nan).
 
     Parameters
     ----------

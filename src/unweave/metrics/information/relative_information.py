@@ -17,7 +17,7 @@ NO_CODE_VARIES = Finding("no_code_varies")
 
 
 def telling_codes(evidence: Evidence, shares: FloatArray) -> NDArray[np.bool_]:
-    """Codes that count: those that vary as points, and those whose posteriors tell something without varying so."""
+    """Codes that are used: those that vary as points, and those whose posteriors are informative in another way."""
     return live_points(evidence) | (shares > 0).any(axis=1)
 
 

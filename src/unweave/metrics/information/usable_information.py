@@ -34,7 +34,7 @@ def split(evidence: Evidence, estimator: JointInformation, seed: int) -> tuple[R
 def held_out_shares(
     evidence: Evidence, estimator: JointInformation, labelling: Information, seed: int
 ) -> tuple[FloatArray, tuple[Finding, ...]]:
-    """Share of every factor's entropy that all codes together tell; nan for factors that do not vary."""
+    """Share of every factor's entropy that all codes together explain; nan for factors that do not vary."""
     train, test, caveats = split(evidence, estimator, seed)
     share = own_or_default(JointInformation.share, estimator)
     shares = np.full(evidence.n_factors, np.nan)

@@ -1,1 +1,1 @@
-"""Metrics that ask what the codes do when a factor is moved or held."""
+"""Metrics that measure how the codes respond when a factor is changed or held fixed."""

@@ -3,7 +3,7 @@
     score = 1/B sum_b [f(1/L sum_l |c(x_l) - c(x'_l)|) = k_b]
 
 over batches b of L pairs (x_l, x'_l) that share factor k_b, with f a linear classifier learned from other batches
-(Higgins et al. 2017), rescaled so that guessing one of d factors gets 0.
+(Higgins et al. 2017), rescaled so that guessing one of d factors scores 0.
 """
 
 from __future__ import annotations
@@ -53,14 +53,15 @@ def beta_vae_score(
 ) -> Score:
     """How often a linear classifier of mean code differences names the factor that the pairs share.
 
-    1 means that sharing a factor leaves a mark on the differences that no other factor leaves; noise gets 0 on
-    average, within some hundredths at 200 rows. With a sampler in the evidence factors are really held; without one,
-    pairs of rows are picked that share the factor's level or bin, learning and testing on disjoint halves of the rows.
+    1 means that the classifier always recognises the shared factor from the code differences. Random codes score 0 on
+    average, within a few hundredths at 200 rows. With a sampler in the evidence, the factor is held fixed by
+    intervention. Without one, pairs of rows are chosen that share the factor's level or bin, and the classifier is
+    trained and tested on disjoint halves of the rows.
 
     Parameters
     ----------
     scale : {'ranks', 'values'}
-        Differences of ranks, which heavy tails cannot spoil, or of the codes as they are (published).
+        Differences of ranks, which are robust to heavy tails, or differences of the codes themselves (published).
     classifier : Logistic
         ``Logistic(strength=1, whiten=False)`` is that of disentanglement_lib.
     batch_size : int

@@ -1,7 +1,7 @@
 """Codes on a scale on which their spreads can be compared.
 
-Variances of heavy-tailed codes are those of a few rows: a batch without these looks as if nothing moved, whatever is
-held. Ranks are free of that, and of any rising or falling map of a code.
+A few rows determine the variance of a heavy-tailed code. A batch without these rows has a small variance, whichever
+factor is held. Ranks do not have this problem, and they do not change under monotone maps of a code.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
 
 
 def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
-    """Live codes on the scale of comparison: as they are, or their places between 0 and 1 among free codes."""
+    """Live codes on the scale of comparison: as they are, or their ranks, scaled to 0 to 1, among free codes."""
     return codes if scale == "values" else _ranked(codes, _ascending(evidence))
 
 

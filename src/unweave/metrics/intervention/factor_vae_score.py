@@ -1,9 +1,9 @@
-"""FactorVAE score: does the code that moves least name the factor that was held fixed?
+"""FactorVAE score: does the code with the smallest variance identify the factor that was held fixed?
 
     score = 1/B sum_b [v(argmin_i Var_b(c_i) / Var(c_i)) = k_b]
 
 over batches b in which factor k_b is held, with v the majority vote learned from other batches (Kim and Mnih 2018),
-rescaled so that guessing one of d factors gets 0.
+rescaled so that guessing one of d factors scores 0.
 """
 
 from __future__ import annotations
@@ -38,28 +38,30 @@ def factor_vae_score(
     rescale: bool = True,
     rng: Seed = 0,
 ) -> Score:
-    """How often the code that moves least while a factor is held names that factor, by a vote learned on other rows.
+    """Accuracy of a majority vote that predicts the fixed factor from the code with the smallest normalised variance.
 
-    1 means that holding a factor stills a code that no other factor stills; noise gets 0 on average, within some
-    hundredths at 200 rows. With a sampler in the evidence factors are really held; without one, rows are picked that
-    share the factor's level or bin, learning and testing on disjoint halves of the rows.
+    1 means that each factor, while it is held fixed, minimises the variance of a code of its own. Random codes (noise)
+    score 0 on average, within a few hundredths at 200 rows. With a sampler in the evidence, the factor is held fixed by
+    intervention. Without one, rows are chosen that share the factor's level or bin, and the vote is learned and tested
+    on disjoint halves of the rows.
 
     Parameters
     ----------
     scale : {'ranks', 'values'}
-        Variances of ranks, which heavy tails cannot spoil, or of the codes as they are (published).
+        Variances of ranks, which are robust to heavy tails, or variances of the codes themselves (published).
     bins : int
         Bins of equal mass for continuous and circular factors; discrete ones keep their levels.
     batch_size : int
         Rows in a batch.
     n_batches : int
-        Batches from each half of the rows, for each halving.
+        Number of batches from each half of the rows, for each split into halves.
     n_splits : int
-        Halvings of the rows; with a sampler there is one, of fresh draws.
+        Number of random splits of the rows into halves. With a sampler there is one, of fresh draws.
     rescale : bool
-        Whether guessing counts 0; False keeps the published accuracy, where it counts 1/d.
+        Whether to rescale the accuracy so that guessing scores 0. False gives the published accuracy, for which
+        guessing scores 1/d.
     rng : int or Generator
-        Decides halves and batches.
+        Seed of the splits and the batches.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Batches of codes whose rows share the values of some factors: drawn by the sampler, or picked among the rows.
 
 A sampler intervenes: it holds factors at a value and lets the others vary freely. Without one, rows are picked whose
-factors fall in the same level, or in the same bin of equal mass. That costs three things: what depends on a held factor
-stays with it (correlated factors pass for each other), a held factor still varies within its bin, and the rows are used
-again and again. Batches to learn from and batches to test on are therefore picked from disjoint halves of the rows.
+factors fall in the same level, or in the same bin of equal mass. This has three disadvantages: factors that correlate
+with a held factor are restricted with it, a held factor still varies within its bin, and rows are used repeatedly.
+Training and test batches are therefore drawn from disjoint halves of the rows.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def cells(
     binning: Binning = "equal_mass",
     fewest: int = FEWEST_ROWS,
 ) -> list[Rows]:
-    """Those of the rows that share the values or bins of the held factors, a cell each; tiny cells are left out."""
+    """Cells of rows that share the values or bins of the held factors; cells with too few rows are left out."""
     label = np.zeros(rows.size, dtype=np.intp)
     for j in held:
         labels = _labels(evidence, j, bins, binning, merge)[rows]
@@ -150,7 +150,7 @@ def _shared_out(total: int, sizes: list[int]) -> list[int]:
 
 
 def _dealt(cell: Rows, n_rows: int, batch_size: int, rng: np.random.Generator) -> Rows:
-    """So many rows of the cell: shuffled packs one after another, so that no row comes twice before all came once."""
+    """This many rows of the cell, from successive shuffles, so that no row repeats before all were used once."""
     usable = cell.size - cell.size % batch_size if cell.size >= batch_size else cell.size  # packs hold whole batches
     packs = rng.permuted(np.tile(cell, (-(-n_rows // usable), 1)), axis=1)[:, :usable]
     return packs.ravel()[:n_rows]

@@ -1,11 +1,11 @@
-"""Interventional robustness score: does a code stay put while its factor is held and the others move?
+"""Interventional robustness score: does a code stay constant while its factor is held fixed and the others vary?
 
     IRS = sum_i M_i max_j (1 - sum_v p_j(v) min(D_i(v; j), M_i) / M_i) / sum_i M_i
 
 with D_i(v; j) a high quantile of the distances of code i from its mean among the rows in which factor j has value v,
-p_j(v) their share, and M_i the same quantile among all rows (after Suter et al. 2019). Public code sets the quantile of
-D against the largest distance of all, and lets a rare value count as much as a common one: both lift the score of
-noise, and of heavy-tailed noise most.
+p_j(v) their share, and M_i the same quantile among all rows (after Suter et al. 2019). Public implementations divide
+the quantile D by the largest distance of all rows, and give rare values the same weight as common ones. Both raise the
+score of random codes, most of all if these have heavy tails.
 """
 
 from __future__ import annotations
@@ -58,12 +58,13 @@ def irs(
     scale: Scale = "values",
     rng: Seed = 0,
 ) -> Score:
-    """How little each code moves, at worst, while its best factor is held and all others vary.
+    """How little each code changes, in the worst case, while its best factor is held fixed and all others vary.
 
-    1 means that every code is a function of one factor. Without a sampler no code of a continuous factor gets there: b
-    bins leave about 1/b of movement, .95 for the factor itself where it is uniform, and tails leave more, .92 where it
-    is normal; bending it moves that again (.90 for E2 of the audit, .89 for its cube), unless ``scale='ranks'``. Noise
-    gets a few hundredths where values have hundreds of rows each, more with fewer. ``binning='equal_width',
+    1 means that every code is a function of one factor. Without a sampler, no code of a continuous factor reaches 1,
+    because the factor still varies within each of its b bins, which costs about 1/b. A code that equals its factor
+    scores .95 where the factor is uniform and .92 where it is normal, and a nonlinear function of the factor scores
+    slightly less (.90 for E2 of the audit, .89 for the cube), unless ``scale='ranks'``. Random codes score a few
+    hundredths where each value has hundreds of rows, and more with fewer rows. ``binning='equal_width',
     overall='largest', values='alike'`` gives the numbers of disentanglement_lib.
 
     Parameters
@@ -71,16 +72,16 @@ def irs(
     bins, binning : int and {'equal_mass', 'equal_width'}
         Bins for continuous and circular factors; discrete ones keep their levels.
     quantile : float
-        Which distance within a value counts; 1 is the largest.
+        Which quantile of the distances within a value is used; 1 is the largest distance.
     overall : {'quantile', 'largest'}
-        What distances are compared with: the same quantile among all rows, or the largest distance.
+        What these distances are divided by: the same quantile among all rows, or the largest distance.
     values : {'mass', 'alike'}
-        Whether a value counts by its share of rows, or like every other.
+        Whether values are weighted by their share of the rows, or equally.
     scale : {'values', 'ranks'}
-        Codes as they are, which weigh by their overall distance, or their ranks, which weigh alike and have no tails,
-        but also no gaps: K clean clusters get 1 - 1/K.
+        The codes themselves, weighted by their overall distance, or their ranks, which have equal weights and no heavy
+        tails. Ranks also remove the gaps between clusters: K clearly separated clusters score 1 - 1/K.
     rng : int or Generator
-        Decides the draws of a sampler; nothing else is random.
+        Seed of the draws of a sampler. Nothing else is random.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Relevance-FactorVAE score: does the code that moves most name the one factor that was left free?
+"""Relevance-FactorVAE score: does the code with the largest variance identify the one factor that varies?
 
     score = 1/B sum_b [v(argmax_i Var_b(c_i) / Var(c_i)) = k_b]
 
 over batches b in which all factors but k_b are held, with v the majority vote learned from other batches (Kim, Wang,
-Sahu and Pavlovic 2019), rescaled so that guessing one of d factors gets 0.
+Sahu and Pavlovic 2019), rescaled so that guessing one of d factors scores 0.
 """
 
 from __future__ import annotations
@@ -43,19 +43,20 @@ def relevance_factor_vae_score(
     rescale: bool = True,
     rng: Seed = 0,
 ) -> Score:
-    """How often the code that moves most while all factors but one are held names the free one.
+    """Accuracy of a majority vote that predicts the only varying factor from the code with the largest variance.
 
-    1 means that every factor moves one code, more than it moves any other; noise gets 0 on average. Codes that follow
-    no factor move all the time and spoil it. With a sampler in the evidence factors are really held; without one, rows
-    are picked that agree in all other factors, coarsely, learning and testing on disjoint halves of the rows.
+    1 means that each factor, while all others are held fixed, maximises the variance of a code of its own. Random codes
+    score 0 on average. Codes that depend on no factor always vary and lower the score. With a sampler in the evidence,
+    factors are held fixed by intervention. Without one, rows are chosen that agree approximately in all other factors,
+    and the vote is learned and tested on disjoint halves of the rows.
 
     Parameters
     ----------
     scale : {'ranks', 'values'}
-        Variances of ranks, which heavy tails cannot spoil, or of the codes as they are (published).
+        Variances of ranks, which are robust to heavy tails, or variances of the codes themselves (published).
     bins : int, optional
-        Bins of equal mass for all but categorical factors; by default as many as leave 16 rows in a cell, from 2 to
-        10.
+        Number of bins of equal mass for all but categorical factors. By default it is chosen, between 2 and 10, such
+        that cells have 16 rows.
     batch_size, n_batches, n_splits, rescale, rng
         As in `factor_vae_score`.
 

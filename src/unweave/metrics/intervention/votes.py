@@ -1,4 +1,4 @@
-"""Votes of the code that moves least, or most, for the factor that was held, or free; scored by majority."""
+"""Majority votes: the code with the smallest (or largest) variance predicts the factor that was held (or free)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, seed: int
 
 
 def _majority_accuracy(learned: FloatArray, tested: FloatArray) -> FloatArray:
-    """Share of right votes for every factor; a code that never won before has nothing to say and is wrong."""
+    """Accuracy for every factor; the vote of a code that never won in training counts as wrong."""
     answer = np.where(learned.any(axis=1), learned.argmax(axis=1), -1)
     right = tested * (answer[:, None] == np.arange(tested.shape[1]))
     return np.asarray(right.sum(axis=0) / tested.sum(axis=0))

@@ -1,4 +1,4 @@
-"""Cross-fitting of a matching: chosen with its signs on training rows, scored on the others."""
+"""Cross-fitting of a matching: the matching and its signs are chosen on training rows and scored on the others."""
 
 from __future__ import annotations
 

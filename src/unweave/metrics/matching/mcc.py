@@ -55,8 +55,9 @@ def mcc(
 ) -> Score:
     """Mean correlation of the best one-to-one matching of codes and factors.
 
-    1 means that every matched factor is a rescaled code (a monotone function of one for ``'spearman'``, any smooth
-    function for ``'rdc'``). Noise gets about sqrt(2 log m / n), never 0; with ``cross_fit`` it gets 0 on average.
+    1 means that every matched factor is a rescaled code (a monotone function of a code for ``'spearman'``, any smooth
+    function of a code for ``'rdc'``). Random codes score about sqrt(2 log m / n), which is above 0; with ``cross_fit``
+    they score 0 on average.
 
     Parameters
     ----------
@@ -64,11 +65,13 @@ def mcc(
         Linear, of ranks, or the randomised dependence coefficient. A circular factor is compared through its cosine
         and sine, a categorical one through its levels (multiple correlation). Any `Correlation` may be passed.
     normalise : {'matched', 'coverage'}
-        Average over the matched pairs, so that factors without a code are free, or over all factors.
+        Average over the matched pairs, so that factors without a code do not lower the score, or average over all
+        factors.
     cross_fit : bool
-        Choose matching and signs on four fifths of the rows and score the fifth, in turn.
+        Whether to choose the matching and the signs on four fifths of the rows and to score them on the remaining
+        fifth, for each fifth in turn.
     rng : int or Generator
-        Decides the folds of ``cross_fit``; nothing else is random.
+        Seed of the folds of ``cross_fit``. Nothing else is random.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The two codes that tell most of every factor: shared by RMIG and JEMMIG."""
+"""The two most informative codes of every factor, for RMIG and JEMMIG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What metrics of posteriors share: which codes count, the sizes of the grid, and what lies outside it."""
+"""Shared by metrics of posteriors: which codes are used, the sizes of the grid, and the mass outside it."""
 
 from __future__ import annotations
 

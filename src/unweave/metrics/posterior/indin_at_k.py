@@ -27,16 +27,17 @@ def indin_at_k(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Information of the samples less what is shared with other codes, as a share of the entropy, mean of the best k.
+    """Information of a code about the samples minus what it shares with other codes, over its entropy; best k codes.
 
-    Equal to `sepin_at_k` for encoders whose codes are independent given the sample, and lower for others.
+    A high score means that at least k codes are informative and independent of the others. It equals `sepin_at_k` for
+    encoders whose codes are independent given the sample, and is lower for other encoders.
 
     Parameters
     ----------
     k : int
-        How many codes count; all where there are fewer.
+        Number of codes to average over; all codes where there are fewer.
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
         Divide by the entropy of each code on ``grid``; otherwise nats.
     grid : QuantisedPosterior

@@ -1,4 +1,4 @@
-"""Informativeness: how much do codes tell of the samples?
+"""Informativeness: how much information do codes carry about the samples?
 
     I(x, z_i) = H(z_i) - H(z_i | x) = E log q(z_i | x) / q(z_i)
 
@@ -52,16 +52,16 @@ def informativeness(
     normalise: bool = True,
     sampling: MixtureSampling = SAMPLING,
 ) -> Score:
-    """Information that a code carries of the samples, as a share of the grid's largest entropy, averaged over codes.
+    """Mutual information of a code and the samples, relative to the largest entropy of the grid; mean over codes.
 
-    1 means that every sample has a bin of its own in every code. A code whose posterior is the same for every sample
-    gets 0 and, if it is exactly the same, is left out. It looks at no factor: codes that mix everything are informative
-    too.
+    1 means that every sample has a bin of its own in every code. A code whose posterior is nearly the same for every
+    sample scores 0, and a code whose posterior is exactly the same is left out. The score does not use factors: codes
+    that mix all factors are informative too.
 
     Parameters
     ----------
     of : {'codes', 'all'}
-        The mean of I(x, z_i) over codes, or I(x, z) of all codes together, which only sampling can give.
+        The mean of I(x, z_i) over codes, or I(x, z) of all codes together, which is estimated by sampling.
     estimator : QuantisedPosterior or MixtureSampling
         100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
         the numbers of the published code.

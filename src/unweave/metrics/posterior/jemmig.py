@@ -2,8 +2,8 @@
 
     JEMMIG(y_k) = H(z_i1, y_k) - I(z_i1, y_k) + I(z_i2, y_k)
 
-with i1 and i2 the codes that tell most and second most about y_k (001, section 3.3). Divided by H(y_k) + log #bins,
-which bounds it (001, Eq 15), and averaged over factors.
+with i1 and i2 the codes that have the largest and second largest mutual information with y_k (001, section 3.3). It is
+divided by its upper bound H(y_k) + log #bins (001, Eq 15), and averaged over factors.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ def jemmig(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """What the best code of a factor holds beyond it, and what another code knows of it too, averaged over factors.
+    """Joint entropy of a factor and its best code minus their gap in mutual information, normalised; mean over factors.
 
-    0 means that one code and a factor determine each other, and no other code tells anything of it. Unlike `rmig` it
-    also counts what the best code tells besides the factor. Lower is better; noise gets what its own entropy gives, .8
-    and more for codes that fill the grid. Scores with different bins or ranges cannot be compared.
+    0 means that one code and a factor determine each other, and that no other code carries information about the
+    factor. Unlike `rmig`, the score also penalises information in the best code that is not about the factor. Lower is
+    better. The score of random codes depends on their entropy: it is .8 or more for codes that fill the grid. Scores
+    with different bins or ranges cannot be compared.
 
     Parameters
     ----------

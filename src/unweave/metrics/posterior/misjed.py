@@ -3,7 +3,7 @@
     MISJED(z_i, z_j) = H(z_i) + H(z_j) - H(mean_i, mean_j)
 
 with the entropies of the codes from their posteriors on a grid, and the joint entropy from the means alone, on the same
-grid (001, Eq 7). Small only where two codes are independent and informative; divided by 2 log #bins.
+grid (001, Eq 7). It is small only where two codes are both independent and informative. It is divided by 2 log #bins.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from unweave.score import Score
     version=3,
 )
 def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalise: bool = True) -> Score:
-    """Entropies of two codes less the joint entropy of their means, as a share of its largest value, averaged.
+    """Entropies of two codes minus the joint entropy of their means, relative to its maximum; mean over pairs.
 
-    0 means that codes are independent and the posteriors narrow; two informative codes score lower than an informative
-    and a noisy one, and these lower than two noisy ones. It is not a mutual information, and with means spread evenly
-    over the grid it falls below 0 by less than .01. Lower is better.
+    0 means that codes are independent and their posteriors narrow. Lower is better: two informative codes score lower
+    than an informative and a noisy one, and these score lower than two noisy ones. The score is not a mutual
+    information, and it can be negative, by less than .01, where the means are spread evenly over the grid.
 
     Parameters
     ----------
     estimator : QuantisedPosterior
-        100 bins over the range of every code by default, here raised to 101: with an even number an edge lies at the
-        mean of every code, which divides the means of a noisy code between two bins.
+        By default 100 bins over the range of every code, which this metric raises to 101: with an even number of bins,
+        an edge lies at the mean of every code and divides the means of a noisy code between two bins.
         ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives the numbers of the published code.
     normalise : bool
         Divide by 2 log #bins; otherwise nats.

@@ -2,8 +2,8 @@
 
     RMIG(y_k) = I(z_i1, y_k) - I(z_i2, y_k)
 
-with i1 and i2 the codes that tell most and second most about y_k, and I taken over the whole posterior and p(y | x),
-not over points (001, Eq 10). Divided by H(y_k) and averaged over factors.
+with i1 and i2 the codes that have the largest and second largest mutual information with y_k. The mutual information is
+that of the whole posterior and p(y | x), not of points (001, Eq 10). It is divided by H(y_k) and averaged over factors.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ from unweave.score import Score
 def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalise: bool = True) -> Score:
     """Gap in mutual information between the two codes whose posteriors carry most about a factor, normalised; mean.
 
-    1 means that one code tells a factor, its posterior included, and no other code tells anything of it. A wide
-    posterior costs: `mig` of the means of the same model is higher. Noise gets about 0.
+    1 means that samples from one code's posterior determine each factor, and that no other code carries information
+    about it. A wide posterior lowers the score, so that `mig` of the posterior means is higher for the same model.
+    Random codes score about 0.
 
     Parameters
     ----------

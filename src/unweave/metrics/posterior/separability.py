@@ -1,4 +1,4 @@
-"""Separability: how much does a code share with all others?
+"""Separability: how much information does a code share with all others?
 
     I(z_i, z_not_i) = I(x, z_i) + I(x, z_not_i) - I(x, z) + I(z_i, z_not_i | x)
 
@@ -65,16 +65,17 @@ def separability(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Information that a code shares with all other codes, as a share of its entropy on a grid, averaged over codes.
+    """Mutual information of a code and all other codes, relative to its entropy on a grid; mean over codes.
 
-    0 means that every code is independent of all others, which noise is too: read it beside `informativeness`, or use
-    `wsepin`, which weighs both. Lower is better. It is undefined where all codes together tell every sample from every
-    other: then I(x, z) is log N, however much more the codes carry, and what codes share cannot be estimated.
+    0 means that every code is independent of all others. Lower is better, but random codes score 0 too: read the score
+    beside `informativeness`, or use `wsepin`, which combines both. The score is undefined where all codes together
+    identify every sample. I(x, z) is then log N, however much more the codes carry, and the information that codes
+    share cannot be estimated.
 
     Parameters
     ----------
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
         Divide by the entropy of each code on ``grid``; otherwise nats.
     grid : QuantisedPosterior

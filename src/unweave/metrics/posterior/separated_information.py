@@ -1,4 +1,4 @@
-"""What a code tells of the samples and no other code tells: shared by SEPIN, INDIN and their weighted means.
+"""Information about the samples that only one code carries, for SEPIN, INDIN and their weighted means.
 
     I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i)                                             (001, Eq 8)
     I(x, z_i) - I(z_i, z_not_i) = I(x, z_i | z_not_i) - I(z_i, z_not_i | x)                   (001, Eq 9)
@@ -59,7 +59,7 @@ separated_metric = functools.partial(
 def best_k(
     evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
-    """Mean over the k codes that have most of this part."""
+    """Mean over the k codes with the largest values."""
     few = (Finding("fewer_codes_than_k", n_codes=evidence.n_codes, k=k),) if k > evidence.n_codes else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last
@@ -77,7 +77,7 @@ def best_k(
 def weighted(
     evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
-    """Mean over codes, each weighted by I(x, z_i); noisy codes do not count."""
+    """Mean over codes, weighted by I(x, z_i), so that codes without information have no weight."""
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     told = sampled.ratios[:, : evidence.n_codes]
     information = np.maximum(sampled.mean(told), 0.0)

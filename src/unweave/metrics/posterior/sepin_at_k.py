@@ -26,17 +26,17 @@ def sepin_at_k(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Information of the samples that one code alone carries, as a share of its entropy, mean of the best k codes.
+    """Information about the samples that only one code carries, relative to its entropy; mean of the best k codes.
 
-    High means that at least k codes carry information that no other code repeats. Spare codes that are noise change
-    nothing, as long as k codes are informative.
+    A high score means that at least k codes carry information that no other code repeats. Additional codes that are
+    noise do not change the score, as long as k codes are informative.
 
     Parameters
     ----------
     k : int
-        How many codes count; all where there are fewer.
+        Number of codes to average over; all codes where there are fewer.
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
         Divide by the entropy of each code on ``grid``; otherwise nats.
     grid : QuantisedPosterior

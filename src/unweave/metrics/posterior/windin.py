@@ -25,15 +25,16 @@ def windin(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Information of the samples less what is shared with other codes, as a share of the entropy, weighted by code.
+    """Information of a code about the samples minus what it shares with other codes, over its entropy; weighted mean.
 
-    Equal to `wsepin` for encoders whose codes are independent given the sample, and lower for others, down to below 0:
-    correlation within the posterior counts against a code here.
+    A high score means that informative codes are independent of each other; codes are weighted by the information that
+    they carry. The score equals `wsepin` for encoders whose codes are independent given the sample. For other encoders
+    it is lower and may be negative, because correlation within the posterior lowers it.
 
     Parameters
     ----------
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
         Divide by the entropy of each code on ``grid``; otherwise nats.
     grid : QuantisedPosterior

@@ -24,16 +24,17 @@ def wsepin(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Information of the samples that one code alone carries, as a share of its entropy, weighted by what it carries.
+    """Information about the samples that only one code carries, relative to its entropy; weighted mean over codes.
 
-    High means that informative codes do not repeat each other; spare codes that are noise change nothing. For an
-    encoder whose codes are independent given the sample it is the weighted mean of informativeness less separability.
-    It looks at no factor: what is separated need not be what a person would name.
+    A high score means that informative codes do not repeat each other. Codes are weighted by the information that they
+    carry, so that additional codes that are noise do not change the score. For an encoder whose codes are independent
+    given the sample, it is the weighted mean of informativeness minus separability. The score does not use factors: the
+    codes may be separate without corresponding to factors that a person would name.
 
     Parameters
     ----------
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
         Divide by the entropy of each code on ``grid``; otherwise nats.
     grid : QuantisedPosterior

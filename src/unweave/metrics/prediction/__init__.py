@@ -1,1 +1,1 @@
-"""Metrics that read factors from codes with a probe."""
+"""Metrics that predict factors from codes with a probe."""

@@ -1,10 +1,10 @@
-"""Explicitness score: how well every value of a factor can be told from the rest.
+"""Explicitness score: how well a classifier distinguishes every value of a factor from its other values.
 
     E = 1/d sum_j 1/K_j sum_k (2 AUC_jk - 1)
 
 with AUC_jk the area under the ROC curve, on held-out rows, of a logistic probe's score for value k of factor j against
-all its other values (Ridgeway and Mozer 2018, who fit one linear model per value; a value between two others, as in an
-ordered factor, is then out of reach, so that the probe here is one softmax over all values).
+all its other values (Ridgeway and Mozer 2018). The authors fit one linear model per value, which cannot separate the
+middle values of an ordered factor. The probe here is therefore one softmax regression over all values.
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ def explicitness(
     max_rows: Several = MOST_ROWS,
     rng: Seed = 0,
 ) -> Score:
-    """How well a logistic probe tells each value of each factor from its other values, on held-out rows, averaged.
+    """Held-out AUC of a logistic probe for each value of each factor against its other values, rescaled; mean.
 
-    1 means that the probe ranks every held-out row of a value above all others; noise gets 0, a little above or below
-    before clipping. Values weigh alike, however rare; one that has no row on either side of the split is left out.
+    1 means that the probe ranks every held-out row with a value above all other rows. Random codes score 0, slightly
+    above or below before clipping. All values have the same weight, however rare they are. A value that is missing in
+    the training rows or in the held-out rows is left out.
 
     Parameters
     ----------
@@ -58,11 +59,11 @@ def explicitness(
     bins : int
         Bins of equal mass for continuous and circular factors; discrete ones keep their levels.
     test_share : float
-        Share of rows kept from the probe; 0 scores the rows it was fitted on, as several libraries do.
+        Share of held-out rows; 0 scores the training rows, as several libraries do.
     max_rows : int
-        Above so many rows, a random part of that size is used, with a caveat.
+        If there are more rows than this, a random subset of this size is used, with a caveat.
     rng : int or Generator
-        Decides the split and the rows used.
+        Seed of the split and of that subset.
 
     Examples
     --------

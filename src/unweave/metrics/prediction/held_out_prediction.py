@@ -21,9 +21,9 @@ ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direc
 def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> FloatArray:
     """R2 of every factor on rows the probe did not see: 1 - squared errors / squared deviations from the training mean.
 
-    Predictions stay near the range of the training targets, unless these are predicted next to exactly: one code with a
-    heavy tail would otherwise decide the score. The codes are left as they are, because a limit on them would hold for
-    one basis of the codes only. Constant factors get nan.
+    Predictions are clipped near the range of the training targets, unless the training targets are predicted almost
+    exactly. Otherwise one code with a heavy tail could dominate the score. The codes themselves are not clipped,
+    because the score would then depend on their basis. Constant factors are nan.
     """
     used = np.flatnonzero(varying(evidence)).tolist()
     columns = [target_columns(evidence, j) for j in used]
@@ -64,8 +64,9 @@ def _beyond(targets: FloatArray, predicted: FloatArray) -> FloatArray:
 def _near(targets: FloatArray, predicted: FloatArray, on_training: FloatArray) -> FloatArray:
     """Predictions held near the range of the training targets; absurd ones become the training mean.
 
-    The better the training rows are predicted, the further beyond may others lie: of a heavy-tailed target a few rows
-    are larger than all others, and a reader that errs nowhere is to be believed there as well.
+    The better the training rows are predicted, the further beyond their range a prediction may lie. A heavy-tailed
+    target has a few rows that are larger than all others, and a probe without errors elsewhere can be trusted there
+    too.
     """
     variance = np.maximum(targets.var(axis=0), np.finfo(np.float64).tiny)
     left = np.square(targets - on_training).mean(axis=0) / variance

@@ -38,21 +38,21 @@ def r2(
     n_folds: Several = 5,
     rng: Seed = 0,
 ) -> Score:
-    """How much of the factors' variance a probe predicts from all codes together, on rows it has not seen.
+    """Share of the factors' variance that a probe predicts from all codes together on held-out rows; mean over factors.
 
-    1 means that every factor is a linear function of the codes (for the default probe); noise gets 0, a little below
-    before clipping. It does not see entanglement.
+    1 means that every factor is a linear function of the codes (for the default probe). Random codes score 0, slightly
+    below 0 before clipping. The score does not measure entanglement: codes that mix all factors linearly also score 1.
 
     Parameters
     ----------
     probe : Probe
-        Linear by default: intercept, and a ridge penalty chosen on the training rows. With at least five training
-        rows per code it weighs on all directions of the codes alike, so that invertible linear maps of the codes
-        change nothing; with fewer it weighs on the standardised codes.
+        Linear by default, with an intercept and a ridge penalty chosen on the training rows. With at least five
+        training rows per code, the penalty is the same for all directions of the codes, so that invertible linear maps
+        of the codes do not change the score. With fewer rows, it applies to the standardised codes.
     n_folds : int
-        Every row is predicted once by a probe fitted on the other folds.
+        Number of folds. Every row is predicted once, by a probe fitted on the other folds.
     rng : int or Generator
-        Decides the folds.
+        Seed of the folds.
 
     Examples
     --------

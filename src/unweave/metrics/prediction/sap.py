@@ -4,7 +4,7 @@
 
 with S_ij how well code i alone predicts factor j, and i1 and i2 the codes that predict it best and second best. For
 numbers S_ij is the squared correlation; for categories it is the balanced accuracy of a classifier (Kumar et al. 2018),
-here rescaled so that guessing gets 0: (accuracy - 1/K) / (1 - 1/K) for K categories.
+here rescaled so that guessing scores 0: (accuracy - 1/K) / (1 - 1/K) for K categories.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ def sap(
     n_folds: Several = 5,
     rng: Seed = 0,
 ) -> Score:
-    """Gap between the two codes that alone predict a factor best, averaged over factors.
+    """Difference between the prediction scores of the two single codes that predict a factor best; mean over factors.
 
-    1 means that one code predicts a factor perfectly and no other code predicts anything of it. Noise gets about 0
-    (some thousandths at 200 rows). A circular factor is compared through its cosine and sine.
+    1 means that one code predicts each factor perfectly and no other code predicts it at all. Random codes score about
+    0 (some thousandths at 200 rows). A circular factor is compared through its cosine and sine.
 
     Parameters
     ----------
     classify : {'categorical', 'discrete', 'none'}
-        Which factors are scored by classification, on held-out rows: categorical ones, ordinal ones as well, or none
-        (categories then count by the share of a code's variance that lies between them).
+        Which factors are scored by classification on held-out rows: categorical ones, categorical and ordinal ones, or
+        none. With 'none', a categorical factor is scored by the share of a code's variance between its categories.
     classifier : Neighbourhood or LinearSvm
-        The published support vector machine is one threshold per category, and scores clean codes near 0.
+        The published support vector machine has one threshold per category, so that even perfect codes score near 0.
     rescale : bool
-        Whether guessing a category counts 0; False keeps the published accuracy, in which a perfect code gets
-        1 - 1/K.
+        Whether to rescale the accuracy so that guessing a category scores 0. False gives the published accuracy, with
+        which a perfect code scores 1 - 1/K.
     n_folds : int
-        Every row is classified once, by a classifier of the other folds.
+        Number of folds. Every row is classified once, by a classifier fitted on the other folds.
     rng : int or Generator
-        Decides the folds; without classification nothing is random.
+        Seed of the folds. Without classification nothing is random.
 
     Examples
     --------

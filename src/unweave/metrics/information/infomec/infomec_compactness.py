@@ -36,10 +36,11 @@ from unweave.score import Score
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
 ) -> Score:
-    """Share of what all codes tell of a factor that one of them tells, averaged over factors.
+    """Largest share of the information that all codes carry about a factor in one code, rescaled; mean over factors.
 
-    1 means that every factor sits in one code, and 0 that all codes tell it alike. Noise gets well above 0, since the
-    share is then one of noise: compare with the permutation null. With one code it is undefined (nan).
+    1 means that only one code carries information about each factor, and 0 that all codes carry the same amount. Random
+    codes score well above 0, because the score is then a ratio of estimation errors: compare it with the permutation
+    null. With one code it is undefined (nan).
 
     Parameters
     ----------
@@ -47,7 +48,8 @@ def infomec_compactness(
         Ten neighbours in the ranks of the codes by default, so that strictly monotone maps of a code change nothing.
         ``NearestNeighbour(10, factor_binning='equal_width')`` gives the published numbers.
     activity : {'varies', 'range'}
-        Which codes count: all that vary, or as published those wider than a twentieth of the widest.
+        Which codes are used: all that vary, or, as published, those whose range is above a twentieth of the largest
+        range.
 
     Examples
     --------

@@ -39,16 +39,18 @@ def infomec_explicitness(
 ) -> Score:
     """Share of a factor's entropy that a linear classifier on all codes saves on held-out rows, averaged over factors.
 
-    1 means that every factor can be read off by linear logits, mixed codes included; always predicting the training
-    frequencies gets exactly 0, and so does noise (a little below before clipping). A continuous or circular factor is
-    cut into classes of equal mass at edges of the training rows; its rows at the edges are what a perfect code of few
-    rows loses (about 0.01 at 5,000 rows).
+    1 means that a linear classifier predicts every factor from the codes, which it may also do from mixed codes. A
+    classifier that always predicts the training frequencies scores exactly 0, and so do random codes (slightly below 0
+    before clipping). A continuous or circular factor is cut into classes of equal mass, with bin edges from the
+    training rows. Rows near these edges are misclassified even for a perfect code, which costs about 0.01 at 5,000
+    rows.
 
     Parameters
     ----------
     estimator : UsableInformation or any JointInformation
-        The classifier, its split, and how many rows it takes. With more than 400 weights (20 codes and 20 classes) its
-        logits are linear in ten combinations of the codes only. The published score is of the rows of the fit.
+        The classifier, its train and test split, and the number of rows used. With more than 400 weights (20 codes and
+        20 classes) its logits are linear in ten combinations of the codes only. The published score is computed on the
+        training rows.
     bins : int
         Classes of a continuous or circular factor; others keep their levels.
     rng : int or Generator

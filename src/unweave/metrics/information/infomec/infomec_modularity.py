@@ -39,11 +39,11 @@ from unweave.score import Score
 def infomec_modularity(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
 ) -> Score:
-    """Share of what a code tells of all factors that is about one of them, averaged over codes.
+    """Largest share of a code's information about all factors that concerns one factor, rescaled; mean over codes.
 
-    1 means that every code tells of one factor only, and 0 that codes tell of all factors alike. Noise gets about 0.3
-    to 0.7 whatever n is, since the share is then one of noise: compare with the permutation null. With one factor it
-    is undefined (nan).
+    1 means that every code carries information about one factor only, and 0 that codes carry the same amount about all
+    factors. Random codes score about 0.3 to 0.7 for any n, because the score is then a ratio of estimation errors:
+    compare it with the permutation null. With one factor it is undefined (nan).
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ def infomec_modularity(
         Ten neighbours in the ranks of the codes by default, so that strictly monotone maps of a code change nothing.
         ``NearestNeighbour(10, factor_binning='equal_width')`` gives the published numbers.
     activity : {'varies', 'range'}
-        Which codes count: all that vary, or as published those wider than a twentieth of the widest, so that one
-        heavy-tailed code silences all others.
+        Which codes are used: all that vary, or, as published, those whose range is above a twentieth of the largest
+        range, so that one heavy-tailed code can exclude all others.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def active_codes(evidence: Evidence, activity: Activity, nmi: FloatArray) -> NDA
 
 
 def concentration(shares: FloatArray) -> FloatArray:
-    """Largest share of every row over their sum, moved so that an even row gets 0 and a single entry 1.
+    """Largest entry of every row relative to its sum, rescaled so that a uniform row scores 0 and a single entry 1.
 
     >>> concentration(np.array([[1.0, 1.0], [0.0, 3.0]])).tolist()
     [0.0, 1.0]

@@ -1,4 +1,4 @@
-"""What a unit tells beyond its own factor: I(Z_j; other factors | Y_i) and I(Z_j; nuisances | Y_i)."""
+"""Information of a unit beyond its own factor: I(Z_j; other factors | Y_i) and I(Z_j; nuisances | Y_i)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from unweave.score import Score
 
 @dataclass(frozen=True)
 class Beyond:
-    """Per unit: the factor it tells most of, what it tells of other things once that is known, and what it holds."""
+    """Per unit: its main factor, its information about other variables given that factor, and its total information."""
 
     factor: NDArray[np.intp]
     information: FloatArray
@@ -46,7 +46,7 @@ def told_beyond(
     most_units: int,
     seed: int,
 ) -> Beyond:
-    """For every unit, or for ``most_units`` of them drawn at random, what it tells beyond its factor."""
+    """Information beyond the main factor, for every unit or for ``most_units`` of them drawn at random."""
     held = held_information(evidence, estimator, joint, seed)
     own = np.nanargmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, caveats = split(evidence, joint, seed)

@@ -38,15 +38,16 @@ def explicitness_ratio(
 ) -> Score:
     """Information that all codes together carry about a factor, relative to its entropy; mean over factors.
 
-    1 means that the codes leave nothing of the factors untold, mixed or not. Noise gets 0.
+    1 means that all codes together determine every factor, whether they mix factors or not. Random codes score 0.
 
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
         Labels of the factors.
     joint : UsableInformation or NearestNeighbour
-        What codes together tell of a factor: on held-out rows by a linear classifier, by default. ``boosted_trees`` see
-        codes that only tell something together; neighbours fall short beyond three or four codes.
+        Estimator of the information that all codes together carry about a factor: by default a linear classifier on
+        held-out rows. ``boosted_trees`` also find factors that depend on several codes jointly. Nearest-neighbour
+        estimates are too low with more than three or four codes.
     rng : int or Generator
         Decides the split.
 

@@ -1,4 +1,4 @@
-"""What all codes together tell of a factor, and what the best unit tells alone."""
+"""Information that all codes together carry about a factor, and that its best unit carries alone."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Together:
 def told_together(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> Together:
     """Both informations from the multivariate estimator, so that their difference means something.
 
-    All codes tell no less than one of them; where a classifier of many codes and few rows does worse than one of a
-    single unit, the latter stands for both.
+    All codes together carry at least as much information as one of them. Where a classifier with many codes and few
+    rows is worse than a classifier with a single unit, the latter estimate is used for both.
     """
     train, test, caveats = split(evidence, joint, seed)
     best = np.argmax(unit_information_matrix(evidence, estimator, joint, seed), axis=0)

@@ -50,20 +50,20 @@ def minimality(
 ) -> Score:
     """Mutual information of a code and its best factor, relative to the code's entropy; mean over codes.
 
-    1 means that every code is a function of one factor, and nothing else reaches it: no other factor, no nuisance.
-    Noise gets about 0, more with few rows. How much a code holds depends on its resolution: bins of equal width on the
-    code's own scale by default, so that small noise on a discrete code costs little. With bins of equal mass, which see
-    ranks alone, any noise at all on K equal classes costs the same, 1 - log K / log bins. `sufficiency` uses bins of
-    equal mass, and says so where that matters.
+    1 means that every code is a function of one factor and of nothing else: no other factor and no nuisance. Random
+    codes score about 0, more with few rows. The entropy of a code depends on how it is binned. The default is bins of
+    equal width on the code's own scale, so that a little noise on a discrete code costs little. Bins of equal mass
+    depend on ranks alone, and with them any amount of noise on K equal classes costs the same, 1 - log K / log bins.
+    `sufficiency` uses bins of equal mass, and a note says so where this matters.
 
     Parameters
     ----------
     estimator : Histogram
         ``Histogram(15, 'equal_width')`` gives the numbers of 004's code, and 20 bins those of its text.
     joint : UsableInformation or NearestNeighbour
-        For code groups: what a group tells, with X all factors and nuisances together, by the chain rule.
+        For code groups: estimator of the information of a group, by the chain rule over all factors and nuisances.
     rng : int or Generator
-        Decides the split where groups are scored by usable information.
+        Seed of the split where groups are scored by usable information.
 
     Examples
     --------

@@ -2,8 +2,9 @@
 
     n = 1/m sum_j n_ij,    n_ij = 1 - I(Z_j; N | Y_i) / I(Z_j; X)    (004, eq. 2)
 
-with N the nuisances and Y_i the factor that code Z_j tells most of. 004 states when the property holds; the share that
-is lost has the divisor of minimality (eq. 5), so that m_ij <= n_ij, which is theorem 1 in numbers.
+with N the nuisances and Y_i the factor about which code Z_j carries the most information. 004 only defines when the
+property holds. The degree of violation is divided here as in minimality (eq. 5), so that m_ij <= n_ij, the quantitative
+form of theorem 1.
 """
 
 from __future__ import annotations
@@ -39,18 +40,19 @@ def nuisances_invariance(
 ) -> Score:
     """1 minus the information a code has about nuisances given its factor, relative to its entropy; mean over codes.
 
-    1 means that given its factor, no code says anything of the nuisances. A code of pure noise gets 1 too.
+    1 means that given its main factor, no code carries information about the nuisances. Noise scores 1 too.
 
     Parameters
     ----------
     estimator : Histogram
-        Labels of the codes, and the factor each tells most of.
+        Bins the codes, and finds the main factor of each.
     joint : UsableInformation or NearestNeighbour
-        What a factor and the nuisances together say of a code: on held-out rows by a linear classifier, by default.
+        Estimator of the information that a factor and the nuisances together carry about a code: by default a linear
+        classifier on held-out rows.
     most_units : int
-        Of more codes than this, as many are drawn at random, with a caveat.
+        If there are more codes than this, a random subset of this size is scored, with a caveat.
     rng : int or Generator
-        Decides the split and that draw.
+        Seed of the split and of that subset.
 
     Examples
     --------

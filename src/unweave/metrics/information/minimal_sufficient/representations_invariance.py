@@ -2,8 +2,9 @@
 
     r = 1/d sum_i r_ij,    r_ij = 1 - I(Y_i; Z_k, k != j | Z_j) / I(Y_i; X)    (004, eq. 3)
 
-with Z_j the code that tells most of factor Y_i. 004 states when the property holds; the share that is lost has the
-divisor of sufficiency (eq. 7), so that s_ij = r_ij + e_i - 1 with e_i the explicitness: theorem 2 in numbers.
+with Z_j the code that carries the most information about factor Y_i. 004 only defines when the property holds. The
+degree of violation is divided here as in sufficiency (eq. 7), so that s_ij = r_ij + e_i - 1 with e_i the explicitness,
+the quantitative form of theorem 2.
 """
 
 from __future__ import annotations
@@ -40,15 +41,16 @@ def representations_invariance(
 ) -> Score:
     """1 minus the information that other codes add to a factor's best code, relative to the factor's entropy; mean.
 
-    1 means that whatever the codes tell of a factor, one of them tells alone. Codes of pure noise get 1 too, since
-    nothing is added to nothing.
+    1 means that one code alone carries all the information that the codes have about a factor. Noise scores 1 too,
+    because the other codes then add nothing to the best one.
 
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
-        Labels of the factors, and the code that tells most of each.
+        Bins the factors, and finds the most informative code of each.
     joint : UsableInformation or NearestNeighbour
-        What codes together tell of a factor: on held-out rows by a linear classifier, by default.
+        Estimator of the information that several codes together carry about a factor: by default a linear classifier on
+        held-out rows.
     rng : int or Generator
         Decides the split.
 

@@ -52,13 +52,14 @@ def sufficiency(
 ) -> Score:
     """Mutual information of a factor and its best code, relative to the factor's entropy; mean over factors.
 
-    1 means that every factor can be read from one code. What else the code holds, and what other codes tell, is not
-    asked: `minimality` asks the first, and dependent factors make the second right. Noise gets about 0, more with few
-    rows and many codes.
+    1 means that every factor can be read from one code. The score does not depend on what else that code carries, which
+    `minimality` measures. It does not depend on other codes either: where factors are dependent, several codes may
+    rightly carry information about one factor. Random codes score about 0, more with few rows and many codes.
 
-    Codes are cut into bins of equal mass, and those of `minimality` into bins of equal width. Equal mass sees ranks
-    alone, so that exp(z) tells z: with equal width it scores .38. 004 uses equal width for both, with which sufficiency
-    never falls as factors depend more on each other. A note says what equal width gives where that differs by .05.
+    Codes are cut into bins of equal mass here, and into bins of equal width by `minimality`. Bins of equal mass depend
+    on ranks alone, so that exp(z) is as good a code of z as z itself, while it scores .38 with bins of equal width. 004
+    uses equal width for both metrics; sufficiency then never decreases as factors become more dependent. Where equal
+    width gives a score that differs by .05 or more, a note states it.
 
     Parameters
     ----------
@@ -66,9 +67,9 @@ def sufficiency(
         Bins of equal mass by default. ``Histogram(15, 'equal_width')`` gives the numbers of 004's code, and 20 bins
         those of its text.
     joint : UsableInformation or NearestNeighbour
-        For code groups: what a group tells of a factor.
+        For code groups: estimator of the information that a group carries about a factor.
     rng : int or Generator
-        Decides the split where groups are scored by usable information.
+        Seed of the split where groups are scored by usable information.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def sufficiency(
 
 
 def _bins_caveat(evidence: Evidence, estimator: Information, matrix: FloatArray) -> tuple[Finding, ...]:
-    """What the bins of minimality give instead, where that is another number."""
+    """A caveat that states the score with the bins of minimality, where it differs."""
     if estimator != RANKS:
         return ()
     told = mutual_information_matrix(evidence, CODE_SCALE)

@@ -1,8 +1,8 @@
-"""What every code, or group of codes, tells of every factor, and how much it holds: the matrices behind 004.
+"""Information of every code, or group of codes, about every factor and in total: the matrices behind 004.
 
 A unit Z_j is a code or, where the evidence has code groups, a group (004's sub-representation); codes in no group are
 units of their own. A code is binned, so I(Z_j; X) = H(Z_j) (section 4.4). A group is not: its information comes from a
-multivariate estimator, and X is what the factors and nuisances say of it (section 3: they explain X fully).
+multivariate estimator, and X stands for all factors and nuisances together (section 3: they explain X fully).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def unit_information_matrix(
 
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
-    """I(Z_j; X) of every unit: the entropy of a binned code, or what a group tells of all factors and nuisances."""
+    """I(Z_j; X) of every unit: entropy of a binned code, or a group's information about all factors and nuisances."""
     if not evidence.code_groups:
         return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)

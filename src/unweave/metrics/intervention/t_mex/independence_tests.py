@@ -21,7 +21,7 @@ def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
 
 
 def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
-    """The evidence, or that of so many of its rows drawn at random: memory grows with rows times functions."""
+    """The evidence, or a random subset of this many rows: memory grows with rows times functions."""
     return evidence if evidence.n_rows <= max_rows else _some_rows(evidence, max_rows, seed)
 
 
@@ -31,7 +31,7 @@ def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
 
 
 def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
-    """Caveats: what could not be tested, and what the tests assume in vain."""
+    """Caveats: what could not be tested, and which assumptions of the tests are violated."""
     caveats = []
     free_names = np.array(evidence.factor_names)[varying(evidence)]
     no_residual = free_names[tests.factor_is_explained].tolist()

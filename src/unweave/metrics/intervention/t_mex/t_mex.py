@@ -35,7 +35,7 @@ BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear
 
 
 def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
-    """What codes that depend on nothing get."""
+    """Score of codes that depend on no factor."""
     return float(n_factors)
 
 
@@ -73,28 +73,29 @@ def t_mex(
 ) -> Score:
     """Number of mismatches between the factors that each code depends on and those it should depend on.
 
-    0 is best: every factor has a code that depends on it alone, and all other codes depend on nothing. A code that
-    depends on one factor too many adds 1, and so does a factor without a code; a second code of a factor is one too
-    many, unless ``adjacency`` asks for it. Noise gets d, a dense mixing of d factors d (d - 1). The count depends on
-    the number of rows through the power of the tests.
+    0 is best: every factor has a code that depends on it alone, and all other codes depend on no factor. Each
+    dependence that was not expected adds 1, and so does each factor without a code. A second code of a factor counts as
+    unexpected, unless ``adjacency`` includes it. Random codes score d, and a dense mixing of d factors scores d (d -
+    1). The count depends on the number of rows, because more rows make the tests more powerful.
 
     Parameters
     ----------
     test : {'nonlinear', 'linear'} or estimator
-        Test of conditional independence. The linear one is that of the published numbers; it misses even functions.
+        Test of conditional independence. The published numbers use the linear test, which cannot detect even functions.
     adjacency : array of 0 and 1 (codes x factors), optional
-        The dependences hypothesised, in the order given, in place of one code for every factor in any order.
+        The hypothesised dependences, for codes and factors in the order given. By default the hypothesis is one code
+        for every factor, in any order.
     score : {'mismatches', 'alignment'}
-        The count, or the share of hypothesised dependences that are found (1 is best, and larger is better), as 003's
-        code reports; also for every factor and code.
+        The number of mismatches, or the share of hypothesised dependences that are found (1 is best), as 003's code
+        reports it. The choice also applies to the numbers per factor and per code.
     correction : {'holm', 'benjamini-hochberg', 'none'}
         How p-values are corrected for the number of pairs.
     level : float
-        Level below which a corrected p-value is a dependence.
+        A pair whose corrected p-value is below this level counts as dependent.
     max_rows : int
-        Above so many rows, a random part of that size is tested, with a caveat.
+        If there are more rows than this, a random subset of this size is tested, with a caveat.
     rng : int or Generator
-        Decides the rows tested; nothing else is random.
+        Seed of that subset. Nothing else is random.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DCI completeness: is each factor served by one code?
+"""DCI completeness: is each factor predicted from one code only?
 
     C = sum_j w_j C_j,   C_j = 1 - H_m(R_.j / sum_i R_ij),   w_j = sum_i R_ij / sum_ij R_ij
 
@@ -47,12 +47,12 @@ def dci_completeness(
     test_share: Share = 0.2,
     rng: Seed = 0,
 ) -> Score:
-    """How far each factor is read from one code only, averaged over factors.
+    """How concentrated the importances of a factor are on one code; mean over factors, weighted by importance.
 
-    1 means that one code serves each factor. Noise gets a few hundredths, more with few rows. Copies of a code lower
-    it: they share the factor's importance. Dead codes raise it where it is below 1, since all codes count as published;
-    a note then gives the value without them. The options are those of `dci_disentanglement`; with
-    ``normalise='factor'`` all factors weigh alike.
+    1 means that the probe uses one code for each factor. Random codes score a few hundredths, more with few rows. The
+    score decreases when a code is duplicated, because the factor's importance is then divided between the copies. Dead
+    codes raise a score below 1, because the published definition counts all codes; a note then gives the score without
+    them. The options are those of `dci_disentanglement`. With ``normalise='factor'`` all factors have the same weight.
 
     Examples
     --------

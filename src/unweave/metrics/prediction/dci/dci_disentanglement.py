@@ -1,4 +1,4 @@
-"""DCI disentanglement: does each code serve one factor?
+"""DCI disentanglement: is each code important for one factor only?
 
     D = sum_i w_i D_i,   D_i = 1 - H_d(R_i. / sum_j R_ij),   w_i = sum_j R_ij / sum_ij R_ij
 
@@ -43,24 +43,25 @@ def dci_disentanglement(
     test_share: Share = 0.2,
     rng: Seed = 0,
 ) -> Score:
-    """How far each code is important for one factor only, averaged over codes by their importance.
+    """How concentrated the importances of a code are on one factor; mean over codes, weighted by importance.
 
-    1 means that every code in use serves one factor. Noise gets a few hundredths, more with few rows and many codes.
-    With the defaults, keeping m of d independent factors gives (m/d) log m / log d, and a factor that copies another
-    1 - (2/d) log 2 / log d, although nothing is entangled.
+    1 means that every code that the probe uses is important for one factor only. Random codes score a few hundredths,
+    more with few rows and many codes. Two cases score below 1 with the defaults although nothing is entangled: codes of
+    only m of d independent factors score (m/d) log m / log d, and a factor that is a copy of another one lowers the
+    score to 1 - (2/d) log 2 / log d.
 
     Parameters
     ----------
     probe : Probe
-        Boosted trees by default; `Lasso`, `RandomForest`, or `GradientBoosting` for parity with published numbers.
+        Boosted trees by default. `Lasso`, `RandomForest` and `GradientBoosting` reproduce published numbers.
     normalise : {'factor', 'skill', 'none'}
-        Each factor's importances sum to 1, to its held-out skill, or are left as the probe gives them.
+        Whether each factor's importances are scaled to sum to 1, scaled to sum to its held-out skill, or not scaled.
     weights : {'importance', 'uniform'}
-        How codes are averaged; codes without importance never count.
+        How codes are averaged. Codes without importance are left out.
     test_share : float
-        Share of rows kept from the probe; 0 fits all rows.
+        Share of held-out rows; 0 fits the probe on all rows.
     rng : int or Generator
-        Decides the split and the probe's seed.
+        Seed of the split and of the probe.
 
     Examples
     --------

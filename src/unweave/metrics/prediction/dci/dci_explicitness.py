@@ -4,7 +4,8 @@
 
 with l_j(k) the smallest held-out loss of factor j's probes up to capacity k, and l0_j that of predicting the mean.
 Eastwood et al. (2023) take the area above the curve's own lowest point, l_j(k) - l_j(k_max), and divide it by the
-triangle l0_j (k_max - k_min) / 2. A curve that never falls then has no area and gets 1: noise is perfectly explicit.
+triangle l0_j (k_max - k_min) / 2. A curve that never falls then has no area and scores 1, so that random codes would be
+perfectly explicit.
 """
 
 from __future__ import annotations
@@ -43,24 +44,26 @@ def dci_explicitness(
     max_rows: Several = 20_000,
     rng: Seed = 0,
 ) -> Score:
-    """How much of the factors is read with how little capacity: the area above the loss-capacity curve, averaged.
+    """Area above the curve of a probe's loss against its capacity: how well simple probes predict the factors; mean.
 
-    1 means that the first probe, a linear one, reads every factor without loss; noise gets 0. Half means that half is
-    read at once, or all of it after half of the ladder.
+    1 means that the first probe, which is linear, predicts every factor without loss. Random codes score 0. A score of
+    one half means, for example, that the linear probe already explains half of each factor and larger probes add
+    nothing, or that the loss falls to 0 halfway along the capacity axis.
 
     Parameters
     ----------
     ladder : LinearThenTrees
-        Probes of growing capacity; its rungs are equally far apart on the capacity axis.
+        Probes of increasing capacity, at equal distances on the capacity axis.
     floor : {'zero', 'best'}
-        What the area is counted from: no loss at all, or the lowest loss reached, as published (which says how fast
-        the probes get to where they get; nan for a factor that no probe reads, where the published value is 1).
+        The lower end of the area: a loss of zero, or the lowest loss reached, as published. The published definition
+        measures how little capacity the probes need for their own best loss. It is nan here for a factor that no probe
+        predicts, where the published value is 1.
     test_share : float
-        Share of rows kept from the probes.
+        Share of held-out rows.
     max_rows : int
-        Above so many rows, a random part of that size is used, with a caveat.
+        If there are more rows than this, a random subset of this size is used, with a caveat.
     rng : int or Generator
-        Decides the split, the rows used and the probes' seed.
+        Seed of the split, of that subset and of the probes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DCI informativeness: can the factors be read from the codes?
+"""DCI informativeness: can the factors be predicted from the codes?
 
     I = 1/d sum_j skill_j
 
@@ -41,20 +41,21 @@ def dci_informativeness(
 ) -> Score:
     """How well a probe of each factor predicts it from all codes, on held-out rows, averaged over factors.
 
-    1 means perfect prediction; noise gets 0, below it before clipping. Trees split one code at a time, so a lossless
-    mixing costs marks, the more the more factors it mixes: it gets .96 for 2 factors, .86 for 5 and .82 for 10 on
-    average (the audit's E3, 2,000 rows), and hardly more with more rows. `r2` gives a linear mixing 1.
+    1 means perfect prediction. Random codes score 0 (below 0 before clipping). Trees split one code at a time, so codes
+    that mix factors score below 1 even if no information is lost: on average .96 for 2 factors, .86 for 5 and .82 for
+    10 (the audit's E3, 2,000 rows), and hardly more with more rows. `r2` scores 1 for a linear mixing.
 
     Parameters
     ----------
     probe : Probe
         Boosted trees by default, shared with `dci_disentanglement` and `dci_completeness`.
     measure : {'skill', 'accuracy'}
-        Categories by skill over the commonest one, or by plain accuracy as disentanglement_lib reports it.
+        How categorical factors are scored: by accuracy relative to always predicting the most frequent category, or by
+        plain accuracy as disentanglement_lib reports it.
     test_share : float
-        Share of rows kept from the probe; 0 scores the rows it was fitted on.
+        Share of held-out rows; 0 scores the training rows.
     rng : int or Generator
-        Decides the split and the probe's seed.
+        Seed of the split and of the probe.
 
     Examples
     --------

@@ -31,9 +31,9 @@ def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
 def dci_size(evidence: Evidence) -> Score:
     """Number of factors per code, counting only those that vary.
 
-    1 means as many codes as factors, or fewer (``raw`` is then above 1, and something must be lost unless the factors
-    depend on each other); one half means twice as many codes. It says nothing about what the codes hold: noise gets
-    d / m as well.
+    1 means that there are as many codes as factors, or fewer. With fewer codes ``raw`` is above 1, and information must
+    be lost unless the factors depend on each other. One half means that there are twice as many codes as factors. The
+    score does not depend on the values of the codes: random codes score d / m as well.
 
     Examples
     --------

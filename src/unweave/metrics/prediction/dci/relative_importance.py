@@ -1,9 +1,9 @@
 """The importance matrix R that D and C read, with the two conventions that decide what they say.
 
-Normalisation decides what a factor that no code tells counts for. Boosting libraries scale each factor's importances to
-sum 1 ('factor'): the probe's fit to noise then weighs as much as a real one, and dropping factors lowers D. Unscaled
-importances ('none') depend on the factors' units. 'skill' scales each factor to what its probe predicts on held-out
-rows, so that a factor weighs as much as it is known.
+Normalisation decides the weight of a factor that no code predicts. Boosting libraries scale each factor's importances
+to sum to 1 ('factor'): a probe that only fits noise then has the same weight as a good one, and dropping factors lowers
+D. Unscaled importances ('none') depend on the factors' units. 'skill' scales each factor's importances to the skill of
+its probe on held-out rows, so that well predicted factors have more weight.
 """
 
 from __future__ import annotations
