@@ -1,6 +1,6 @@
-"""How far a number may be trusted: what the data are, what noise scores, intervals, comparisons and verdicts.
+"""How far a score may be trusted: diagnosis of the data, noise floors, intervals, comparisons and verdicts.
 
-`evaluate` and `compare` compute all of this; the functions here give one piece at a time.
+`evaluate` and `compare` compute all of this. The functions here compute one part at a time.
 
 >>> import numpy as np
 >>> from unweave import Evidence, trust

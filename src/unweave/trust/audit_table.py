@@ -1,4 +1,4 @@
-"""What the audit found of every metric: a table inside the package, written by `make audit`."""
+"""Results of the audit for every metric: a table inside the package, written by `make audit`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from unweave.card.choices import Choice, metric_of
 from unweave.findings import Finding
 
-# metrics that answer the general question, so that what is advised is not one that ignores everything
+# metrics that answer the general question, so that no metric is advised that satisfies a property trivially
 GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "sufficiency", "mig")
 MOST_NAMED = 3
 AUDITED_ROOM = "unweave.metrics."
@@ -19,15 +19,15 @@ AUDITED_ROOM = "unweave.metrics."
 
 @functools.cache
 def table() -> dict[str, Any]:
-    """Metric to property to what was found; empty where the audit was never run."""
+    """Result of the audit by metric and property; empty where the audit was never run."""
     source = files("unweave.trust").joinpath("audited.json")
     return dict(json.loads(source.read_text(encoding="utf-8"))["metrics"]) if source.is_file() else {}
 
 
 def audited_name(metric: Choice) -> str:
-    """The name under which the table knows this very metric; empty for one that the package does not hold.
+    """The name of this metric in the table; empty for a metric that is not part of the package.
 
-    A metric of the same name that someone else declared was never audited.
+    A metric of the same name that was declared elsewhere is a different metric and was not audited.
 
     >>> from unweave.metrics import mcc
     >>> audited_name(mcc)
@@ -48,7 +48,7 @@ def satisfies(metric: str, concerns: str) -> bool:
 
 
 def advice(concerns: str, but: Collection[str] = ()) -> Finding:
-    """What to do where a property matters: the metrics that satisfy it, but for these, and how to change the data.
+    """Advice where a property matters: metrics that satisfy it, without the excluded ones, and how to change the data.
 
     >>> "rows" in str(advice("P4"))
     True

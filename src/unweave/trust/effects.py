@@ -1,9 +1,10 @@
-"""What the data do to a score: the metric without redundant factors, dependence, redundant codes or few rows.
+"""Effects of the data on a score: redundant factors, dependence, redundant codes and few rows.
 
-Each step is a pair of evidences that differ in one thing, so that a score is compared with like. Redundant factors and
-codes leave the data as they are. For independent factors the codes are drawn again: by the evidence's sampler where
-there is one, and else from models of what the codes respond to. Models are scored on the observed factors first; where
-they do not give the score back, `Effects.misfit` says so, and nothing that rests on them is believed.
+Each step is a pair of evidences that differ in one property, and the score is compared between the two. Redundant
+factors and redundant codes are removed from the observed data. For independent factors, new codes are drawn: by the
+sampler of the evidence where there is one, and otherwise from models of what the codes respond to. The models are first
+scored on the observed factors. Where they do not reproduce the score, `Effects.misfit` says so, and changes that rely
+on them are ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _Draws = tuple[Evidence, ...]
 
 @dataclass(frozen=True, eq=False)
 class CheckStep:
-    """One thing that could move a score: evidence with it, and without; ``modelled`` where the codes are models'."""
+    """One property that could change a score: evidence with and without it; ``modelled`` if models give the codes."""
 
     effect: Effect
     before: _Draws
@@ -67,24 +68,24 @@ class Change:
 
 @dataclass(frozen=True)
 class Effects:
-    """How a score changes with each step, in order; ``misfit`` is how far the models' own score is off."""
+    """How a score changes with each step, in order; ``misfit`` is the error of the score that the models give."""
 
     changes: tuple[Change, ...]
     misfit: float = 0.0
 
     @property
     def believed(self) -> tuple[Change, ...]:
-        """Changes on real codes, and on models' codes where these score like the real ones, or change by more."""
+        """Changes on real codes, and those on modelled codes if the models are accurate or the change is larger."""
         return tuple(change for change in self.changes if not self.doubted(change))
 
     def doubted(self, change: Change) -> bool:
-        """Whether a change rests on models that do not give the score back."""
+        """Whether a change relies on models that do not reproduce the score."""
         return change.modelled and abs(self.misfit) > MISFIT and abs(change.moved) <= abs(self.misfit)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """All steps that the data call for, and the models' codes on the observed factors, to be compared with ``real``."""
+    """All steps that apply to the data, and modelled codes for the observed factors, to be compared with ``real``."""
 
     steps: tuple[CheckStep, ...]
     real: _Draws = ()
@@ -102,11 +103,11 @@ class Steps:
         for step in self.steps:
             before, after = (self._mean(metric, draws, score) for draws in (step.before, step.after))
             if step.effect == "redundant factors":
-                # a redundant factor that is told well lifts a mean: nothing between the two means is a change
+                # a redundant factor that is predicted well raises a mean: a score between the two means is no change
                 lowest = min(score.value, _mean_over(score, step.after[0].factor_names))
                 before = float(np.clip(after, lowest, score.value))
             if step.effect == "number of codes" and card_of(metric).measures == EXPLICITNESS and not self.each_told:
-                after = max(before, after)  # what is told by all codes together needs all of them
+                after = max(before, after)  # a score of all codes together needs all of them
             change = Change(step.effect, before, after, step.modelled)
             if step.effect == "number of rows":
                 change = self._of_more_rows(metric, score, change)
@@ -117,9 +118,10 @@ class Steps:
         return Effects(tuple(changes), misfit)
 
     def _of_more_rows(self, metric: Choice, score: Score, change: Change) -> Change:
-        """What the models' codes do on more rows, or what the codes at hand do from half of the rows to all, if more.
+        """Change of modelled codes with more rows, or of the observed codes from half of the rows to all, if larger.
 
-        Most metrics approach their limit as one over the square root of the rows; from there the latter goes on.
+        Most metrics converge as one over the square root of the number of rows, which is used to extrapolate the
+        latter.
         """
         n_rows, of_half = self.real[0].n_rows, self._mean(metric, self.halves, score)
         reach = (n_rows**-0.5 - ENOUGH_ROWS**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
@@ -133,7 +135,7 @@ class Steps:
         return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
 
     def _mean(self, metric: Choice, draws: _Draws, score: Score) -> float:
-        """Mean over draws before clipping, which would lift the mean of scores that scatter about their lower bound."""
+        """Mean over draws before clipping, because clipping would raise the mean of scores near their lower bound."""
         if len(draws) == 1 and self._is_observed(draws[0]):
             return score.value
         key = (id(metric), *map(id, draws))
@@ -159,7 +161,7 @@ def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
 
 
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
-    """The steps that these data call for: those in which something is there to be taken away."""
+    """The steps that apply to these data: those for which there is something to remove."""
     free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if diagnosis.redundant_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
@@ -253,10 +255,10 @@ class _Draw:
 
 
 def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
-    """How a score changes with each effect that these data call for: the numbers of a verdict's reasons.
+    """How a score changes with each effect that is present in these data: the numbers behind a verdict's reasons.
 
-    Effects are "redundant factors", "dependence" (of the factors on each other), "number of codes" and "number of
-    rows"; those that cannot matter here are missing.
+    The effects are "redundant factors", "dependence" (of the factors on each other), "number of codes" and "number of
+    rows". Effects that are not present in these data are left out.
 
     Parameters
     ----------

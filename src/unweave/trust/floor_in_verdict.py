@@ -1,8 +1,8 @@
-"""The noise floor in a verdict: a score that random codes reach is not trusted, whatever else holds.
+"""The noise floor in a verdict: a score that random codes reach is never trusted.
 
-The share of its range that a metric gives to random codes decides what to say. Up to a tenth of the range is next to
-nothing: a score as low says that the codes know nothing, and may be read so. Above that the raw score cannot be read
-without its floor; above half of the range most of the score is noise.
+The verdict depends on the score of random codes relative to the metric's range. Up to a tenth of the range, a score as
+low as the floor correctly says that the codes carry no information about the factors. Above a tenth, the raw score
+cannot be interpreted without its floor. Above half of the range, most of the score is noise.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
 
 
 def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_known: bool = True) -> Verdict:
-    """The verdict with what the noise floor adds: at least as grave, and its reason first.
+    """The verdict after taking the noise floor into account: at least as severe, with the floor's reason first.
 
-    A floor that did not fit into the budget is missed unless the chance level of the metric is known.
+    A floor that did not fit into the budget leads to caution, unless the chance level of the metric is known.
 
     >>> from unweave.score import Score
     >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
@@ -48,7 +48,7 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_
 
 
 def _without_floor(verdict: Verdict) -> Verdict:
-    """The verdict where nobody knows what random codes score, for want of time: caution at least."""
+    """The verdict where the score of random codes is unknown because time was too short: caution at least."""
     if verdict.level != "trust":
         return verdict
     reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
@@ -56,7 +56,7 @@ def _without_floor(verdict: Verdict) -> Verdict:
 
 
 def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
-    """What the floor alone says, and how grave it is; None where it says nothing."""
+    """The reason that follows from the floor alone, and its severity; None where there is none."""
     share = _share_of_noise(score, floor.floor)
     if abs(score.best - floor.floor) < HARDLY * NEXT_TO_NOTHING:
         return "do not use", _reason(Finding("noise_scores_high", floor=floor.floor), floor)

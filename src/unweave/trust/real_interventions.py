@@ -16,10 +16,11 @@ INDEPENDENT = 4.0  # standard errors that correlations of a sampler's own factor
 
 
 def independent_draws(evidence: Evidence, factors: Sequence[str], n_draws: int, seed: int) -> tuple[Evidence, ...]:
-    """Evidence of these factors set independently, as many rows as at hand; empty where there is no sampler.
+    """Evidence in which these factors are set independently, with the observed number of rows; empty without a sampler.
 
-    The sampler's own factors are taken if they do not correlate; else every row is one call in which all of these
-    factors are held at values of rows of their own, for at most 1,000 rows. A sampler that cannot do so gives nothing.
+    If the factors that the sampler draws by itself do not correlate, they are used. Otherwise every row is one call in
+    which all of these factors are held at values of independently chosen rows, for at most 1,000 rows. The result is
+    empty for a sampler that cannot do this.
 
     >>> def sampler(fixed, n_rows, rng):
     ...     factors = rng.normal(size=(n_rows, 2))

@@ -1,4 +1,4 @@
-"""The same metric on many variants of the evidence, within a time."""
+"""The same metric on many variants of the evidence, within a time budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Stop = Callable[[], bool]
 
 
 def unwatched(_number: int, _of: int) -> None:
-    """Nobody looks."""
+    """Report no progress."""
 
 
 def never() -> bool:
@@ -30,7 +30,7 @@ def never() -> bool:
 
 @dataclass(frozen=True)
 class Quota:
-    """How many variants each metric is scored on, planned beforehand, and what may stop them early.
+    """Planned number of variants for each metric, and a function that may stop them early.
 
     ``seconds`` is the time budget that the notes state.
     """
@@ -42,14 +42,14 @@ class Quota:
 
 @dataclass(frozen=True)
 class ScoredMetric:
-    """A metric with its score on the evidence at hand, or the reason why it has none: computed once, used by all."""
+    """A metric with its score on the evidence, or the reason why it has none: computed once and shared."""
 
     metric: Choice
     score: Score | Finding
 
 
 def observed(metrics: Mapping[str, Choice | ScoredMetric], evidence: Evidence) -> dict[str, ScoredMetric]:
-    """Every metric with its score; those that are known already are not computed again.
+    """Every metric with its score; known scores are not computed again.
 
     >>> from unweave.metrics import mcc
     >>> known = observed({"mcc": mcc}, Evidence(list(range(20)), list(range(20))))
@@ -83,9 +83,9 @@ def scores_of_variants(
 ) -> dict[str, list[Score | None]]:
     """Scores of variant 0, 1, ..., one variant after another so that metrics share the work on each.
 
-    With a budget in seconds, slow metrics stop early, after ``fewest`` variants at least. With a quota, every metric is
-    scored on as many as it says, whatever they cost. ``watch`` is told the number of each before it is scored, and how
-    many there may be.
+    With a budget in seconds, slow metrics stop early, but not before ``fewest`` variants. With a quota, every metric is
+    scored on the stated number of variants, whatever they cost. ``watch`` is called before each variant with its number
+    and the largest possible number.
     """
     most = n_variants if quota is None else min(n_variants, max(map(quota.counts.__getitem__, metrics), default=0))
     scores: dict[str, list[Score | None]] = {label: [] for label in metrics}
@@ -157,7 +157,7 @@ def raw_values(scores: Iterable[Score | None]) -> list[float]:
 
 
 def fair_share(needs: Iterable[float], budget: float) -> float:
-    """The most that each may take of the budget, such that what small ones leave goes to the large ones.
+    """The largest cost that fits for each, such that what cheap ones do not need goes to the expensive ones.
 
     >>> fair_share([1.0, 20.0, 30.0], 21.0)
     10.0

@@ -1,12 +1,12 @@
-"""Whether rows can change places: rows that follow each other in time, and rows that come several times, cannot.
+"""Whether rows are exchangeable: rows of a time series and repeated rows are not.
 
-A permutation of rows is a valid null only if one side is exchangeable. Where factors and codes both resemble those of
-the row before, as in a video or another series, codes that know nothing correlate with factors by chance far more than
-permutations show. Circular shifts keep what each side is and break only the pairing. Rows that are there several times
-have to stay together for the same reason.
+Permuting rows gives a valid null distribution only if the factors or the codes are exchangeable. Where both are
+autocorrelated, as in a video or another time series, unrelated codes correlate with factors by chance far more than
+permutations show. Circular shifts keep the autocorrelation of each side and break only the pairing. Repeated rows have
+to stay together for the same reason.
 
-Rows are told from a series by the correlation of ranks with those of the row before. Rows that were sorted by a factor,
-such as the grid of a data set in its order, are no series.
+A series is recognised by the rank correlation of each row with the row before. Rows that were sorted by a factor, such
+as the grid of a data set in its order, do not count as a series.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ ENOUGH_EFFECTIVE = 20.0
 
 @dataclass(frozen=True, eq=False)
 class RowOrder:
-    """How rows hang together.
+    """How the rows depend on each other.
 
     Attributes
     ----------
     kind : str
         ``exchangeable``, ``series`` (rows follow each other) or ``repeated`` (rows come several times).
     lag_of_factors, lag_of_codes : float
-        Largest correlation of a column with its own row before.
+        Largest correlation of a column with its previous row (lag 1).
     n_effective : float
-        Independent rows that a correlation of the two sides is worth: n (1 - ab) / (1 + ab) of lags a and b.
+        Effective number of independent rows for a correlation of factors and codes: n (1 - ab) / (1 + ab) for
+        autocorrelations a and b.
     reach : int
-        Rows that are closer than this resemble each other.
+        Rows that are closer than this are dependent.
     same_as : array of n, optional
         Number of the distinct row that each row is, where rows are repeated.
     """
@@ -59,13 +60,13 @@ class RowOrder:
 
     @property
     def too_short(self) -> bool:
-        """Whether a series is worth too few rows to tell anything."""
+        """Whether the effective number of independent rows of a series is too small for a test."""
         return self.kind == "series" and self.n_effective < ENOUGH_EFFECTIVE
 
 
 @memoised(on="both")
 def row_order(evidence: Evidence) -> RowOrder:
-    """How the rows of this evidence hang together.
+    """How the rows of this evidence depend on each other.
 
     >>> rng = np.random.default_rng(0)
     >>> row_order(Evidence(rng.normal(size=(200, 2)), rng.normal(size=(200, 3)))).kind
@@ -92,9 +93,9 @@ def row_order(evidence: Evidence) -> RowOrder:
 
 
 def null_order(evidence: Evidence, rng: np.random.Generator) -> Rows | None:
-    """An order of the factors' rows that breaks the pairing and keeps what hangs together; None for a permutation.
+    """An order of the factors' rows that breaks the pairing and keeps dependent rows together; None for a permutation.
 
-    A series is shifted, by no less than its reach; repeated rows change places as blocks of equal ones.
+    A series is shifted by at least its reach. Repeated rows are permuted as blocks of equal rows.
     """
     known, n = row_order(evidence), evidence.n_rows
     if known.kind == "series":
@@ -106,9 +107,9 @@ def null_order(evidence: Evidence, rng: np.random.Generator) -> Rows | None:
 
 @memoised(on="factors")
 def block_length(evidence: Evidence) -> int:
-    """Rows of a series that leave together where parts of it are drawn; 1 where rows do not follow each other.
+    """Number of consecutive rows of a series that are left out together; 1 where rows are not a series.
 
-    It is known from the factors, so that representations of the same rows are compared on the same parts.
+    It depends on the factors only, so that representations of the same rows are compared on the same parts.
 
     >>> block_length(Evidence(np.random.default_rng(0).normal(size=(200, 2))))
     1
@@ -124,7 +125,7 @@ def block_length(evidence: Evidence) -> int:
 
 
 def notes_on_order(evidence: Evidence) -> list[Finding]:
-    """What to keep in mind of nulls where rows hang together."""
+    """Caveats about null distributions where rows depend on each other."""
     known = row_order(evidence)
     if known.too_short:
         return [Finding("series_too_short", n_rows=evidence.n_rows, n_effective=known.n_effective)]

@@ -1,11 +1,11 @@
 """The verdict: trust, caution or do-not-use for each metric on these data, with measured reasons.
 
-The checklist of 003 (appendix A) and its Table 3 say where metrics fail; here each entry is tried on the data at hand
-(`effects`): the metric is computed again without factors that others determine, with independent ones, without
-redundant codes, and with enough rows, as far as these data call for it. A score that stays within .10 is trusted; one
-that moves by more than .20 of the metric's range is not to be used. Where a step rests on models of the codes and these
-do not give the score back on the factors as observed, there is no verdict. Where nothing can be tried, what the audit
-found decides. The noise floor has the last word (`floor_in_verdict`).
+The checklist of 003 (appendix A) and its Table 3 say where metrics fail. Here each entry is tested on the data
+(`effects`): the metric is computed again without factors that others determine, with independent factors, without
+redundant codes, and with enough rows, as far as these apply. A score that changes by at most .10 of the metric's range
+is trusted, and one that changes by more than .20 should not be used. Where a step relies on models of the codes that do
+not reproduce the score on the observed factors, there is no verdict. Where nothing can be tested, the result of the
+audit decides. The noise floor is applied last and can only make the verdict more severe (`floor_in_verdict`).
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def verdicts(
     evidence, diagnosis : Evidence, Diagnosis
         The data, and what `diagnose` found of them.
     floors : mapping of label to NoiseFloor, optional
-        What noise scores.
+        Noise floors of the metrics.
     untried : collection of labels
-        Metrics that are not computed on the counterpart, for want of time: what the audit found decides.
+        Metrics that are not computed on the counterpart because time is too short: the result of the audit decides.
     seed : int
         Of the counterpart.
 
@@ -103,7 +103,7 @@ def verdicts(
 
 
 def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
-    """The same with advice that names no metric which is itself not to be trusted here."""
+    """The verdict with advice, which names only metrics that are trusted on these data."""
     flagged = {names[label] for label, verdict in found.items() if verdict.level != "trust"}
     concerns = {section: name for name, section in SECTIONS.items()}
 
@@ -119,7 +119,7 @@ def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str
 
 
 def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
-    """The verdict from how far the score moves in all steps together."""
+    """The verdict from the change of the score over all steps together."""
     found = steps.on(metric, score)
     if any(math.isnan(change.moved) for change in found.changes) or math.isnan(found.misfit):
         return _looked_up(metric, score, diagnosis, floor)
@@ -145,7 +145,7 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
 
 
 def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diagnosis) -> Verdict:
-    """The same with a remark where collapsed codes count in the score; the score is right, of all codes."""
+    """The verdict with a remark where the score includes collapsed codes."""
     if math.isnan(live) or abs(live - score.value) < WORTH_SAYING * _range(score):
         return verdict
     names = diagnosis.dead_codes
@@ -156,7 +156,7 @@ def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diag
 
 
 def _stable(found: Effects, elsewhere: float) -> Reason:
-    """A score that no step moves, with the steps that were tried."""
+    """The reason for a score that no step changes, with the steps that were tested."""
     tried = [change.effect for change in found.changes]
     if not tried:
         return Reason(Finding("nothing_moves_score"), "", math.nan, "", None, "unweave.diagnose(evidence).sentences()")
@@ -172,7 +172,7 @@ def _stable(found: Effects, elsewhere: float) -> Reason:
 
 
 def _misfit(doubted: list[Change], found: Effects, score: Score, width: float) -> Reason:
-    """The models of the codes do not give the score back on the factors as observed."""
+    """The reason where the models of the codes do not reproduce the score on the observed factors."""
     effects, modelled = " and ".join(change.effect for change in doubted), score.value + found.misfit * width
     said = Finding("control_failed", value=score.value, modelled=modelled, effects=effects)
     how = f"unweave.trust.score_changes(metric, evidence)[{doubted[0].effect!r}].before"
@@ -180,7 +180,7 @@ def _misfit(doubted: list[Change], found: Effects, score: Score, width: float) -
 
 
 def _reason(change: Change, score: Score, diagnosis: Diagnosis) -> Reason:
-    """What moved the score; the advice comes when all verdicts are known."""
+    """The reason that names what changed the score; advice is added when all verdicts are known."""
     before, after = change.before, change.after
     further = abs(before - score.value) >= ROUNDING
     section = SECTIONS[EFFECTS[change.effect]]
@@ -222,7 +222,7 @@ def _reason(change: Change, score: Score, diagnosis: Diagnosis) -> Reason:
 
 
 def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
-    """No verdict, for metrics of which none has a meaning; None for all others."""
+    """"No verdict" for metrics to which verdicts do not apply; None for all others."""
     card = card_of(metric)
     if math.isnan(score.raw):
         reason = Reason(Finding("undefined_here"), "score", math.nan, "", Finding("read_its_caveats"))
@@ -238,7 +238,7 @@ def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
 
 
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
-    """The verdict from what the data are and what the audit found, where nothing could be tried."""
+    """The verdict from the diagnosis and the audit, where nothing could be tested."""
     name, reasons = audited_name(metric), []
     strongest = max((pair.association for pair in diagnosis.dependent_pairs), default=0.0)
     if strongest > CORRELATED and fails(name, "P1"):

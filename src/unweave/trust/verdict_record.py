@@ -1,4 +1,4 @@
-"""What a verdict holds: a level and its reasons, each with the number it rests on and a line that computes it again."""
+"""The record of a verdict: a level and reasons, each with its number and a line of code that computes it again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECTIONS: dict[Property, str] = {
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a verdict is what it is: a finding, its weightiest quantity, where to read on, and what to do instead.
+    """A reason for a verdict: a finding, its most important quantity, a reference, and what to do instead.
 
     ``how`` is a line of Python that computes the quantity again, where ``evidence`` is the evidence that was judged and
     ``metric`` the metric.
@@ -47,11 +47,11 @@ class Reason:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How far a metric's score may be trusted on these data, with the reasons, the weightiest first.
+    """How far a metric's score may be trusted on these data, with reasons, the most important first.
 
-    The level is "no verdict" where none would have a meaning, or where the check itself does not work on these data;
-    the reason says which. ``elsewhere`` is what the metric would give with independent factors, no redundant codes and
-    enough rows; nan where that could not be tried.
+    The level is "no verdict" where a verdict would have no meaning, or where the check itself fails on these data; the
+    reason says which. ``elsewhere`` is the estimated score with independent factors, no redundant codes and enough
+    rows; nan where that could not be computed.
 
     >>> Verdict("caution", (Reason("There are few rows.", "rows", 40.0),)).reasons[0].sentence
     'There are few rows.'

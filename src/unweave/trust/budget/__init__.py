@@ -1,1 +1,1 @@
-"""The time budget: what metrics cost, how many draws fit, and a clock that stops what takes longer than planned."""
+"""The time budget: the cost of metrics, the number of draws that fit, and a clock that stops what overruns."""

@@ -1,4 +1,4 @@
-"""The clock behind the plan: CPU seconds of this process, which do not run faster when others use the machine."""
+"""The clock behind the plan: CPU seconds of this process, which do not depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MARGIN = 1.1
 
 @dataclass(frozen=True)
 class Allowance:
-    """What is planned for each metric, and the seconds it has to fit in, from now on.
+    """The draws planned for each metric, and the seconds that they may take from now on.
 
-    Draws stop when the clock is past the budget by a tenth: the plan comes from a model, and the model may be wrong for
+    Draws stop when the clock exceeds the budget by a tenth. The plan comes from a cost model, which may be wrong for
     metrics of your own or for unusual data.
 
     >>> Allowance({}, 0.0).used_up(), Allowance({}, 1e9).used_up()
@@ -27,7 +27,7 @@ class Allowance:
     planned : mapping of label to Planned
         From `draw_plan`.
     seconds : float
-        For all that stands beside the scores of one representation.
+        For noise floors, intervals and verdicts of one representation.
     stated : float
         The budget as the user gave it, for notes.
     """
@@ -43,16 +43,16 @@ class Allowance:
 
     @property
     def draws(self) -> Quota:
-        """Permutations of every metric."""
+        """Number of permutations for every metric."""
         return Quota({label: plan.n_draws for label, plan in self.planned.items()}, self.stated, self.used_up)
 
     @property
     def parts(self) -> Quota:
-        """Parts of the samples for every metric."""
+        """Number of parts of the samples for every metric."""
         return Quota({label: plan.n_parts for label, plan in self.planned.items()}, self.stated, self.used_up)
 
     @property
     def untried(self) -> tuple[str, ...]:
-        """Metrics whose verdicts are not tried: none when the time is used up."""
+        """Metrics that are not recomputed for their verdicts."""
         late = self.used_up()
         return tuple(label for label, plan in self.planned.items() if late or not plan.tried)

@@ -1,11 +1,11 @@
-"""What one computation of a metric costs, from the sizes of the data alone.
+"""The cost of one computation of a metric, from the sizes of the data alone.
 
     seconds = sum_t a_t t(n, m, d),    t in 1, n, m d, n m, n d, n m d, n m^2, m^2 d
 
 with n rows, m codes, d factors, and coefficients a_t >= 0 that ``python -m benchmarks.costs`` measured on one core and
-wrote to ``costs.json``, once for factors that are numbers and once for classes. A model and not a clock, so that the
-same call plans the same draws on every machine, however busy it is. Metrics that share their work on one evidence are
-one entry of the table.
+wrote to ``costs.json``, once for numeric factors and once for classes. The cost comes from a model and not from a
+clock, so that the same call plans the same draws on every machine, however busy it is. Metrics that share their
+computation have one entry in the table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DataSizes:
 
     @classmethod
     def of(cls, evidence: Evidence, n_rows: int | None = None) -> DataSizes:
-        """Those of an evidence, or of some of its rows."""
+        """Sizes of an evidence, or of some of its rows."""
         classes = [kind is FactorKind.CATEGORICAL for kind in evidence.kinds]
         share = sum(classes) / len(classes) if classes else 0.0
         return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
@@ -81,8 +81,9 @@ def _seconds(coefficients: Mapping[str, float], sizes: DataSizes) -> float:
 def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
     """The entry of a metric; one of its own, from the seconds it took here, where the table has none.
 
-    Metrics of your own, and those of the catalogue with other options, are not in the table. Their seconds are rounded
-    up to a power of four, so that small differences of the clock change nothing, and grow with the rows.
+    Metrics of your own, and metrics of the catalogue with other options, are not in the table. Their measured seconds
+    are rounded up to a power of four, so that small differences in timing do not change the plan, and grow with the
+    number of rows.
 
     >>> from unweave.metrics import dci_completeness, dci_disentanglement
     >>> sizes = DataSizes(1000, 10, 5)

@@ -1,8 +1,9 @@
-"""How many permutations and parts of the samples each metric gets, and whether its verdict is tried, within a budget.
+"""Plan for a time budget: permutations, parts of the samples and recomputation for a verdict, for each metric.
 
-Metrics that share their work are planned together. Each work gets a fair share of the budget: what cheap ones leave
-goes to the expensive ones. Within its share, a work gets all draws, or the most of a few round numbers that fit. Where
-not even the fewest fit, the interval comes first, then the trial of the verdict, then the noise floor.
+Metrics that share a computation are planned together. Each computation gets a fair share of the budget, and what cheap
+ones do not need goes to the expensive ones. Within its share, a computation gets all draws, or the largest of a few
+round numbers that fits. Where not even the smallest number fits, the interval has priority, then the verdict, then the
+noise floor.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST_FACTORS = 40  # beyond so many, the diagnosis looks at some
 
 @dataclass(frozen=True)
 class Planned:
-    """What one metric gets: permutations, parts of the samples, and whether its verdict is tried on a counterpart."""
+    """Plan of one metric: permutations, parts of the samples, and whether it is recomputed on a counterpart."""
 
     n_draws: int = 0
     n_parts: int = 0
@@ -35,7 +36,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Prices:
-    """Seconds of one permutation, one part and one trial of a work."""
+    """Seconds of one permutation, one part, and one trial on the counterpart."""
 
     draw: float
     part: float
@@ -71,7 +72,7 @@ LADDER = (
 
 
 def draw_plan(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dict[str, Planned]:
-    """What every metric gets of so many seconds.
+    """Plan for every metric within this many seconds.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def draw_plan(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dic
     sizes : DataSizes
         Of the evidence.
     budget : float
-        Seconds for all that stands beside the scores.
+        Seconds for noise floors, intervals and verdicts.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def draw_plan(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dic
 
 
 def seconds_of_diagnosis(sizes: DataSizes) -> float:
-    """Seconds of what does not depend on the metrics: the diagnosis, and the counterpart that verdicts are tried on."""
+    """Seconds for what does not depend on the metrics: the diagnosis and the counterpart for the verdicts."""
     return DIAGNOSIS[0] + DIAGNOSIS[1] * min(sizes.n_factors, MOST_FACTORS)
 
 

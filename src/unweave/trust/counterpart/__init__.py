@@ -1,1 +1,1 @@
-"""The same codes on other data: independent factors, no redundant codes, more rows."""
+"""The counterpart: how the same encoder would look with independent factors, no redundant codes and more rows."""

@@ -1,9 +1,9 @@
-"""Models from which codes can be drawn where there are no rows: of one factor, of several, or of none.
+"""Models that generate codes for factor combinations without rows: codes of one factor, of several, or of none.
 
-What a code responds to is known from `unweave.responses`: a code *belongs* to a factor that explains it as well as any
-model does, and is *silent* if no model explains it. For the others, polynomials of all factors, with and without
-products of two, and the same smoothly on the scale of ranks, are fitted to all codes at once and compared on rows they
-have not seen; the first that is as good as the best is kept.
+`unweave.responses` measures which factors a code responds to. A code *belongs* to a factor if this factor explains it
+as well as any model does, and it is *silent* if no model explains it. For all other codes, polynomials of all factors
+and smooth functions of their ranks, both with and without products of two factors, are fitted to all codes at once.
+They are compared on held-out rows, and the first model that is as good as the best one is kept.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class CodeModels:
     model : array of m
         Number of the joint model that codes of several factors are drawn from.
     fitted, left : array, n x m
-        Normal scores by the factor that a code belongs to, and what that leaves on rows it has not seen.
+        Normal scores predicted from the factor that a code belongs to, and the residuals on held-out rows.
     of_codes : array of m
         Whether that model predicts the code itself, or its normal scores.
     residuals : array, n x m
-        What that model leaves, on rows it has not seen.
+        Residuals of that model on held-out rows.
     factor_scores, code_scores : array, n x d and n x m
         Normal scores (the numbers of the classes' order for categories).
     collapsed : array of m
-        Whether the code is known to carry next to nothing, whatever explains it.
+        Whether the code is known to carry almost no information.
     """
 
     factors: FloatArray
@@ -147,7 +147,7 @@ class _Errors:
         return np.where(good.any(axis=0), good.argmax(axis=0), best_joint)
 
     def _as_good(self) -> NDArray[np.bool_]:
-        """Whether each model errs no more than the best, but for a standard error of the mean difference."""
+        """Whether the error of each model is within one standard error of the error of the best model."""
         more = self.squares - self.best
         return np.asarray(more.mean(axis=1) <= more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
 
@@ -179,9 +179,10 @@ def _in_scores(predictions: FloatArray, codes: FloatArray, scores: FloatArray) -
 
 
 def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArray) -> NDArray[np.intp]:
-    """One factor for each code that belongs to any, different ones for different codes as far as that goes.
+    """One factor for each code that belongs to any, a different one for each code as far as possible.
 
-    Where factors determine each other, a code belongs to all of them alike; the one it follows in a line comes first.
+    Where factors determine each other, a code belongs to all of them. The factor that it depends on linearly is
+    preferred.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         lines = np.corrcoef(evidence.codes, evidence.factors, rowvar=False)[: belongs.shape[0], belongs.shape[0] :]
@@ -196,7 +197,7 @@ def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArra
 def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Rows]) -> tuple[FloatArray, FloatArray]:
     """Held-out predictions of every code from one factor, and the fit to all rows: in a line, smooth or in steps.
 
-    Of these the one that predicts best is taken, for steps follow the noise of few rows.
+    The best of these fits is used, because a step function fits the noise where rows are few.
     """
     held_out, fitted = [], []
     for columns in (design.ranks, design.smooth, design.flexible):

@@ -1,19 +1,21 @@
-"""The counterpart of a data set: the same codes, had the factors been independent, the codes as many, the rows enough.
+"""The counterpart of a data set: the same encoder with independent factors, no redundant codes and enough rows.
 
 003 shows that scores move with the correlation of factors (P1), with factors that others determine (P2), with the
-number of codes (P3) and with few rows (P4) although the encoder stays the same. Here the encoder is learned from the
-data (`code_models`) and asked again where none of these apply; how far a metric moves between the two is what these
-data do to it.
+number of codes (P3) and with few rows (P4) although the encoder stays the same. Here a model of the encoder is learned
+from the data (`code_models`), and codes are generated from it for data in which none of these effects is present. The
+change of a metric between the two data sets measures how much these effects distort it.
 
-Each factor takes its values from rows of its own, which makes the factors independent and leaves their marginals. A
-code that belongs to one factor goes with the rows of that factor, noise and all; a code of several follows its model,
-with residuals of random rows; a silent code is drawn at random.
+Each factor takes its values from independently chosen rows, which makes the factors independent and keeps their
+marginal distributions. A code that belongs to one factor is copied from the rows chosen for that factor, including its
+noise. A code of several factors is predicted by its model, with residuals of random rows. A silent code is drawn at
+random.
 
-A control tells whether the models can be believed: codes drawn from them for the factors as observed ("here") have to
-score like the codes at hand. Redundant codes can also be taken from the data as they are ("as it is"), without a model.
+A control checks whether the models can be trusted: codes that they generate for the observed factors ("here") must
+score like the real codes. Redundant codes can also be removed from the observed data ("as it is"), without a model.
 
-Where more rows are drawn than there are, no row may come twice: trees, bins and neighbours would take the noise of a
-row for information. Factors are then drawn between rows, and their codes with fresh noise (`more_rows`).
+Where more rows are drawn than were observed, no row may occur twice, because trees, bins and nearest neighbours would
+take the noise of a repeated row for information. Factor values are then interpolated between rows, and their codes get
+fresh noise (`more_rows`).
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ Where = Literal["elsewhere", "here", "as it is"]
 
 @dataclass(frozen=True, eq=False)
 class Counterpart:
-    """What the codes at hand would be elsewhere; `sample` draws it."""
+    """Model of the codes on other data; `sample` draws from it."""
 
     evidence: Evidence
     responses: CodeModels
@@ -54,10 +56,11 @@ class Counterpart:
 
     @classmethod
     def of(cls, evidence: Evidence, *, collapsed: Sequence[str] = (), n_removed: int = 0, seed: int = 0) -> Counterpart:
-        """Learn it from evidence; of at most 5,000 rows (fewer of many codes), which are drawn at random.
+        """Learn it from evidence, using at most 5,000 random rows (fewer if there are many codes).
 
-        Codes that are said to have ``collapsed`` stand for no factor, and stay as they are where redundant codes leave.
-        ``n_removed`` is how many factors were taken away because others determine them: codes may still follow these.
+        Codes that are marked as ``collapsed`` belong to no factor, and are kept where redundant codes are removed.
+        ``n_removed`` is the number of factors that were removed because others determine them; codes may still depend
+        on these.
 
         >>> z = np.random.default_rng(0).normal(size=(300, 2)) @ [[1.0, 0.9], [0.0, 0.4]]
         >>> drawn = Counterpart.of(Evidence(z, z)).sample(0)
@@ -79,10 +82,10 @@ class Counterpart:
         same_codes: bool = False,
         same_rows: bool = False,
     ) -> Evidence:
-        """Evidence of independent factors; with as many codes and rows as at hand where asked for.
+        """Evidence with independent factors and, where asked for, with the observed numbers of codes and rows.
 
-        ``where="here"`` draws codes from the models for the factors as observed, and ``"as it is"`` takes the codes as
-        observed, too; both have the rows at hand.
+        ``where="here"`` generates codes from the models for the observed factors. ``"as it is"`` uses the observed
+        codes as well. Both have the observed rows.
         """
         generator = np.random.default_rng(rng)
         found, n = self.responses, self.evidence.n_rows
@@ -105,7 +108,7 @@ class Counterpart:
 
     @property
     def each_factor_told(self) -> bool:
-        """Whether every factor is told nearly whole by codes of its own."""
+        """Whether codes of its own determine every factor almost completely."""
         return each_told(self.tellers, self.evidence.n_factors)
 
     def redundant_codes(self, rng: int = 0) -> int:
@@ -149,7 +152,8 @@ class _Draw:
     def without_redundant(self) -> list[FloatArray]:
         """The codes without those that are copies, parts of one factor, functions of others, or noise.
 
-        Of codes that belong to one factor as many stay as tell it. Noise stays where codes are fewer than factors.
+        Of the codes that belong to one factor, as many are kept as are needed to predict it. Noise is kept where there
+        are fewer codes than factors.
         """
         found = self.responses
         factors = range(len(self.places))
@@ -163,10 +167,10 @@ class _Draw:
         return columns + [self.of(int(i)) for i in np.flatnonzero(found.collapsed)]
 
     def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
-        """Mixed codes without those that others determine in a line.
+        """Mixed codes without those that are linear functions of others.
 
-        Where they span no more than the factors that no code belongs to, one code that follows each of these mostly is
-        taken, or sums of them. Codes with information of their own all stay.
+        Where the mixed codes span no more than the factors that no code belongs to, one code is kept for each of these
+        factors: a code that mainly depends on it, or a sum of codes. Codes with information of their own are all kept.
         """
         drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
         if mixed.size <= len(factors):
@@ -187,14 +191,14 @@ class _Draw:
         return self._summed(drawn, targets, beside)
 
     def _explained(self, codes: Rows) -> bool:
-        """Whether the models leave next to nothing of these codes."""
+        """Whether the models explain these codes almost completely."""
         found = self.responses
         known = np.where(found.of_codes, found.codes.var(axis=0), found.code_scores.var(axis=0))
         left = np.square(found.residuals).mean(axis=0) / np.maximum(known, TINY)
         return bool((left[codes] < OWN_INFORMATION).all())
 
     def _for_factor(self, factor: int) -> list[FloatArray]:
-        """The codes that tell the factor best; where only many together tell it, one that tells as much."""
+        """The codes that predict the factor best, or one code as good as many, where only many codes predict it."""
         teller = self.tellers[factor]
         if teller.codes:
             return [self.of(i) for i in teller.codes]
@@ -203,7 +207,7 @@ class _Draw:
         return [np.sqrt(teller.share) * target + np.sqrt(1 - teller.share) * noise]
 
     def _summed(self, drawn: FloatArray, targets: FloatArray, beside: list[FloatArray]) -> list[FloatArray]:
-        """As few as many mixed codes: sums that tell of the targets what all of them and the codes beside tell."""
+        """Sums of mixed codes, one per target, that predict the targets as well as all codes together."""
         known = np.column_stack([np.ones(len(drawn)), *beside])
         weights = np.linalg.lstsq(np.column_stack([known, drawn]), targets, rcond=1e-8)[0][known.shape[1] :]
         directions, _ = np.linalg.qr(weights)
@@ -212,7 +216,7 @@ class _Draw:
 
 
 def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
-    """The same rows and codes with these factors alone.
+    """The same rows and codes with these factors only.
 
     >>> with_factors(Evidence({"a": [1.0, 2.0], "b": [3.0, 5.0]}, [[1.0], [2.0]]), ["b"]).factors.tolist()
     [[3.0], [5.0]]
@@ -229,7 +233,7 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
 
 
 def _with_own_information(codes: FloatArray, beside: list[FloatArray]) -> Rows:
-    """Codes that the ones beside and those found before leave something of, the one with most left first.
+    """Codes that other codes do not explain completely, starting with the largest unexplained share.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
     >>> _with_own_information(np.column_stack([x, y, x + y]), []).size
@@ -255,7 +259,7 @@ def _with_own_information(codes: FloatArray, beside: list[FloatArray]) -> Rows:
 
 
 def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
-    """The squared correlation that the best of so many random mixtures seldom reach for each of the wanted factors.
+    """The squared correlation with each wanted factor that the best of this many random mixtures seldom reaches.
 
     >>> [round(_no_chance(4, 2, 2), 3), round(_no_chance(6, 3, 3), 3), _no_chance(25, 5, 5)]
     [0.998, 0.929, 0.9]

@@ -24,7 +24,7 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class FactorDesign:
-    """Functions of one factor, row by row: as it is, its powers, its ranks, smooth ones, and smooth ones with steps."""
+    """Functions of one factor for every row: the factor, powers, ranks, smooth functions, and step functions."""
 
     plain: FloatArray
     powers: FloatArray
@@ -64,7 +64,7 @@ class Places:
 
     @classmethod
     def between_rows(cls, column: FloatArray, n_places: int, generator: np.random.Generator) -> Places:
-        """Anywhere between the smallest and the largest value, in proportion to the rows: no place comes twice.
+        """Random places between the smallest and the largest value, as dense as the rows; no place occurs twice.
 
         >>> places = Places.between_rows(np.array([3.0, 1.0, 2.0]), 100, np.random.default_rng(0))
         >>> drawn = places.of(np.array([3.0, 1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Codes of one factor at places where there was no row, with noise of their own where they have any."""
+"""Codes of one factor at values that were not observed, with fresh noise where the codes are noisy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOSTLY_NOISE = 0.5  # of what a fit leaves, seen between neighbours: else it is 
 def fresh_code(found: CodeModels, code: int, places: Places, generator: np.random.Generator) -> FloatArray:
     """A code that belongs to one factor, at these places of the factor.
 
-    Of a factor in steps it has values as those of its class. Of others it follows its fit, with residuals
-    of nearby rows; but where neighbours differ by less than the fit leaves, it is a function that the fit misses, and
-    is read off between neighbours.
+    For a discrete factor, the code takes values observed in the same class. For other factors, it follows the fit, with
+    residuals of nearby rows. Where neighbouring rows differ by less than the residuals of the fit, the fit is
+    inadequate, and the code is interpolated between neighbours instead.
     """
     factor = int(found.owner[code])
     if found.designs[factor].in_steps:
@@ -41,7 +41,7 @@ def fresh_code(found: CodeModels, code: int, places: Places, generator: np.rando
 
 
 def _variance_between_neighbours(values: FloatArray) -> float:
-    """Variance of the noise of values along a smooth curve: each against the middle of its two neighbours.
+    """Noise variance of values along a smooth curve, from each value minus the mean of its two neighbours.
 
     >>> curve = np.sin(np.linspace(0, 6, 1000))
     >>> noise = 0.1 * np.random.default_rng(0).normal(size=1000)
@@ -53,7 +53,7 @@ def _variance_between_neighbours(values: FloatArray) -> float:
 
 
 def _of_its_class(codes: FloatArray, classes: FloatArray, places: Places, generator: np.random.Generator) -> FloatArray:
-    """Values of rows of the same class, with noise such that none comes twice and their spread stays.
+    """Values of rows of the same class, with added noise so that none occurs twice; their variance is kept.
 
     >>> sides = np.repeat([0.0, 1.0], 500)
     >>> codes = sides + np.random.default_rng(0).normal(size=1000)
@@ -76,7 +76,7 @@ def _of_its_class(codes: FloatArray, classes: FloatArray, places: Places, genera
 
 
 def from_scores(scores: FloatArray, found: CodeModels, code: int) -> FloatArray:
-    """Normal scores back to the code's own scale, in a line beyond its largest and smallest."""
+    """Normal scores transformed back to the code's own scale, extrapolated linearly beyond its range."""
     known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
     slope = values.std() / known.std()
     inside = np.interp(scores, known, values)

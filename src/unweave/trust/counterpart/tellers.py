@@ -1,4 +1,4 @@
-"""Which codes tell a factor: one, several that split it, or the best of several copies."""
+"""Which codes predict a factor: one code, several that split it, or the best of several copies."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import TINY
 
 COPIES = 0.995
-TOLD = 0.9  # share of a factor that its own codes tell, beyond which mixed codes tell nothing new of it
-WHOLE = 0.97  # share of a factor that kernels read from codes that tell all of it
+TOLD = 0.9  # share of a factor that its own codes predict, beyond which mixed codes add nothing
+WHOLE = 0.97  # share of a factor that kernel regression predicts from codes that determine it
 OWN_FACTOR = 0.5  # share of a code that its factor explains before it may stand for others of that factor
 MOST_CODES_READ = 20
 ROWS_READ = 300
@@ -25,9 +25,10 @@ TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one be
 
 @dataclass(frozen=True)
 class Teller:
-    """What tells a factor: these codes, or, where no few do, many that tell this share of it together.
+    """The codes that predict a factor; where no few codes do, the share of it that many codes predict together.
 
-    One code is enough for a number; a circle takes two, and classes all but one of their indicators.
+    One code is enough for a number. An angle needs two codes, and classes need one indicator less than there are
+    classes.
     """
 
     codes: tuple[int, ...]
@@ -35,7 +36,7 @@ class Teller:
 
 
 def each_told(tellers: Mapping[int, Teller], n_factors: int) -> bool:
-    """Whether every factor is told nearly whole by codes of its own, so that mixed codes tell nothing new.
+    """Whether codes of its own predict every factor almost completely, so that mixed codes add nothing.
 
     >>> each_told({0: Teller((0,), 0.99)}, 1), each_told({0: Teller((0,), 0.99)}, 2)
     (True, False)
@@ -51,7 +52,7 @@ def stands_for_its_factor(found: CodeModels) -> NDArray[np.bool_]:
 
 
 def tellers_of(found: CodeModels, seed: int) -> dict[int, Teller]:
-    """What tells each factor that codes belong to."""
+    """The codes that predict each factor that codes belong to."""
     some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
     stands = stands_for_its_factor(found)
     return {int(j): _teller(found, int(j), some, stands) for j in np.unique(found.owner[stands])}
@@ -68,14 +69,14 @@ def _teller(found: CodeModels, factor: int, rows: Rows, stands: NDArray[np.bool_
     if together > alone.max() + TOGETHER:
         share = 1.0 if together >= WHOLE else together
         return Teller(tuple(own[np.argsort(-alone)[:n_needed]].tolist()) if n_needed > 1 else (), share)
-    # of those that tell as much, the one that follows the factor in a line
+    # of equally good codes, the one that depends linearly on the factor
     lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
     best = int(np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax())
     return Teller((int(own[best]),), float(alone[best]))
 
 
 def _read_share(codes: FloatArray, target: FloatArray) -> float:
-    """Share of the target that kernels read from the codes, every row held out."""
+    """Share of the target's variance that kernel regression predicts from the codes, leave-one-out."""
     target = target[:, None]
     left = min(unexplained_variance(target, kernel.leave_one_out(codes, target)) for kernel in KERNELS)
     return float(np.clip(1 - left, 0.0, 1.0))

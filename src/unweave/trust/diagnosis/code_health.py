@@ -1,4 +1,4 @@
-"""What the codes are like: dead, copies of each other, heavy-tailed, or moved by nothing that the factors know."""
+"""The state of the codes: dead, copies of each other, heavy-tailed, or not explained by the factors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TAILS = (0.01, 0.99)
 
 
 def copies(codes: FloatArray) -> tuple[tuple[int, ...], ...]:
-    """Groups of codes that are monotone functions of each other, two or more in each; 1,000 rows are compared.
+    """Groups of two or more codes that are monotone functions of each other, judged on 1,000 rows.
 
     Rank correlations of .999 and more count as copies, so that rounding and saturation do not hide them. Beyond 3,000
     codes that differ only exact copies are found.
@@ -77,12 +77,12 @@ def kurtosis(codes: FloatArray) -> FloatArray:
 def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatArray:
     """Share of the variance of every code that the factors do not explain, every row held out; 0 to 1.
 
-    The best of several models counts: linear, sums of curves of one factor each, these with products of two, smooth in
-    all factors, and a curve of a single factor. At most 400 rows are looked at, and 250 for single factors.
+    The share is that of the best of several models: linear, additive, additive with products of two factors, smooth in
+    all factors, and a curve of a single factor. At most 400 rows are used, and 250 for single factors.
 
-    It is the variance of the code's ranks. Where a factor has classes it is that of the code itself, too, with its
-    tails cut, and the smaller share counts: codes that form clusters are spread by their ranks, and a little noise
-    within a cluster becomes much.
+    The variance is that of the code's ranks. Where a factor has classes, the share is also computed for the code itself
+    with clipped tails, and the smaller one is used. The reason is that ranks spread out clusters, so that a little
+    noise within a cluster becomes large.
     """
     codes = codes[:ROWS_TO_EXPLAIN]
     shares = _left_open(views, rankdata(codes, axis=0))
@@ -95,7 +95,7 @@ def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatA
 
 
 def _left_open(views: Sequence[FactorView], targets: FloatArray, left_out: float = 0.02) -> FloatArray:
-    """Share of the variance of every target that the best model leaves, without a share of the rows predicted worst."""
+    """Share of every target's variance that the best model leaves, ignoring a share of the worst predicted rows."""
     targets = (targets - targets.mean(axis=0)) / targets.std(axis=0)
     best = np.ones(targets.shape[1])
     for kernel, ridges in _models([view.inputs[:ROWS_TO_EXPLAIN] for view in views]):

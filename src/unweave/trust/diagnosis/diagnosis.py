@@ -1,9 +1,9 @@
-"""What the data are: sizes, dependence among factors, effective dimension, and the state of the codes.
+"""Diagnosis of the data: sizes, dependence among factors, effective dimension, and the state of the codes.
 
-Nothing here judges a metric; these are the measured quantities that a verdict needs (003, appendix A). Factors are
-looked at by ranks, so strictly monotone maps of them change nothing, but that few rows tell sums and products only of
-the numbers themselves; codes are looked at by ranks, too, except for their tails and, where factors have classes, for
-what these explain of them.
+The diagnosis does not judge a metric; it measures the quantities that a verdict needs (003, appendix A). Factors and
+codes are compared by their ranks, so that strictly monotone maps do not change the result. There are two exceptions.
+With few rows, sums and products of factors can only be found in their values. The tails of codes, and the variance that
+classes explain, are measured on the codes themselves.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ REPEATED = 0.5
 
 
 def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
-    """Measure what the data are, before any metric is believed.
+    """Measure the properties of the data that decide whether a metric can be trusted.
 
-    At most 4,000 random rows are looked at, one of each row group, and each factor row once; constraints are searched
-    for on 1,000 of them. What few rows do not allow is nan, with a note.
+    At most 4,000 random rows are used: one of each row group, and one of those with the same factors. Constraints are
+    searched for on 1,000 of them. What cannot be measured with so few rows is nan, and a note says so.
 
     Parameters
     ----------
     evidence : Evidence
         Factors, codes, or both.
     seed : int
-        Which rows are looked at.
+        Seed of the random rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which factors depend on each other, and how: along a line of normal scores, or otherwise (003, appendix D.1)."""
+"""Which factors depend on each other, and whether linearly in their normal scores or otherwise (003, appendix D.1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PairKind(StrEnum):
 
 @dataclass(frozen=True)
 class PairDependence:
-    """Two factors, and what is known of their dependence.
+    """Two factors and their measured dependence.
 
     Attributes
     ----------
@@ -43,13 +43,14 @@ class PairDependence:
     correlation : float
         Correlation of normal scores, with its sign; nan where one is a category or an angle.
     strength : float
-        Largest correlation of any smooth function of the one with any of the other, less what chance gives.
+        Largest correlation of any smooth function of one factor with any of the other, minus the value expected by
+        chance.
     added : float
-        Share of the variance of one of them that a curve explains and a line does not, the larger of both ways.
+        Share of the variance of one factor that a curve explains and a line does not; the larger of both directions.
     p_value : float
         For independence, corrected for the number of pairs (Holm).
     kind : PairKind
-        Independent, linear, nonlinear, or associated where categories and angles know no line.
+        Independent, linear or nonlinear; associated where a factor is categorical or circular.
     """
 
     factors: tuple[str, str]
@@ -82,7 +83,7 @@ def pairwise_dependence(views: Sequence[FactorView]) -> list[PairDependence]:
     p_any, p_line, p_curve = (corrected(np.array([pair.p_values[k] for pair in measured]), "holm") for k in range(3))
     found = []
     for k, ((left, right), numbers) in enumerate(zip(pairs, measured, strict=True)):
-        # two looks, any function and a line, so each gets half of the level
+        # two tests, for any function and for a line, so each gets half of the level
         smallest = float(min(1.0, 2 * np.nanmin([p_any[k], p_line[k]])))
         kind = _kind(numbers, smallest, float(p_line[k]), float(p_curve[k]))
         names = (left.name, right.name)

@@ -1,4 +1,4 @@
-"""What a diagnosis holds: plain numbers and names, and what follows from them."""
+"""The record of a diagnosis: plain numbers and names, and quantities derived from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DependenceClass(StrEnum):
 
 @dataclass(frozen=True)
 class ClassBalance:
-    """How evenly a discrete factor takes its values; ``evenness`` is its entropy over that of equal shares."""
+    """How balanced the values of a discrete factor are; ``evenness`` is its entropy over that of equal shares."""
 
     n_classes: int
     smallest_share: float
@@ -41,7 +41,7 @@ class ClassBalance:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the data are, as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
+    """Properties of the data as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
 
     >>> import numpy as np
     >>> from unweave import Evidence, diagnose
@@ -55,14 +55,14 @@ class Diagnosis:
     n_rows, n_factors, n_codes : int
         Sizes n, d and m.
     rows_looked_at : int
-        Rows that dependence, tails and the rest were measured on, at most 4,000; one row of each row group.
+        Rows that were used to measure dependence, tails and the rest: at most 4,000, and one of each row group.
     constant_factors : tuple of str
         Factors that never vary. They count in d, and not in the effective dimension.
     class_balance : dict of name to ClassBalance
         Of every ordinal or categorical factor that varies.
     dependence_class : DependenceClass
-        Independent, correlated (a line of normal scores says it all, or the factors have no line), nonlinear
-        dependence, or a constraint: a factor is a function of one other, or of several.
+        Independent, correlated (linear dependence of normal scores, or dependence of categorical or circular factors),
+        nonlinear dependence, or a constraint: a factor is a function of one other factor, or of several.
     dependent_pairs : tuple of PairDependence
         Pairs that are not independent, the strongest first.
     max_correlation : float
@@ -70,22 +70,22 @@ class Diagnosis:
     max_free_correlation : float
         The same among the factors that vary freely.
     max_dependence : float
-        Largest correlation of any smooth functions of two factors, less what chance gives.
+        Largest correlation of any smooth functions of two factors, minus the value expected by chance.
     max_nonlinearity : float
         Largest share of a factor's variance that a curve of another one explains and a line does not.
     constraints : tuple of FunctionalConstraint
         Factors that others determine, in the order found.
     effective_dimension : float
-        Factors that vary freely: those that vary, less the constraints.
+        Number of factors that vary freely: those that vary, minus the constraints.
     dead_codes : tuple of str
-        Codes that never vary or have collapsed: by the information that a posterior carries, or by a spread that is
-        next to nothing beside the widest code.
+        Codes that never vary or have collapsed. A code has collapsed if its posterior carries almost no information, or
+        if its spread is negligible next to that of the widest code.
     duplicated_codes : tuple of tuples of str
         Groups of living codes that are monotone functions of each other.
     heavy_tailed_codes : dict of name to float
         Kurtosis of the codes in which it is above 10 (3 for a normal code).
     nuisance_per_code : dict of name to float
-        Share of the variance of a living code's ranks that no factor explains, held out; of 256 codes at most.
+        Share of the variance of a living code's ranks that no factor explains on held-out rows; for at most 256 codes.
     notes : tuple of Finding
         What was left out, and why.
     """
@@ -127,7 +127,7 @@ class Diagnosis:
 
     @property
     def chance_correlation(self) -> float:
-        """sqrt(2 log m / n), about the correlation that the best of m unrelated codes has (003, F.3), at most 1."""
+        """sqrt(2 log m / n), at most 1: roughly the correlation of the best of m unrelated codes (003, F.3)."""
         if not (self.n_codes and self.n_rows):
             return math.nan
         return min(math.sqrt(2 * math.log(self.n_codes) / self.n_rows), 1.0)
@@ -146,7 +146,7 @@ class Diagnosis:
 
     @property
     def n_live_codes(self) -> int:
-        """Codes without dead ones; all of them where none lives."""
+        """Number of codes that are not dead; all codes if every one is dead."""
         return self.n_codes - len(self.dead_codes) or self.n_codes
 
     @property
@@ -162,12 +162,12 @@ class Diagnosis:
 
     @property
     def nuisance_share(self) -> float:
-        """Share of the living codes' variance that no factor explains, their mean."""
+        """Mean over living codes of the share of variance that no factor explains."""
         return float(np.mean(list(self.nuisance_per_code.values()))) if self.nuisance_per_code else math.nan
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is worth saying of the data, as data."""
+        """The findings about the data, as records."""
         return findings_of(self)
 
     def sentences(self) -> list[str]:

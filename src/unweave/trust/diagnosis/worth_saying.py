@@ -1,4 +1,4 @@
-"""What of a diagnosis is worth saying: findings with numbers and names, in the order in which they are read."""
+"""The findings of a diagnosis that are reported, with numbers and names, in the order in which they are shown."""
 
 from __future__ import annotations
 

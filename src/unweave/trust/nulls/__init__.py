@@ -1,1 +1,1 @@
-"""Noise floors: what uninformative encoders score on the same data."""
+"""Noise floors: the scores of uninformative encoders on the same data."""

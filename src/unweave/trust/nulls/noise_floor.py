@@ -1,10 +1,10 @@
-"""The noise floor: what encoders that know nothing score on these very data.
+"""The noise floor: the score of random encoders on the same data.
 
     p = (1 + #{nulls as good or better}) / (1 + B),    calibrated = (score - floor) / (best - floor)
 
-with B the number of nulls and floor their mean, each within the metric's bounds as scores are. Permutation makes p
-valid for any metric at any size: under the hypothesis that codes and factors are unrelated, the score at hand is one
-more draw.
+with B the number of null draws and floor their mean, each clipped to the metric's bounds as scores are. Permutation
+makes p valid for any metric at any sample size: under the null hypothesis that codes and factors are unrelated, the
+observed score is one more draw from the same distribution.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """What encoders that know nothing score, and where the score at hand stands among them.
+    """Scores of random encoders, and how the observed score compares with them.
 
     >>> from unweave.metrics import mcc
     >>> z = np.random.default_rng(0).normal(size=(100, 2))
@@ -55,27 +55,28 @@ class NoiseFloor:
     metric, kind : str
         Which metric, and which encoders: permutation, matched or constant.
     raw : float
-        The score at hand, before clipping.
+        The observed score, before clipping.
     draws : tuple of float
-        Raw scores of the nulls, nan where one had none.
+        Raw scores of the null draws, nan where a draw has no score.
     floor : float
-        The mean of the nulls as they are shown, within the metric's bounds: the one floor of tables, pages and data.
+        The mean of the null scores, each clipped to the metric's bounds. Tables, pages and JSON all show this number.
     spread : float
         Standard deviation of their raw scores.
     upper : float
-        What one null in twenty reaches: the 95 % quantile of raw scores (5 % where lower is better).
+        The 95 % quantile of the raw null scores (5 % where lower is better).
     p_value, resolution : float
-        Share of nulls as good as the score or better, the score counted among them, and the smallest value it could
-        have had. nan for constant codes, which do not vary.
+        p-value of the permutation test: the share of null scores that are as good as the score or better, where the
+        score itself counts as one of them. The resolution is the smallest p-value that this number of draws allows.
+        Both are nan for constant codes.
     calibrated : float
-        0 for knowing nothing, 1 for the best: (score - floor) / (best - floor), both within the metric's bounds. nan
-        where the floor is within .01 of the best, or no value is best.
+        (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
+        for the best score. It is nan where the floor is within .01 of the best, or where no value is best.
     by_formula : float
-        The floor that theory gives for independent columns, where the metric's card knows it; else nan.
+        The theoretical floor for independent columns, where the metric's card states a formula; else nan.
     per_factor_floor, per_factor_upper : dict of name to float
         The same for every factor, where the metric has a number for each.
     notes : tuple of Finding
-        What to keep in mind.
+        Caveats.
     reason : Finding, optional
         Why there is no floor; None where there is one.
     """
@@ -112,7 +113,7 @@ def noise_floor(
     seed: int = 0,
     n_jobs: int = 1,
 ) -> NoiseFloor:
-    """Score of encoders that know nothing, by one metric; see `noise_floors` for the options.
+    """Noise floor of one metric; see `noise_floors` for the options.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def noise_floors(
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, NoiseFloor]:
-    """Score of encoders that know nothing, by every metric; metrics share what they share on ordinary evidence.
+    """Noise floors of several metrics, which share their common computations.
 
     Parameters
     ----------
@@ -149,20 +150,21 @@ def noise_floors(
         A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``. The score of a `ScoredMetric`
         is not computed again.
     kind : {'permutation', 'matched', 'constant'}
-        Codes given to other samples; codes of the same marginals that are independent of each other too; or the same
-        code for every sample. Row groups stay whole.
+        The null encoder. 'permutation' assigns the codes to other samples, 'matched' also makes codes independent of
+        each other and keeps their marginal distributions, and 'constant' gives every sample the same code. Row groups
+        stay whole.
     n_draws : int
-        How many such encoders.
+        Number of null encoders.
     budget : float, optional
         Seconds for all metrics together. Those that do not fit get fewer draws, but 19 at least, and a note.
     quota : Quota, optional
-        How many draws each metric gets, in place of a budget; a metric with none gets no floor, and a reason.
+        Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
     seed : int
         Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
     n_jobs : int
         Threads.
     watch : callable
-        Told the number of every draw before it is scored, and how many there may be: for progress bars.
+        Called before every draw with its number and the largest possible number of draws, for progress bars.
     """
     _check_options(kind, n_draws, budget, seed)
     floors: dict[str, NoiseFloor] = {}
@@ -229,7 +231,7 @@ def _summarised(
         reason = Finding("nulls_undefined", metric=card.name, null=kind)
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
     shown = np.clip(defined, *score.bounds)
-    # of what is shown: a score of 0 beside a floor of 0 is calibrated to 0, however far below 0 the nulls are
+    # of clipped values: a score of 0 with a floor of 0 is calibrated to 0, even if raw null scores are below 0
     floor = float(shown.mean())
     best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
     if abs(best - floor) < TOO_CLOSE:
@@ -265,7 +267,7 @@ def _summarised(
 
 
 def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
-    """Constant codes do not vary, and of a series that is too short nothing can be told."""
+    """No for constant codes, which do not vary, and for a series that is too short."""
     return kind != "constant" and not row_order(evidence).too_short
 
 
@@ -286,7 +288,7 @@ def _n_orders(evidence: Evidence) -> float:
 
 
 def _by_formula(metric: Choice, evidence: Evidence) -> float:
-    """The card's formula for the sizes at hand, where nothing contradicts its independent columns and rows."""
+    """The card's formula for these sizes, where its assumption of independent columns and rows holds."""
     chance = card_of(metric).chance
     numeric = all(kind in NUMERIC for kind in evidence.kinds)
     stated = stated_options(metric).keys() - {"rng"}

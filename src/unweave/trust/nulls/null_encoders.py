@@ -1,4 +1,4 @@
-"""Encoders that know nothing, at the sizes and marginals of the evidence at hand.
+"""Random encoders with the sizes and marginal distributions of the evidence.
 
 - permutation: the codes as they are, each given to another sample (whole row groups where there are groups, circular
   shifts of rows that follow each other);
@@ -26,7 +26,7 @@ Kind = Literal["permutation", "matched", "constant"]
 
 
 def why_no_floor(card: Card) -> Finding | None:
-    """The reason where no encoder that knows nothing can be made for this metric, else None."""
+    """The reason why there is no random encoder for this metric, or None."""
     learned, truth = {"codes", "posterior"} & {*card.needs}, {"factors", "nuisances"} & {*card.needs}
     if card.chance != "no pairing" and learned and truth:
         return None
@@ -35,7 +35,7 @@ def why_no_floor(card: Card) -> Finding | None:
 
 
 def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:
-    """The evidence of an encoder that knows nothing; the same seed and index give the same one.
+    """Evidence of a random encoder; the same seed and index give the same one.
 
     >>> evidence = Evidence([1, 2, 3, 4], [5, 6, 7, 8])
     >>> sorted(unknowing(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
@@ -71,7 +71,7 @@ def _shuffled(evidence: Evidence, orders: list[Rows]) -> FloatArray | Posterior:
 
 
 def _prior(posterior: Posterior) -> Posterior:
-    """The same distribution for every sample: mean and spread of all of them together."""
+    """The same posterior for every sample, with the overall mean and spread."""
     n = posterior.n_gaussian
     spread = np.sqrt(np.square(posterior.std).mean(axis=0) + posterior.mean.var(axis=0)) if n else None
     return Posterior(

@@ -1,7 +1,7 @@
-"""Which of several representations of the same samples can be told apart.
+"""Which of several representations of the same samples differ significantly.
 
-Representations are scored on the same parts of the samples, so that what the samples do to all of them alike cancels in
-the differences: a difference is often far better known than either score.
+Representations are scored on the same parts of the samples, so that sampling errors that they have in common cancel in
+the differences. A difference is therefore often known far more precisely than either score.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Representations from best to worst, and which of them can be told apart.
+    """Representations from best to worst, and which of them differ significantly.
 
     Attributes
     ----------
     metric : str
         Which metric.
     level : float
-        The chance of telling no two apart that are alike.
+        Confidence level: the probability that no two equal representations are found to differ.
     n_units : int
         Number of rows, or of row groups.
     scores : dict of name to float
@@ -58,12 +58,12 @@ class Comparison:
     differences : tuple of `Difference`
         Every pair, the better one first.
     ties : tuple of tuples of str
-        Sets in which no two are told apart, none of which could be larger, best first; a representation may be in
-        several, and every pair that is not told apart is in one.
+        Maximal sets of representations that do not differ significantly, best first. A representation may be in several
+        sets, and every pair that does not differ significantly is in at least one.
     letters : dict of name to str
-        The same as letters: representations that share one are not told apart.
+        The same as letters: representations that share a letter do not differ significantly.
     notes, reason
-        What to keep in mind, and why there is no comparison where there is none.
+        Caveats, and the reason why there is no comparison where there is none.
     """
 
     metric: str

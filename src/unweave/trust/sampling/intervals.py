@@ -1,8 +1,8 @@
-"""Intervals over samples: how far the score would move with fresh samples of the same number.
+"""Confidence intervals: how much the score would vary between samples of the same size.
 
-The interval is the score plus and minus Student quantiles of its standard error by subsampling (`subsampling`). It is
-about the mean score of fresh data sets of the same size, not about the score of infinitely many samples, from which
-metrics with bins or probes differ at any n.
+The interval is the score plus and minus its standard error from subsampling (`subsampling`) times a quantile of
+Student's t. It covers the expected score of data sets of the same size. It does not cover the score of infinitely many
+samples, because metrics with bins or probes are biased at any n.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from unweave.trust.sampling.subsampling import N_PARTS, PartScores, part_scores
 
 @dataclass(frozen=True)
 class Interval:
-    """Where the mean score of fresh samples of the same number lies.
+    """Confidence interval of the expected score of data sets of the same size.
 
     Attributes
     ----------
     metric : str
         Which metric.
     level : float
-        Share of intervals that hold the mean score.
+        Confidence level: the share of such intervals that cover the expected score.
     raw, lower, upper : float
         The score before clipping and the ends of its interval; nan where there is none.
     bounds : tuple of two floats
         The range of the metric, to which `clipped` is cut.
     standard_error : float
-        Of the score, over fresh samples.
+        Standard error of the score over data sets of the same size.
     n_parts : int
-        How many parts of the samples it was read from.
+        Number of parts of the samples that it was estimated from.
     per_factor : dict of name to (lower, upper)
         The same for every factor, where the metric has a number for each.
     notes : tuple of Finding
-        What to keep in mind.
+        Caveats.
     reason : Finding, optional
         Why there is no interval; None where there is one.
     """
@@ -105,14 +105,14 @@ def intervals(
     seed: int = 0,
     n_jobs: int = 1,
 ) -> dict[str, Interval]:
-    """Intervals of many metrics, which share what they share on ordinary evidence.
+    """Intervals of several metrics, which share their common computations.
 
     Parameters
     ----------
     metrics : mapping of label to metric, ``functools.partial`` of one, or `ScoredMetric`
         A partial also fixes the seed of metrics that have one. The score of a `ScoredMetric` is not computed again.
     level : float
-        Share of intervals that hold the mean score of fresh samples of the same number.
+        Confidence level: the share of such intervals that cover the expected score of data sets of the same size.
     n_parts : int
         How often each metric is computed, on parts of the samples. Row groups stay whole.
     budget : float, optional

@@ -1,10 +1,10 @@
-"""How many samples it takes to tell two representations apart.
+"""How many samples are needed to find a significant difference between two representations.
 
     n needed = n  ((t + z) SE / |difference|)^2
 
 with SE the standard error of the difference at n, which falls as 1 / sqrt(n), t the quantile of the level and z that of
-the power. The difference itself is taken to stay as it is, which is the weak point: scores with bins or probes drift
-with n, and a difference that is hardly known now says little of how many samples it needs.
+the power. The formula assumes that the difference does not change with n, which is its weak point: scores with bins or
+probes change with n, and a difference that is known imprecisely gives an imprecise number of samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FAR = 4.0  # times the samples at hand
 
 @dataclass(frozen=True)
 class SamplesNeeded:
-    """Number of samples (row groups where there are any) at which two representations are told apart.
+    """Number of samples (row groups where there are any) at which two representations differ significantly.
 
     >>> SamplesNeeded("a", "b", difference=0.1, n_now=100, n_needed=250.0, fewest=200, most=300, power=0.8, level=0.95)
     SamplesNeeded(first='a', second='b', difference=0.1, n_now=100, n_needed=250.0, fewest=200, most=300, power=0.8, \
@@ -35,16 +35,16 @@ level=0.95, notes=())
     first, second : str
         Which two.
     difference : float
-        What is to be told from 0.
+        The difference that should be found.
     n_now, n_needed : int, float
         Samples at hand, and needed; infinite where there is no difference.
     fewest, most : float
-        The same for the largest and smallest difference that the data at hand allow; equal to ``n_needed`` where the
+        The same for the largest and the smallest difference in the confidence interval; equal to ``n_needed`` where the
         difference was stated.
     power, level : float
         Chance to tell them apart, and not to where they are alike.
     notes : tuple of Finding
-        What to keep in mind.
+        Caveats.
     """
 
     first: str
@@ -68,7 +68,7 @@ def samples_needed(
     power: float = 0.8,
     level: float = 0.95,
 ) -> SamplesNeeded:
-    """How many samples to tell two of the compared representations apart, at this power.
+    """Number of samples at which two of the compared representations differ significantly with this power.
 
     Parameters
     ----------

@@ -1,12 +1,13 @@
-"""Scores of random parts of the samples, from which the spread of the score over fresh samples is read.
+"""Scores of random parts of the samples, from which the standard error of the score is estimated.
 
     var(score of n) = (n - k) / k  var(scores of parts that leave k of n out)
 
-which is exact for means. Parts are drawn without replacement, so that no row comes twice: rows drawn twice are each
-other's nearest neighbours, fill histograms, and sit on both sides of a split. All rows that stay keep their side of
-every split. Half of the rows leave: a score with trees or bins jumps a little when any row leaves, and the factor
-(n - k) / k, which is 1 for halves and large when few leave, would blow these jumps up (a jackknife of 20 groups gives
-mig of 300 rows a standard error 2.7 times too large, halves one within a few per cent).
+which is exact for means. Parts are drawn without replacement, because repeated rows bias many metrics: they are each
+other's nearest neighbours, fill histograms, and occur on both sides of a split. Rows that remain keep their side of
+every split. Half of the rows are left out each time. A score with trees or bins changes slightly when any row is left
+out, and the factor (n - k) / k, which is 1 for halves and large when few rows are left out, would amplify these changes
+(a jackknife of 20 groups gives mig of 300 rows a standard error that is 2.7 times too large, and halves give one within
+a few per cent).
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ FEWEST_UNITS = 5
 
 @dataclass(frozen=True)
 class Parts:
-    """How parts of the samples are drawn: how many units (rows or whole row groups) there are, and leave each time."""
+    """How parts of the samples are drawn: the number of units (rows or whole row groups), and how many are left out."""
 
     evidence: Evidence
     n_units: int
@@ -57,11 +58,11 @@ class Parts:
         return (self.n_units - self.n_out) / self.n_out
 
     def part(self, index: int) -> Evidence:
-        """The evidence without the units that leave in this part; the same seed and index give the same one."""
+        """The evidence without the units that this part leaves out; the same seed and index give the same one."""
         return self.evidence.leaving_out(self.left_out(index))
 
     def left_out(self, index: int) -> Rows:
-        """Rows that leave."""
+        """Rows that are left out."""
         leaving = np.random.default_rng([self.seed, index]).permutation(self.n_units)[: self.n_out]
         return np.flatnonzero(np.isin(_unit_of_rows(self.evidence), leaving))
 
@@ -80,7 +81,7 @@ class Parts:
 
 
 def _unit_of_rows(evidence: Evidence) -> Rows:
-    """The number of the unit that each row leaves with: its row group, its block of a series, or itself."""
+    """The unit of each row, which is left out as a whole: its row group, its block of a series, or itself."""
     if evidence.row_groups is not None:
         return evidence.row_groups
     return np.arange(evidence.n_rows) // block_length(evidence)
@@ -106,10 +107,10 @@ def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | Finding:
 
 @dataclass(frozen=True)
 class PartScores:
-    """One metric on all samples and on parts of them: all that intervals and comparisons need to know.
+    """Scores of one metric on all samples and on parts of them, as intervals and comparisons need them.
 
-    ``raw`` and ``per_factor`` are of the parts, nan and empty where one has no score, without the matrices that a score
-    may hold; ``notes`` say what to keep in mind of them.
+    ``raw`` and ``per_factor`` are those of the parts, nan and empty where a part has no score. Matrices of the scores
+    are not kept. ``notes`` are caveats.
     """
 
     plan: Parts
@@ -130,10 +131,10 @@ def part_scores(
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, PartScores | Finding]:
-    """Every metric on the first parts, as many as the budget allows and `FEWEST_PARTS` at least; or why there are none.
+    """Scores of parts for every metric, as many as the budget allows but at least `FEWEST_PARTS`, or a reason.
 
-    The options are those of `intervals`. With a quota, every metric gets as many parts as it says. ``watch`` is told
-    the number of every part before it is scored.
+    The options are those of `intervals`. With a quota, every metric gets the stated number of parts. ``watch`` is
+    called with the number of every part before it is scored.
 
     Examples
     --------

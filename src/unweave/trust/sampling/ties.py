@@ -1,4 +1,4 @@
-"""Sets of ties as a compact letter display: two representations share a letter if and only if they are not told apart.
+"""Compact letter display: two representations share a letter if and only if they do not differ significantly.
 
 Every set that no further representation fits in (a maximal clique) would do, but there can be exponentially many of
 them. Sets that together hold every tied pair are enough, and a greedy cover finds some in polynomial time: each starts
@@ -17,7 +17,7 @@ Truths = NDArray[np.bool_]
 
 
 def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
-    """Sets in which no two are told apart, none of which could be larger and which hold every tied pair.
+    """Maximal sets of representations that do not differ significantly; together they contain every tied pair.
 
     Each set is in the order given, and so are the sets.
 
@@ -32,7 +32,7 @@ def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tup
 
 
 def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
-    """Letters of what is not told apart, best first: those that share a letter are alike.
+    """Letters from best to worst: those that share a letter do not differ significantly.
 
     >>> tied_letters(["a", "b", "c"], {frozenset("ac")})
     {'a': 'a', 'b': 'ab', 'c': 'b'}
