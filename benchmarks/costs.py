@@ -43,6 +43,7 @@ MOST_ROWS = {
     "nuisances_invariance": 10_000,
     "sample mixtures": 10_000,
     "factor mixtures": 10_000,
+    "three_way_information": 10_000,
 }
 GRID = [
     *((300, 3, 2), (300, 10, 5), (1000, 10, 5), (3000, 10, 5), (10_000, 10, 5), (30_000, 10, 5)),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from unweave.estimators.information.information_protocols import Information, JointInformation
     from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
     from unweave.estimators.information.usable_information import UsableInformation
+    from unweave.estimators.posteriors.code_correlations import CodeCorrelations
     from unweave.estimators.posteriors.gaussian_information import GaussianInformation
     from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
     from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation, PosteriorInformation
@@ -62,6 +63,7 @@ else:
                 "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
                 "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
                 "dependence.random_dependence": ("RandomDependence",),
+                "posteriors.code_correlations": ("CodeCorrelations",),
                 "posteriors.gaussian_information": ("GaussianInformation",),
                 "posteriors.mixture_sampling": ("MixtureSampling",),
                 "information.mutual_information": ("Histogram", "NearestNeighbour"),
@@ -84,6 +86,7 @@ else:
 __all__ = [
     "BoostedTrees",
     "Classifier",
+    "CodeCorrelations",
     "Correlation",
     "DecompositionInformation",
     "GaussianInformation",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.estimators.posteriors.code_correlations import CodeCorrelations, code_correlations
 from unweave.evidence.reading.batches import gathered
 from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.probabilities import probability_table
@@ -158,6 +159,18 @@ class Posterior:
         still = (np.ptp(self.mean, axis=0) == 0) & (np.ptp(self.std, axis=0) == 0)
         gaussian = [name for name, is_still in zip(self.names, still, strict=False) if is_still]
         return (*gaussian, *(name for name, table in self.categories.items() if (np.ptp(table, axis=0) == 0).all()))
+
+    def correlations(self, seed: int = 0) -> CodeCorrelations:
+        """Correlation matrices of the Gaussian codes: of their means and of draws from the posterior (001, A.5).
+
+        Means of noisy codes may correlate where draws hardly do; neither matrix tells independence.
+
+        >>> means = np.repeat([[-0.1, -0.1], [0.1, 0.1]], 500, axis=0)
+        >>> found = Posterior(means, np.ones_like(means)).correlations()
+        >>> found.means[0, 1].round(2), found.expected[0, 1].round(2)
+        (np.float64(1.0), np.float64(0.01))
+        """
+        return code_correlations(self.mean, self.std, self.covariance, seed)
 
     def rows(self, index: np.ndarray) -> Self:
         """The posterior of these rows."""

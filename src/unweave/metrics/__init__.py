@@ -47,6 +47,7 @@ from unweave.metrics.posterior.rmig import rmig as rmig
 from unweave.metrics.posterior.jemmig import jemmig as jemmig
 from unweave.metrics.posterior.informativeness import informativeness as informativeness
 from unweave.metrics.posterior.separability import separability as separability
+from unweave.metrics.posterior.three_way_information import three_way_information as three_way_information
 from unweave.metrics.posterior.misjed import misjed as misjed
 from unweave.metrics.posterior.sepin_at_k import sepin_at_k as sepin_at_k
 from unweave.metrics.posterior.wsepin import wsepin as wsepin

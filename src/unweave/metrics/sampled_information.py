@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections import Counter
 
@@ -32,6 +33,14 @@ def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = 
     components, seeds = _components(posterior_of(evidence, estimator), estimator)
     groups = groups_of(components.n_codes)
     return estimator.sample_ratios(components, seeds, groups[: components.n_codes] if alone else groups)
+
+
+@memoised(on="codes")
+def pair_ratios(evidence: Evidence, estimator: MixtureSampling) -> Sampled:
+    """Log ratios whose means are I(x, z_S), for every code alone and then for every two codes together."""
+    components, seeds = _components(posterior_of(evidence, estimator), estimator)
+    codes = range(components.n_codes)
+    return estimator.sample_ratios(components, seeds, [*zip(codes), *itertools.combinations(codes, 2)])
 
 
 @memoised(on="both")

@@ -27,4 +27,7 @@ P_VALUE = ShownMatrix(
 )
 ADJACENCY = ShownMatrix("adjacency_matrix", "Which codes depend on which factors, by the test", framed=False)
 HYPOTHESIS = ShownMatrix("hypothesis_matrix", "Which codes should depend on which factors", framed=False)
+THREE_WAY = ShownMatrix(
+    "three_way_matrix", "Information about the samples that two codes both carry", columns="codes", framed=False
+)
 MISJED = ShownMatrix("misjed_matrix", "Entropies of two codes less their joint entropy", columns="codes", framed=False)

@@ -99,6 +99,15 @@ def samples_told_apart(information: float, limit: float) -> str:
     )
 
 
+def pairs_told_apart(n_pairs: int, of: int, limit: float) -> str:
+    """Pairs of codes that tell every sample from every other."""
+    return (
+        f"{n_pairs} of {counted(of, 'pair')} of codes tell every sample from every other (log N = {limit:.2f} nats), "
+        "so the information that both codes carry cannot be estimated; these pairs are left out: pass more samples, or "
+        "wider posteriors."
+    )
+
+
 def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ...]) -> str:
     """Information within one value of a factor that its rows cannot resolve."""
     return (

@@ -110,6 +110,21 @@ def compare_correlations(found: Numbers, options: Options) -> Iterator[ClaimChec
         yield ClaimCheck(f"{name}: means are correlated more than draws", "yes", here, means > draws + SMALL)
 
 
+def compare_shared(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Eq 2: codes are separable with respect to x where it is 0; the paper gives no figures."""
+    for name, row in found.items():
+        matrix = np.array(row["I(x, z_i, z_j)"], dtype=np.float64)
+        pairs = matrix[np.triu_indices(len(matrix), k=1)]
+        if not np.isfinite(pairs).any():
+            yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", "undefined: every pair names every sample")
+            continue
+        here = f"mean {row['mean']:.3f} +- {row['standard error']:.3f} nats, largest pair {np.nanmax(pairs):.3f}"
+        left_out = int(np.isnan(pairs).sum())
+        yield ClaimCheck(
+            f"{name}: I(x, z_i, z_j)", "no figure", here + (f", {left_out} pairs undefined" if left_out else "")
+        )
+
+
 def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     """Figure 23: means overestimate what noisy codes tell."""
     for name, row in found.items():

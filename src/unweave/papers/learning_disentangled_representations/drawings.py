@@ -60,6 +60,12 @@ def draw_matrices(name: str, found: Numbers, options: Options) -> Iterator[Path]
         yield save(information_figure(matrices, "code", "column"), options.folder / f"001-{name}-{model}.png")
 
 
+def draw_shared(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Heat maps of pairs of codes, one picture a model."""
+    pairs = {model: {"I(x, z_i, z_j)": row["I(x, z_i, z_j)"]} for model, row in found.items()}
+    yield from draw_matrices(name, pairs, options)
+
+
 def draw_estimates(name: str, found: Numbers, options: Options) -> Iterator[Path]:
     """Drawn against quantised scores."""
     from unweave.report.figures.curves import pairs_figure, save

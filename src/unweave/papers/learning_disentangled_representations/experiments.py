@@ -94,6 +94,13 @@ PAPER = Paper(
             drawings.draw_matrices,
         ),
         _experiment(
+            "eq2",
+            "Three-way information I(x, z_i, z_j) of every two codes",
+            measured.shared_by_two_codes,
+            comparisons.compare_shared,
+            drawings.draw_shared,
+        ),
+        _experiment(
             "fig23",
             "Information by posteriors and by means, and importances",
             measured.matrices,

@@ -19,7 +19,15 @@ from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.evidence import Evidence, Posterior
-from unweave.metrics import dci_disentanglement, informativeness, jemmig, mig, rmig, wsepin
+from unweave.metrics import (
+    dci_disentanglement,
+    informativeness,
+    jemmig,
+    mig,
+    rmig,
+    three_way_information,
+    wsepin,
+)
 from unweave.papers.experiment import Options
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels
@@ -97,11 +105,26 @@ def scores_by_draws(encoded: Encoded) -> dict[str, list[float]]:
 
 
 def correlations(encoded: Encoded) -> dict[str, Any]:
-    """Figure 20: correlations of codes, of their means and of draws from their posteriors."""
+    """Figure 20 and A.5: correlations of codes, of their means, of one draw a sample, and of all draws in the limit."""
     posterior = encoded.codes
     assert isinstance(posterior, Posterior)
-    drawn = np.random.default_rng(0).normal(posterior.mean, posterior.std)
-    return {"means": np.corrcoef(posterior.mean.T).tolist(), "draws": np.corrcoef(drawn.T).tolist()}
+    found = posterior.correlations()
+    return {
+        "means": found.means.tolist(),
+        "draws": found.draws.tolist(),
+        "draws, in the limit": found.expected.tolist(),
+    }
+
+
+def shared_by_two_codes(encoded: Encoded) -> dict[str, Any]:
+    """Eq 2: I(x, z_i, z_j) of every two codes in nats, its mean over pairs and the error of that."""
+    evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
+    found = three_way_information(evidence, estimator=MixtureSampling(DRAWS[1]), normalise=False)
+    return {
+        "I(x, z_i, z_j)": found.parts["three_way_matrix"].tolist(),
+        "mean": found.raw,
+        "standard error": float(found.parts["standard_error"]),
+    }
 
 
 def matrices(encoded: Encoded) -> dict[str, list[list[float]]]:
