@@ -222,7 +222,7 @@ def _reason(change: Change, score: Score, diagnosis: Diagnosis) -> Reason:
 
 
 def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
-    """"No verdict" for metrics to which verdicts do not apply; None for all others."""
+    """ "No verdict" for metrics to which verdicts do not apply; None for all others."""
     card = card_of(metric)
     if math.isnan(score.raw):
         reason = Reason(Finding("undefined_here"), "score", math.nan, "", Finding("read_its_caveats"))
