@@ -328,7 +328,7 @@ def test_the_value_is_the_share_of_the_factors_that_are_identified():
         turn[n_found:, n_found:] = np.kron(np.eye(3 - n_found // 2), [[1.0, 1.0], [-1.0, 1.0]])
         score = identification(factors, factors @ turn.T)
         assert score.value == pytest.approx(n_found / 6, abs=0.003)
-        assert score.value == pytest.approx(np.mean(np.clip(list(score.per_factor.values()), 0, 1)), abs=0.001)
+        assert score.value == pytest.approx(np.mean(np.clip(list(score.per_factor.values()), 0, 1)), abs=1e-9)
     size, hue, tilt = factors[:, 0], rng.uniform(size=1000), rng.uniform(size=1000)
     third = identification(np.column_stack([size, hue, tilt]), np.column_stack([size**3, hue + tilt, hue - tilt]))
     assert third.value == pytest.approx(1 / 3, abs=0.003)

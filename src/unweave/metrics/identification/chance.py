@@ -7,8 +7,7 @@ are squared projections, so no data are needed to know their recovery s. With ma
 
 with u the recovery without noise and n the share of it that noise leaves. A mixing has to beat what nine of ten random
 ones get before it counts at all, and counts in full at u = 1. Noise is not luck, so it costs as much as mixing where
-random mixings get little, and no more where they get nearly everything. What is mixed beyond luck counts as nothing: t
-ends at -.001, far enough below 0 to rank mixings, and too little to be seen in a share.
+random mixings get little, and no more where they get nearly everything. Below 0, t goes on with a tenth of the slope.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ STEP = 1.3  # ratio of the numbers of codes between which the level is interpola
 QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
 HIGHEST_FOR_NOISE = 0.75
-LEAK, LOWEST = 0.00025, -4.0  # slope below 0, and the height where it ends: mixings rank by .001 at most
+LEAK, LOWEST = 0.1, -4.0  # slope below 0, and the height where it ends: worse mixings rank lower
 PRESENT = 0.2  # recovery below which a factor is rather absent than mixed, and costs nothing but its share
 COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
 
@@ -51,7 +50,7 @@ class Luck:
     passing: float
 
     def beyond(self, recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
-        """How far recoveries are beyond luck, from -.001 (fully mixed) over 0 (absent) to 1.
+        """How far recoveries are beyond luck, from -.4 (fully mixed) over 0 (absent) to 1.
 
         >>> Luck(0.8, 0.0).beyond(np.array([1.0, 0.9, 0.9, 0.0]), np.array([1.0, 0.9, 1.0, 0.0])).round(2).tolist()
         [1.0, 0.5, 0.6, -0.0]
@@ -69,6 +68,20 @@ class Luck:
 
 
 NO_LUCK = Luck(0.0, 0.0)
+
+
+def share_identified(heights: FloatArray) -> float:
+    """Share of the factors that is identified, from how far each is beyond luck.
+
+    Factors that are mixed take nothing from those that are found. Only while less than one factor in all is found,
+    which single random mixings reach, do they count against it: for nothing found at all the share is negative, and
+    ranks mixings.
+
+    >>> share_identified(np.array([1.0, -0.4, -0.4, 0.0])), round(share_identified(np.array([0.5, -0.4])), 2)
+    (0.25, 0.15)
+    """
+    found, mixed = np.maximum(heights, 0.0), np.minimum(heights, 0.0)
+    return float(found.mean() + mixed.mean() * max(0.0, 1.0 - found.sum()))
 
 
 def luck(n_codes: float, n_factors: int) -> Luck:

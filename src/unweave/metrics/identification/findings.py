@@ -35,7 +35,7 @@ class Findings:
     Attributes
     ----------
     identified : array, d
-        How far each factor is recovered beyond luck, 0 to 1; down to -.001 for mixings below luck.
+        How far each factor is recovered beyond luck, 0 to 1; down to -.4 for mixings below luck.
     free : array
         A smallest set of factors that determines all others, the best recovered one.
     n_distinct : float

@@ -1,13 +1,14 @@
 """identification: which share of the free factors is given back, each by codes that nothing else moves?
 
-    value = mean over free factors of t_j,    t_j = 1 - (1 - u_j) / (1 - q) - (1 - s_j / u_j) / (1 - min(q, .75))
+    value = mean over free factors of max(t_j, 0)
+    t_j = 1 - (1 - u_j) / (1 - q) - (1 - s_j / u_j) / (1 - min(q, .75))
 
 with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, and q the upper
-decile of u over random mixings of as many codes and factors (`chance`); what is mixed further has t_j = 0, or down to
--.001 before clipping, so that worse mixings rank lower. For codes of one factor each u_j = 1: only noise and folds
-count. Factors that others determine do not count. Numbers count by their ranks, and as they are where factors have
-levels or lumps. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has
-all four of its properties.
+decile of u over random mixings of as many codes and factors (`chance`). Below 0, t_j has a tenth of that slope, which
+counts only while the positive t_j add up to less than one factor (`share_identified`). For codes of one factor each
+u_j = 1: only noise and folds count. Factors that others determine do not count. Numbers count by their ranks, and as
+they are where factors have levels or lumps. Derivation and limits: docs/identification.md. It answers the open problem
+of 003: no metric there has all four of its properties.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from unweave.arrays import FloatArray
 from unweave.card import metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.metrics.identification.chance import share_identified
 from unweave.metrics.identification.factor_findings import factor_findings
 from unweave.metrics.identification.findings import Findings, findings
 from unweave.metrics.matrices import varying
@@ -46,7 +48,7 @@ MOST_PASSING = 0.07  # share of factors that random mixings give back as if thei
         "code depends on several factors jointly in a way that 500 rows do not show"
     ),
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
-    raw_range="down to -.001 for mixings that random ones beat",
+    raw_range="down to -.4 for codes that mix all factors more than most random mixings do",
     identity_tolerance=0.01,
     order_tolerance=0.03,
 )
@@ -100,7 +102,7 @@ def identification(
     # what no factor gets by luck is no luck: codes that are all mixed are known to be
     told = found.luck.passing <= MOST_PASSING or not (found.identified[found.free] > 0).any()
     return Score(
-        raw=float(found.identified[found.free].mean()) if told else math.nan,
+        raw=share_identified(found.identified[found.free]) if told else math.nan,
         per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, found.identified).tolist(), strict=True)),
         per_code=dict(zip(evidence.code_names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
