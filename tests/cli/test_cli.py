@@ -338,7 +338,7 @@ class TestProcess:
             "try:\n    main(['--help'])\nexcept SystemExit:\n    print(*sys.modules, file=sys.stderr)"
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        assert "Score several representations" in done.stdout
+        assert "Compare several representations" in done.stdout
         loaded = set(done.stderr.split())
         assert not {"numpy", "scipy", "sklearn", "polars", "narwhals", "rich", "joblib"} & loaded
 

@@ -1,4 +1,4 @@
-"""The command line: thin, and quick to start (everything heavy is imported by the command that needs it)."""
+"""The command line. It starts quickly, because each command imports heavy modules only when it needs them."""
 
 from __future__ import annotations
 

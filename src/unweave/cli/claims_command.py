@@ -12,19 +12,25 @@ from unweave.cli.terminal import kinds_in, names_in, one_sentence_errors, print_
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[check] [PAPER | PAPER:NUMBER]...")
-@click.option("--verdict", metavar="TEXT", help="Only claims with this verdict: 'holds', 'does not hold', ...")
-@click.option("--budget", metavar="S", type=click.FloatRange(0), help="Seconds of computing; the rest is skipped.")
-@click.option("--cheap", metavar="S", type=click.FloatRange(0), help="Only claims that take less than this each.")
-@click.option("--record", "to_record", is_flag=True, help="Keep the figures as those to compare with from now on.")
+@click.option(
+    "--verdict", metavar="TEXT", help="Show only claims with this verdict, such as 'holds' or 'does not hold'."
+)
+@click.option(
+    "--budget", metavar="S", type=click.FloatRange(0), help="Seconds of computing. Claims that do not fit are skipped."
+)
+@click.option("--cheap", metavar="S", type=click.FloatRange(0), help="Check only claims that take less than this each.")
+@click.option(
+    "--record", "to_record", is_flag=True, help="Save the computed figures as the reference for later checks."
+)
 @click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
 @click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
 @click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
 def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, **given: Any) -> None:
-    """List the papers' claims with our verdicts, show one, or compute the evidence again.
+    """List the claims of the papers with our verdicts, show one claim, or recompute the evidence.
 
-    'unweave claims' counts them, 'unweave claims 003' lists those of a paper, 'unweave claims 003:44' shows one, and
-    'unweave claims check 003' computes the evidence again; it fails if a figure or a verdict has changed.
+    'unweave claims' counts the claims, 'unweave claims 003' lists those of a paper, and 'unweave claims 003:44' shows
+    one. 'unweave claims check 003' recomputes the evidence, and fails if a figure or a verdict has changed.
     """
     with one_sentence_errors():
         from unweave.papers.ledger.claim_files import claim_of
@@ -75,9 +81,13 @@ def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
-@click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors.")
-@click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes.")
-@click.option("--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas.")
+@click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz file, to use as factors.")
+@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
+@click.option(
+    "--kinds",
+    metavar="KINDS",
+    help="Kinds of the factors: one for all, one for each, or NAME=KIND pairs, separated by commas.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 def checklist(
     file: Path, codes_file: Path | None, factors: str | None, codes: str | None, kinds: str | None, seed: int

@@ -16,20 +16,30 @@ from unweave.cli.terminal import check_writable, one_sentence_errors, resumable
 @click.argument("dataset", required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="File to write (.npz).")
 @click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights; MODEL is a name in it.")
-@click.option("--path", type=click.Path(path_type=Path), help="Where the files of DATASET are, if it has files.")
-@click.option("--size", type=click.IntRange(1), help="Height and width of the images, if DATASET lets one choose.")
-@click.option("--rows", type=click.IntRange(1), help="So many images drawn at random, instead of all.")
-@click.option("--dependence", metavar="TEXT", help="Dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the images drawn.")
-@click.option("--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Images at a time.")
-@click.option("--spread", type=click.Choice(["std", "log_variance"]), help="What the model gives beside the mean.")
+@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
+@click.option("--rows", type=click.IntRange(1), help="Number of images to draw at random, instead of all images.")
+@click.option(
+    "--dependence",
+    metavar="TEXT",
+    help="Draw images with dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random images.")
+@click.option(
+    "--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Number of images per batch."
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["std", "log_variance"]),
+    help="What the model returns as second output, after the mean.",
+)
 def encode(model: str, dataset: str | None, **options: Any) -> None:
-    """Encode the images of DATASET by MODEL, into a file for score and compare.
+    """Encode the images of DATASET with MODEL, and write a file for score and compare.
 
     MODEL is a function or torch module as module:name, or published weights (an .npz file, or a name with --weights).
-    It may also be a folder that train wrote: codes of every model are written beside its weights, of the images that
-    it was trained on unless DATASET is another.
-    An interrupted encoding goes on where it was when the command is given again.
+    It may also be a folder that train wrote. The codes of every model are then written next to its weights; the images
+    are those that it was trained on, unless you name DATASET. An interrupted encoding continues when the same command
+    is given again.
     """
     with one_sentence_errors():
         is_folder = Path(model).is_dir()

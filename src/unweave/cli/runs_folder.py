@@ -53,7 +53,7 @@ def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
         click.echo(json.dumps(asdict(found), indent=2))
         return
     print_wide(runs_table(found))
-    click.echo("Mean ± standard deviation over seeds; settings that share a letter are not told apart.")
+    click.echo("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
 
 
 def training_data(folder: Path) -> DataSet:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unweave.cli.score_options import with_page_options, with_score_options
 from unweave.cli.terminal import (
     check_picture,
     check_writable,
@@ -25,73 +26,27 @@ if TYPE_CHECKING:
     from unweave.report.page.code_pictures import CodePictures
 
 N_SHOWN = 10  # images on the page with their reconstructions
-SCORE_OPTIONS = [
-    click.option(
-        "--metrics",
-        metavar="NAMES",
-        help=(
-            "Names with commas; 'all' for the whole catalogue, or families such as information. By default the panel. "
-            "Options follow colons: mcc:correlation=spearman. A metric of your own is named as module:name."
-        ),
-    ),
-    click.option(
-        "--kinds", metavar="KINDS", help="One for all factors, one for each, or NAME=KIND pairs, with commas."
-    ),
-    click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz, that are the factors."),
-    click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes."),
-    click.option(
-        "--codes-std", metavar="NAME", help="Array of an .npz with the codes' posterior std (default: codes_std)."
-    ),
-    click.option("--factor-names", metavar="NAMES", help="Names of the factors, in their order."),
-    click.option("--code-names", metavar="NAMES", help="Names of the codes, in their order."),
-    click.option("--row-groups", metavar="NAME", help="Column or array naming the subject or video of each row."),
-    click.option("--missing", type=click.Choice(["refuse", "drop"]), default="refuse", show_default=True),
-    click.option(
-        "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, help="Runs of metrics with a random part."
-    ),
-    click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Threads; the numbers do not change."),
-    click.option("--quick", is_flag=True, help="Scores alone, without noise floors, intervals and verdicts."),
-    click.option(
-        "--budget",
-        metavar="SECONDS",
-        type=click.FloatRange(0),
-        default=30.0,
-        show_default=True,
-        help="CPU seconds in all, about: scores, noise floors, intervals and verdicts; what does not fit is named.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
-]
-PAGE_OPTIONS = [
-    click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as one HTML page."),
-    click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as Markdown."),
-    click.option("--summary", metavar="FILE", type=click.Path(path_type=Path), help="Write the report's data as JSON."),
-]
-
-
-def _with_score_options(command: Any) -> Any:
-    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
-        command = option(command)
-    return command
-
-
-def _with_page_options(command: Any) -> Any:
-    for option in reversed(PAGE_OPTIONS):
-        command = option(command)
-    return command
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
-@click.option("--decoder", metavar="MODEL", help="Show on the page what its decoder makes of each code (as encode).")
-@click.option("--images", metavar="DATASET", help="Show reconstructions of images of this data set beside it.")
-@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights, for --decoder.")
-@_with_score_options
+@click.option(
+    "--decoder",
+    metavar="MODEL",
+    help="Model whose decoder shows on the page how each code changes the images (named as for encode).",
+)
+@click.option(
+    "--images", metavar="DATASET", help="Data set whose images are shown on the page with their reconstructions."
+)
+@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights for --decoder.")
+@with_score_options
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
-    """Score the codes in FILE against its factors (or factors in FILE, codes in CODES_FILE).
+    """Measure how well the codes in FILE represent its factors.
 
-    Reads .npz (arrays 'factors' and 'codes', and 'codes_std' for a posterior), pairs of .npy, .csv, .parquet and
-    folders of .parquet.
+    The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
+    'codes_std' for a posterior), .npy (one for factors and one for codes), .csv, .parquet, or folders of .parquet
+    files.
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
@@ -115,12 +70,15 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
 @click.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--factors-from", type=click.Path(path_type=Path), help="File with the factors; FILES hold codes only.")
-@_with_score_options
+@click.option(
+    "--factors-from", type=click.Path(path_type=Path), help="File with the factors, if FILES contain only codes."
+)
+@with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
-    """Score several representations of the same samples side by side, one file each.
+    """Compare several representations of the same samples, given as one file each.
 
-    Instead of files, name a folder that `unweave train` wrote: its models are compared, with their spread over seeds.
+    Instead of files, you can name a folder that `unweave train` wrote. Its models are then compared, with their spread
+    over seeds.
     """
     with one_sentence_errors():
         if len(files) == 1 and files[0].is_dir():
@@ -154,9 +112,9 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 
 @click.command()
 @click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
-@_with_page_options
+@with_page_options
 def report(file: Path, **options: Any) -> None:
-    """Make the report of a saved evaluation, as score --json prints it and Evaluation.save writes it."""
+    """Write the report of a saved evaluation (the output of score --json, or a file that Evaluation.save wrote)."""
     with one_sentence_errors():
         from unweave.evidence import EvidenceError
         from unweave.report.page.page_files import read_evaluation
@@ -191,13 +149,15 @@ def metrics() -> None:
             table.add_row(f"  {entry.card.name}{mark}", entry.card.summary)
     # a pipe has no width: wide enough for the table
     Console(width=None if sys.stdout.isatty() else 100, highlight=False).print(table)
-    click.echo("* computed by default. `unweave explain NAME` says more; `--metrics all` computes all that fit.")
+    click.echo(
+        "* computed by default. `unweave explain NAME` describes a metric; `--metrics all` computes all that apply."
+    )
 
 
 @click.command()
 @click.argument("name")
 def explain(name: str) -> None:
-    """Explain a metric: its card in plain words."""
+    """Describe a metric: what it measures, when to use it, its formula and its options."""
     with one_sentence_errors():
         from unweave.card.choices import metric_of
         from unweave.card.explanation import explained
@@ -212,13 +172,13 @@ def explain(name: str) -> None:
 @click.argument("source")
 @click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
 @click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
-@click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Latents to draw.")
+@click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Number of latents to draw.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
-@click.option("--keep", metavar="NATS", type=float, help="Say how many latents keep so many nats.")
+@click.option("--keep", metavar="NATS", type=float, help="Print how many latents are needed to keep this many nats.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
-    """Say what each latent of a decoder does to the data.
+    """Measure how each latent of a decoder changes the data.
 
     SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
@@ -251,11 +211,15 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
 
 @click.command()
-@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Samples to draw.")
-@click.option("--trained", is_flag=True, help="Train a small model of images, encode, score and write the page.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder, with --trained.")
+@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Number of samples to draw.")
+@click.option(
+    "--trained", is_flag=True, help="Train a small model on images, encode them, score the codes and write the page."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder for the results of --trained."
+)
 def demo(rows: int, trained: bool, out: Path) -> None:
-    """Score a few encoders of a circuit with a resistor, or (--trained) go from a model to its page in a minute."""
+    """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
             from unweave.cli.trained_demo import trained_demonstration

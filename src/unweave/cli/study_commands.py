@@ -18,15 +18,23 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.command()
 @click.argument("name")
 @click.option("--budget", metavar="S", type=float, default=300, show_default=True, help="Seconds of computing.")
-@click.option("--seeds", metavar="N", type=click.IntRange(2, 10_000), default=5, show_default=True)
-@click.option("--jobs", metavar="N", type=click.IntRange(1), default=1, help="Processes; the numbers do not change.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Write the curves to this file (.png, .pdf, .svg).")
+@click.option(
+    "--seeds", metavar="N", type=click.IntRange(2, 10_000), default=5, show_default=True, help="Number of seeds."
+)
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1),
+    default=1,
+    help="Number of processes. The results do not depend on it.",
+)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
-    """Test a metric for the four properties that 003 asks for, its own card, and an adversary's encoders.
+    """Test whether a metric has the four properties of paper 003, whether its card holds, and what deceives it.
 
-    NAME is a metric, with options after colons: mcc:correlation=spearman; or your own as module:name, a metric or a
-    function of factors and codes. What does not fit in the budget is said.
+    NAME is a metric, with options after colons (mcc:correlation=spearman), or a metric or function of factors and codes
+    of your own, as module:name. The output says what was not measured because of the budget.
     """
     with one_sentence_errors():
         check_picture(picture)
@@ -47,13 +55,23 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 @click.command()
 @click.argument("paper", required=False)
 @click.argument("experiment", required=False)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Folder for the results.",
+)
 @click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several.")
 @click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1, 10_000), help="Number of seeds.")
 @click.option("--rows", "n_rows", metavar="N", type=click.IntRange(1), help="Number of samples.")
 @click.option("--steps", "n_steps", metavar="N", type=click.IntRange(1), help="Training steps.")
-@click.option("--metrics", metavar="NAMES", callback=_names, help="Only these, with commas: MCC-P,R2.")
-@click.option("--protocol", type=click.Choice(["ours", "authors"]), help="Ours (default), or the released code's.")
+@click.option("--metrics", metavar="NAMES", callback=_names, help="Only these metrics, separated by commas: MCC-P,R2.")
+@click.option(
+    "--protocol",
+    type=click.Choice(["ours", "authors"]),
+    help="How to compute: as here (default), or as the authors' released code does.",
+)
 @click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
 @click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
@@ -62,10 +80,11 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 @click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
 @click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
 def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any) -> None:
-    """Compute an experiment of a paper again, and compare it with the paper.
+    """Reproduce an experiment of a paper, and compare the results with the paper.
 
-    Without EXPERIMENT the experiments of PAPER are listed, and without PAPER the papers. An experiment says which
-    options it takes. What was interrupted goes on where it was; tables, pictures and checkpoints are written to --out.
+    Without EXPERIMENT the command lists the experiments of PAPER, and without PAPER it lists the papers. An experiment
+    says which options it takes. An interrupted experiment continues when the same command is given again. Tables,
+    pictures and checkpoints are written to --out.
     """
     with one_sentence_errors():
         from unweave.papers.catalogue import experiments_table, paper_of, papers_table, reproduced
@@ -87,16 +106,24 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the results; by default named as the sweep.")
 @click.option(
-    "--jobs", metavar="N", type=int, default=1, help="Processes, -1 for all cores; the numbers do not change."
+    "--out", type=click.Path(path_type=Path), help="Folder for the results. The default is the name of the sweep."
+)
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=int,
+    default=1,
+    help="Number of processes, -1 for all cores. The results do not depend on it.",
 )
 @click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-@click.option("--time-limit", metavar="SECONDS", type=float, help="For each cell; one that takes longer is given up.")
+@click.option(
+    "--time-limit", metavar="SECONDS", type=float, help="Time limit for each cell. A cell that takes longer is stopped."
+)
 def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None) -> None:
-    """Compute the grid of worlds, encoders, metrics and seeds that FILE (TOML) declares.
+    """Compute all combinations of worlds, encoders, metrics and seeds that FILE (TOML) declares.
 
-    Cells are written as they are finished: run the same again to go on after an interruption.
+    Results are saved as they are computed. After an interruption, give the same command again to continue.
     """
     with one_sentence_errors():
         from unweave.sweeps.execution import run

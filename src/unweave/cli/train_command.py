@@ -18,28 +18,40 @@ from unweave.cli.terminal import one_sentence_errors, resumable
 @click.option(
     "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Number of seeds."
 )
-@click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Steps of training.")
+@click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Number of training steps.")
 @click.option("--codes", metavar="N", type=int, default=10, show_default=True, help="Number of Gaussian codes.")
-@click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Images a step.")
-@click.option("--learning-rate", metavar="X", type=float, default=1e-4, show_default=True, help="Of Adam.")
+@click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Number of images per step.")
+@click.option(
+    "--learning-rate", metavar="X", type=float, default=1e-4, show_default=True, help="Learning rate of Adam."
+)
 @click.option(
     "--reconstruction-weight",
     metavar="X",
     type=float,
     default=1.0,
     show_default=True,
-    help="Factor of the reconstruction; 4096 / pixels makes small images count as those of 64 x 64.",
+    help="Weight of the reconstruction loss; 4096 / pixels weights small images like those of 64 x 64.",
 )
-@click.option("--trunk", type=click.Choice(["mlp", "conv"]), default="mlp", show_default=True, help="Networks.")
-@click.option("--path", type=click.Path(path_type=Path), help="Where the files of DATASET are, if it has files.")
-@click.option("--size", type=click.IntRange(1), help="Height and width of the images, if DATASET lets one choose.")
-@click.option("--pictures/--no-pictures", default=True, help="Losses, reconstructions and traversals as .png.")
+@click.option(
+    "--trunk",
+    type=click.Choice(["mlp", "conv"]),
+    default="mlp",
+    show_default=True,
+    help="Architecture of encoder and decoder.",
+)
+@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
+@click.option(
+    "--pictures/--no-pictures",
+    default=True,
+    help="Whether to draw losses, reconstructions and traversals as .png files.",
+)
 def train(objective: str, dataset: str | None, out: Path, **options: Any) -> None:
-    """Train models with OBJECTIVE on DATASET, one for every value of its hyperparameters and every seed.
+    """Train models with OBJECTIVE on DATASET, one for every hyperparameter value and every seed.
 
-    Hyperparameters are options with values between commas: --beta 1,4,16. Sizes of layers are written 256x256. All
-    models are trained together, each as if it were alone. The same command goes on after an interruption; FILE.toml
-    declares several objectives at once.
+    Hyperparameters are options with values separated by commas: --beta 1,4,16. Layer sizes are written as 256x256. All
+    models are trained together, with the same results as if each were trained alone. After an interruption, the same
+    command continues. A file FILE.toml in place of OBJECTIVE declares several objectives at once.
 
     Example: unweave train beta_vae small_sprites --beta 1,4,16 --seeds 3 --out runs
     """

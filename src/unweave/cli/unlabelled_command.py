@@ -12,15 +12,21 @@ from unweave.cli.terminal import fail, names_in, one_sentence_errors, print_wide
 
 @click.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--codes", metavar="NAMES", help="Columns or arrays that are the codes.")
-@click.option("--codes-std", metavar="NAME", help="Array with the codes' posterior std (default: codes_std).")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split for the linear agreement.")
+@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
+@click.option(
+    "--codes-std",
+    metavar="NAME",
+    help="Array with the standard deviations of the codes' posterior. [default: codes_std]",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the train and test split for the linear agreement."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
-    """Say what can be measured without factors: active codes, total correlation, and agreement between runs.
+    """Measure representations without factors: active codes, total correlation, and agreement between runs.
 
-    One file for each run (a seed of the same model, say), all of the same samples: .npz (array 'codes', and 'codes_std'
-    for a posterior), .npy, .csv or .parquet. For a decoder there is `unweave geometry`.
+    Pass one file for each run (for example one per seed of the same model), all with the same samples: .npz (array
+    'codes', and 'codes_std' for a posterior), .npy, .csv or .parquet. For a decoder, see `unweave geometry`.
     """
     with one_sentence_errors():
         from unweave.evaluation.unlabelled import unlabelled as described

@@ -38,7 +38,7 @@ class ColouredShapes(GridDataSet):
 
     def __init__(self, size: int = 32, keep: Mapping[str, Selection] | None = None) -> None:
         if size < 8:
-            raise DataSetError(f"Shapes cannot be told apart in {size} pixels: choose a size of at least 8.")
+            raise DataSetError(f"Shapes cannot be distinguished in {size} pixels: choose a size of at least 8.")
         described = (
             Factor("ground hue", "circular:1"),
             Factor("shape hue", "circular:1"),

@@ -1,4 +1,4 @@
-"""`GroupedScores`: representations by setting, with the spread over seeds and which settings differ by more than it."""
+"""`GroupedScores`: representations by setting, with the spread over seeds and which settings differ significantly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ RENDERER_HOME = "unweave.report.grouped_table"
 class GroupedScore:
     """A setting by one metric: mean and standard deviation over its seeds, an interval of the mean, and letters.
 
-    Settings that share a letter are not told apart. What needs two seeds is nan, and empty, for one.
+    Settings that share a letter do not differ significantly. With one seed, the spread and the interval are nan, and
+    the letters are empty.
     """
 
     group: str

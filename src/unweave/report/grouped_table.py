@@ -30,7 +30,7 @@ def text_of(found: GroupedScores) -> str:
     """The table as plain text, with what the letters mean."""
     console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
     console.print(grouped_table(found))
-    console.print("Mean ± standard deviation over seeds; settings that share a letter are not told apart.")
+    console.print("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 
 

@@ -30,7 +30,7 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_
     >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
     >>> found = with_floor(Verdict("trust"), Score(0.68, bounds=(0.0, 1.0), best=1.0), floor)
     >>> found.level, found.reasons[0].sentence
-    ('do not use', 'This score is not above noise: it is 0.68, and random codes get 0.69 on average (p = 0.77).')
+    ('do not use', 'This score is not above noise: it is 0.68, and random codes score 0.69 on average (p = 0.77).')
     """
     if floor is None or math.isnan(score.raw) or verdict.level == "no verdict":
         return verdict

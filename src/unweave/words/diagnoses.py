@@ -136,7 +136,7 @@ def one_row_per_group(n_groups: int) -> str:
 def rows_follow_each_other(lag_of_factors: float, lag_of_codes: float, n_rows: int, n_effective: float) -> str:
     """Rows that are a series."""
     return (
-        f"Rows resemble the row before (correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}): "
+        f"Rows are autocorrelated (lag-1 correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}): "
         f"{n_rows:,} rows are worth about {n_effective:,.0f} independent ones. Metrics that split rows at random see "
         "nearly the same rows in training and test: pass row_groups with the video or stretch of each row."
     )

@@ -69,7 +69,7 @@ def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
 def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
     """Rows that follow each other."""
     return (
-        f"Rows resemble the row before (correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}), so "
+        f"Rows are autocorrelated (lag-1 correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}), so "
         "noise floor and p-value come from circular shifts of the rows instead of permutations."
     )
 

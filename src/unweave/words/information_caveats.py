@@ -93,7 +93,7 @@ def information_near_limit(information: float, limit: float) -> str:
 def samples_told_apart(information: float, limit: float) -> str:
     """Codes that tell every sample from every other, so that what they share cannot be estimated."""
     return (
-        f"All codes together tell every sample from every other (I(x, z) is estimated as {information:.2f} of at most "
+        f"All codes together identify every sample (I(x, z) is estimated as {information:.2f} of at most "
         f"log N = {limit:.2f} nats), so what codes share cannot be estimated and the score is undefined: pass more "
         "samples, or wider posteriors."
     )
@@ -121,8 +121,8 @@ def unique_information_at_limit(carried: float, limit: float) -> str:
     """Posteriors so sharp that codes together are a name of the sample."""
     return (
         f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
-        f"log N = {limit:.1f}: the other codes together name the sample and so every factor, which makes lower bounds "
-        "on unique information 0 for every such model. Pass more samples, or compare models by rmig."
+        f"log N = {limit:.1f}: the other codes together identify the sample and so every factor, which makes lower "
+        "bounds on unique information 0 for every such model. Pass more samples, or compare models by rmig."
     )
 
 
@@ -130,7 +130,7 @@ def separated_information_at_limit(carried: float, limit: float) -> str:
     """Posteriors so sharp that what a code adds to all others cannot be seen."""
     return (
         f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
-        f"log N = {limit:.1f}: the other codes together name the sample, so no code seems to add anything and the "
+        f"log N = {limit:.1f}: the other codes together identify the sample, so no code seems to add anything and the "
         "score is near 0 for every such model. Pass more samples, or read informativeness."
     )
 
@@ -215,7 +215,7 @@ def one_latent() -> str:
 
 def codes_uninformative_here() -> str:
     """identification of codes that depend on no factor."""
-    return "No code depends on the factors, as far as these rows can show."
+    return "No code depends on the factors, as far as can be measured on these rows."
 
 
 def codes_narrow(codes: tuple[str, ...]) -> str:

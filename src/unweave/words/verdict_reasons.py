@@ -5,7 +5,7 @@ from __future__ import annotations
 from unweave.words.phrases import counted, listed, verb
 
 ADVICE = {
-    "P1": "Break the correlation by weighting or choosing samples.",
+    "P1": "Remove the correlation by weighting or selecting samples.",
     "P2": "Leave out factors that others determine.",
     "P3": "Compare representations with as many codes as factors.",
     "P4": "Use more rows, or read the calibrated score.",
@@ -13,7 +13,7 @@ ADVICE = {
 
 
 def depends_on_redundant_factors(before: float, after: float, further: bool, factors: tuple[str, ...]) -> str:
-    """A score that changes when redundant factors leave."""
+    """A score that changes when redundant factors are removed."""
     return (
         f"This score depends on redundant factors: without {listed(factors)}, which other factors determine, it "
         f"{_changes(before, after, further)}."
@@ -32,7 +32,7 @@ def depends_on_dependence(
 
 
 def depends_on_redundant_codes(before: float, after: float, further: bool, n_codes: int, n_free: float) -> str:
-    """A score that changes when redundant codes leave."""
+    """A score that changes when redundant codes are removed."""
     return (
         f"This score depends on the number of codes: you have {counted(n_codes, 'code')} for {n_free:.0f} independent "
         f"factor{'' if n_free == 1 else 's'}, and with redundant codes removed it {_changes(before, after, further)}."
@@ -62,14 +62,16 @@ def score_stable(elsewhere: float, tried: str) -> str:
 
 def nothing_moves_score() -> str:
     """Data in which nothing is known to mislead."""
-    return "Nothing here is known to mislead: the factors look independent, no code is redundant, and rows are enough."
+    return (
+        "No known problem on these data: the factors look independent, no code is redundant, and there are enough rows."
+    )
 
 
 def control_failed(value: float, modelled: float, effects: str) -> str:
-    """Models of the codes that do not give the score back."""
+    """Models of the codes that do not reproduce the score."""
     return (
         f"Not checked for {effects}: a model of how the codes respond to the factors scores {modelled:.2f} on the "
-        f"factors as observed, where the codes score {value:.2f}, so what it says of other factors cannot be believed."
+        f"observed factors, where the codes score {value:.2f}, so its results for other factors cannot be trusted."
     )
 
 
@@ -83,7 +85,7 @@ def collapsed_codes_count(value: float, live: float, codes: tuple[str, ...]) -> 
 
 def leave_out_collapsed() -> str:
     """What to do with collapsed codes."""
-    return "Score the codes without collapsed ones where representations of different sizes are compared."
+    return "Leave collapsed codes out when you compare representations with different numbers of codes."
 
 
 def check_by_interventions() -> str:
@@ -93,33 +95,36 @@ def check_by_interventions() -> str:
 
 def uses_no_factors() -> str:
     """A metric of codes alone."""
-    return "This metric uses no factors, so nothing here can check it."
+    return "This metric does not use factors, so it cannot be checked on these data."
 
 
 def correlated_by_audit(correlation: float) -> str:
     """A metric that the audit found to depend on correlation."""
-    return f"Factors correlate by up to {correlation:.2f}, and by the audit this metric depends on their correlation."
+    return f"Factors correlate by up to {correlation:.2f}, and the audit found that this metric depends on correlation."
 
 
 def redundant_by_audit(factors: tuple[str, ...]) -> str:
     """A metric that the audit found to depend on redundant factors."""
     return (
-        f"{listed(factors)} {verb(factors, 'is', 'are')} determined by other factors, and by the audit this metric "
-        "depends on redundant factors."
+        f"{listed(factors)} {verb(factors, 'is', 'are')} determined by other factors, and the audit found that "
+        "this metric depends on redundant factors."
     )
 
 
 def many_codes_by_audit(codes_per_factor: float) -> str:
     """A metric that the audit found to depend on the number of codes."""
     return (
-        f"There are {codes_per_factor:.3g} codes for each factor, and by the audit this metric depends on the number "
-        "of codes."
+        f"There are {codes_per_factor:.3g} codes for each factor, and the audit found that this metric depends on the "
+        "number of codes."
     )
 
 
 def crowded_by_audit(codes_per_row: float) -> str:
     """A metric that the audit found to reward many codes in few rows."""
-    return f"There are {codes_per_row:.3g} codes for each row, and by the audit random codes score high with so many."
+    return (
+        f"There are {codes_per_row:.3g} codes for each row, and the audit found that random codes score high with so "
+        "many."
+    )
 
 
 def too_few_rows_to_test(n_rows: int) -> str:
@@ -130,14 +135,14 @@ def too_few_rows_to_test(n_rows: int) -> str:
 def trial_not_in_budget() -> str:
     """A verdict that the audit alone decides, for want of time."""
     return (
-        "The time budget left no room to recompute this score on simulated data, so that the verdict follows from the "
+        "The time budget was too small to recompute this score on simulated data, so the verdict follows from the "
         "audit alone: pass a larger budget."
     )
 
 
 def floor_not_in_budget() -> str:
     """A verdict without a noise floor, for want of time."""
-    return "The time budget left no room to score random codes, so what noise gets is not known: pass a larger budget."
+    return "The time budget was too small to score random codes, so the noise floor is unknown: pass a larger budget."
 
 
 def undefined_here() -> str:
@@ -151,14 +156,14 @@ def noise_scores_high(floor: float) -> str:
 
 
 def scores_like_noise(value: float, floor: float, p_value: float) -> str:
-    """A low score beside a floor as low: it says what it says."""
-    return f"These codes score like random codes: {value:.2f}, and random codes get {floor:.2f} (p = {p_value:.2g})."
+    """A score near a low noise floor, which correctly says that the codes are uninformative."""
+    return f"These codes score like random codes: {value:.2f}, and random codes score {floor:.2f} (p = {p_value:.2g})."
 
 
 def not_above_noise(value: float, floor: float, p_value: float) -> str:
     """A score that noise reaches."""
     return (
-        f"This score is not above noise: it is {value:.2f}, and random codes get {floor:.2f} on average "
+        f"This score is not above noise: it is {value:.2f}, and random codes score {floor:.2f} on average "
         f"(p = {p_value:.2g})."
     )
 
@@ -166,7 +171,7 @@ def not_above_noise(value: float, floor: float, p_value: float) -> str:
 def below_noise(value: float, floor: float, calibrated: float) -> str:
     """A score that noise beats, which makes the calibrated score negative."""
     return (
-        f"Random codes score better: they get {floor:.2f} on average and these codes {value:.2f}. The calibrated score "
+        f"Random codes score better: {floor:.2f} on average, and these codes score {value:.2f}. The calibrated score "
         f"is 0 for random codes and 1 for the best, so it is negative here ({calibrated:.2f})."
     )
 
@@ -174,7 +179,7 @@ def below_noise(value: float, floor: float, calibrated: float) -> str:
 def hardly_above_noise(value: float, floor: float, calibrated: float) -> str:
     """A score of which noise gets nearly all."""
     return (
-        f"This score is hardly above noise: it is {value:.2f}, and random codes get {floor:.2f} on average, so its "
+        f"This score is hardly above noise: it is {value:.2f}, and random codes score {floor:.2f} on average, so its "
         f"calibrated score is {calibrated:.2f}."
     )
 
@@ -194,7 +199,7 @@ def size_of_codes() -> str:
 
 def without_range() -> str:
     """A metric whose score has no upper or lower end."""
-    return "This score has no fixed range, so a change of it cannot be called small or large."
+    return "This score has no fixed range, so its changes cannot be judged as small or large."
 
 
 def advice(concerns: str, metrics: str) -> str:
@@ -204,7 +209,9 @@ def advice(concerns: str, metrics: str) -> str:
 
 def codes_know_nothing() -> str:
     """What to do where codes score like noise."""
-    return "Read this as no sign that the codes know the factors, and check the encoder or the pairing of rows."
+    return (
+        "The score gives no evidence that the codes depend on the factors: check the encoder and the order of the rows."
+    )
 
 
 def read_calibrated_score() -> str:
@@ -214,7 +221,7 @@ def read_calibrated_score() -> str:
 
 def read_a_lower_floor() -> str:
     """What to do where noise scores as well."""
-    return "Do not read this score as evidence; read a metric with a noise floor near 0, or take more samples."
+    return "Do not use this score as evidence: use a metric with a noise floor near 0, or more samples."
 
 
 def read_as_size() -> str:

@@ -37,7 +37,7 @@ def test_independent_sharp_codes_are_undefined_and_not_worst():
     mean = RNG.normal(size=(200, 3))
     score = separability(None, Posterior(mean, np.full_like(mean, 1e-3)))
     assert math.isnan(score.raw)
-    assert "tell every sample from every other" in str(score.caveats[0])
+    assert "identify every sample" in str(score.caveats[0])
     assert f"log N = {math.log(200):.2f} nats" in str(score.caveats[0])
     wide = separability(None, Posterior(mean, np.full_like(mean, 1.0)))
     assert 0 <= wide.raw < 0.15

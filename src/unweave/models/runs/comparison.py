@@ -71,7 +71,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """All models, and for every column which settings are not told apart over seeds (they share a letter)."""
+    """All models, and letters for every column: settings that share a letter do not differ significantly over seeds."""
 
     rows: tuple[ModelRow, ...]
     metrics: tuple[str, ...]
@@ -108,7 +108,7 @@ def compared_runs(
 ) -> RunComparison:
     """Score models of one data set and say which settings differ by more than their seeds do.
 
-    Two settings are told apart by Welch's t-test over their seeds, corrected by Holm for the number of pairs.
+    Settings are compared by Welch's t-test over their seeds, with Holm's correction for the number of pairs.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def compared_runs(
 
 
 def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
-    """Letters of the settings by this column, best first: those that share one are not told apart over their seeds."""
+    """Letters of the settings by this column, best first: those that share a letter do not differ significantly."""
     values = {
         setting: [value for row in found.of_setting(setting) if not math.isnan(value := row.column(column))]
         for setting in found.settings

@@ -60,7 +60,7 @@ def _scores(evaluation: Evaluation, metric: str | None, representation: str) -> 
 
 
 def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
-    """Every representation by one metric, best first, with letters of those that are not told apart."""
+    """Every representation by one metric, best first; those that share a letter do not differ significantly."""
     label = metric or evaluation.labels[0]
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
     if not rows:

@@ -59,7 +59,7 @@ def diagnosis_view(diagnosis: Diagnosis) -> str:
 
 
 def comparison_view(comparison: Comparison) -> str:
-    """The representations from best to worst, with letters that those share which are not told apart.
+    """The representations from best to worst; those that share a letter do not differ significantly.
 
     >>> comparison_view(Comparison("mcc", 0.95, scores={"a": 0.9}, letters={"a": "a"}))[:32]
     '<div><p><b>mcc</b></p><table><th'

@@ -76,7 +76,7 @@ def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, A
 
 
 def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """Groups of representations that cannot be told apart, best first, by metric, with sentences about them."""
+    """Groups of representations that do not differ significantly, best first, by metric, with sentences about them."""
     by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
     return {
         label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}
