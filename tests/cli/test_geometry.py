@@ -41,6 +41,47 @@ def test_a_picture(tmp_path):
     assert (tmp_path / "s.png").exists()
 
 
+def test_a_page_of_pictures(tmp_path):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    result = run(TORUS, "--samples", "20", "--pictures", str(page), "--image-shape", "1,4,5")
+    assert result.exit_code == 0, result.output
+    text = page.read_text()
+    assert text.count("data:image/png;base64,") == 4
+    for heading in ("moves the image", "on average", "along each latent", "do the same"):
+        assert heading in text
+    assert "after 10 of 20 latents" in text
+
+
+def test_jacobians_alone_have_no_traversals(tmp_path):
+    pytest.importorskip("matplotlib")
+    np.save(tmp_path / "j.npy", np.random.default_rng(0).normal(size=(10, 48, 3)))  # 3 x 4 x 4
+    result = run(str(tmp_path / "j.npy"), "--pictures", str(tmp_path / "page.html"))
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "page.html").read_text()
+    assert text.count("data:image/png;base64,") == 3
+    assert "name the decoder itself" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--pictures", "page.html"), "state their shape with --image-shape"),
+        (("--pictures", "page.html", "--image-shape", "1,5,5"), "have 25 numbers, and this decoder gives 20"),
+        (("--pictures", "page.html", "--image-shape", "5,5"), "not three whole numbers"),
+        (("--pictures", "page.html", "--image-shape", "2,2,5"), "cannot be drawn"),
+        (("--pictures", "page.png"), "does not end in .html"),
+        (("--pictures", "nowhere/page.html"), "there is no folder"),
+    ],
+)
+def test_pages_that_cannot_be_made_are_refused(tmp_path, monkeypatch, options, sentence):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    result = run(TORUS, "--samples", "5", *options)
+    assert result.exit_code == 2
+    assert sentence in " ".join(result.output.replace("│", " ").split())
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [

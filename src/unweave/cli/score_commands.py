@@ -10,9 +10,11 @@ import click
 
 from unweave.cli.score_options import with_page_options, with_score_options
 from unweave.cli.terminal import (
+    check_page,
     check_picture,
     check_writable,
     fail,
+    image_shape_in,
     kinds_in,
     names_in,
     one_sentence_errors,
@@ -176,14 +178,20 @@ def explain(name: str) -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
 @click.option("--keep", metavar="NATS", type=float, help="Print how many latents are needed to keep this many nats.")
 @click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
+@click.option(
+    "--pictures", type=click.Path(path_type=Path), help="Write a page of pictures of a decoder of images (.html)."
+)
+@click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Of an image, if it is not square.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
     """Measure how each latent of a decoder changes the data.
 
-    SOURCE is a decoder as module:name, or its Jacobians (samples x outputs x latents) in an .npy or .npz file.
+    SOURCE is a decoder as module:name, a published VAE as an .npz file of its weights, or Jacobians (samples x outputs
+    x latents) in an .npy or .npz file.
     """
     with one_sentence_errors():
         check_picture(options["picture"])
+        check_page(options["pictures"])
         from functools import partial
 
         from unweave.evaluation import evaluate
@@ -202,6 +210,11 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
             from unweave.report.figures.geometry import save, spectrum_figure
 
             save(spectrum_figure({source: found.entropies}), options["picture"])
+        if options["pictures"]:
+            from unweave.report.page.geometry_page import write_geometry_page
+
+            name = Path(source).name if source.endswith(".npz") else source
+            write_geometry_page(options["pictures"], name, evidence, found, evaluation, options["image_shape"])
         if options["as_json"]:
             click.echo(evaluation.to_json())
         else:

@@ -75,6 +75,32 @@ def check_picture(path: Path | None) -> None:
         raise EvidenceError(f"{path} does not end in .png, .pdf or .svg: name another file.")
 
 
+def check_page(path: Path | None) -> None:
+    """Refuse a page of pictures that cannot be drawn or written, before anything is computed for it."""
+    if path is None:
+        return
+    from unweave.evidence import EvidenceError
+
+    check_writable(path)
+    if find_spec("matplotlib") is None:
+        raise EvidenceError("A page of pictures needs matplotlib: install unweave[report].")
+    if path.suffix not in (".html", ".htm"):
+        raise EvidenceError(f"{path} does not end in .html: name another file.")
+
+
+def image_shape_in(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int, int] | None:
+    """Channels, height and width between commas."""
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) != 3 or not all(part.strip().isdigit() and int(part) > 0 for part in parts):
+        raise click.BadParameter(f"{text!r} is not three whole numbers: write channels,height,width, such as 1,28,28.")
+    channels, height, width = (int(part) for part in parts)
+    if channels not in (1, 3):
+        raise click.BadParameter(f"{channels} channels cannot be drawn: images have one or three.")
+    return channels, height, width
+
+
 def names_in(text: str | None) -> list[str]:
     """Names between commas.
 

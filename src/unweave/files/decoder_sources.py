@@ -8,9 +8,11 @@ from unweave.evidence import EvidenceError, Jacobians
 from unweave.files.formats import opened, shown
 from unweave.names import imported
 
+PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays that tell a published VAE
+
 
 def read_decoder(source: str, latent_size: int | None = None) -> object:
-    """Jacobians saved as .npy or .npz ('jacobians', and 'scales' if any), or an object named as 'module:name'.
+    """Jacobians saved as .npy or .npz ('jacobians', and 'scales' if any), a published VAE, or 'module:name'.
 
     With ``latent_size`` the object is a torch function of latents; without, whatever `Evidence` takes as a decoder.
     """
@@ -29,8 +31,14 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     return decoder
 
 
-def _saved(path: Path) -> Jacobians:
+def _saved(path: Path) -> object:
     file = opened(path)
+    if not file.is_one_array and PUBLISHED & set(file.names):
+        from unweave.neural.decoder_adapters import TorchDecoder
+        from unweave.neural.published_vaes import read_published
+
+        model = read_published(path)
+        return TorchDecoder(model.decode, model.unhidden[0].in_features, module=model)
     if file.is_one_array:
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:

@@ -30,8 +30,13 @@ def save(figure: Figure, path: str | Path) -> Path:
     return path
 
 
-def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None = None) -> Figure:
-    """Manifold entropies, in nats: sorted (strong), in the latents' own order (faint), and the truth (crosses)."""
+def spectrum_figure(
+    spectra: Mapping[str, FloatArray], truth: FloatArray | None = None, knee: int | None = None
+) -> Figure:
+    """Manifold entropies, in nats: sorted (strong), in the latents' own order (faint), and the truth (crosses).
+
+    ``knee`` is after how many latents a line marks the largest drop.
+    """
     figure = _figure(6.4, 3.8)
     axes = figure.add_subplot()
     for (name, entropies), colour in zip(spectra.items(), _cycled(len(spectra)), strict=True):
@@ -41,6 +46,9 @@ def spectrum_figure(spectra: Mapping[str, FloatArray], truth: FloatArray | None 
     if truth is not None:
         ranks = np.arange(1, len(truth) + 1)
         axes.plot(ranks, np.sort(truth)[::-1], "x", color=INK, markersize=6, label="truth", zorder=5)
+    if knee is not None:
+        axes.axvline(knee + 0.5, color=INK, linewidth=1, linestyle=":")
+        axes.annotate(f"largest drop after {knee}", (knee + 0.5, 1), xycoords=("data", "axes fraction"), fontsize=8)
     axes.set_xlabel("latent, most important first")
     axes.set_ylabel("manifold entropy (nats)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
