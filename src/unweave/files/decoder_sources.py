@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from unweave.evidence import EvidenceError, Jacobians
 from unweave.files.formats import opened, shown
@@ -38,7 +39,8 @@ def _saved(path: Path) -> object:
         from unweave.neural.published_vaes import read_published
 
         model = read_published(path)
-        return TorchDecoder(model.decode, model.unhidden[0].in_features, module=model)
+        size: Any = model.unhidden[0].in_features  # Gaussian codes, and shares of categories behind them
+        return TorchDecoder(model.decode, size, module=model)
     if file.is_one_array:
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:
