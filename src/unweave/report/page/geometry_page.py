@@ -151,7 +151,7 @@ def _sections(
 
 
 def _traversal_figure(traversed: FloatArray, shape: ImageShape, names: list[str]) -> Figure:
-    from unweave.report.figures.traversals import traversal_figure
+    from unweave.report.figures.geometry import traversal_figure
 
     images = traversed.reshape(*traversed.shape[:2], *shape).transpose(0, 1, 3, 4, 2)
     return traversal_figure(images, names, [f"{value:g}" for value in VALUES])
