@@ -51,8 +51,8 @@ def test_claims_are_complete_and_in_sentences(paper):
         assert claim.statement.endswith("."), claim.name
         assert claim.why.endswith("."), claim.name
         assert claim.where, claim.name
-        assert bool(claim.evidence) == (claim.verdict in STATEMENT_HOLDS), claim.name
-        assert bool(claim.figures) == bool(claim.evidence), claim.name
+        assert claim.is_computed == (claim.verdict in STATEMENT_HOLDS), claim.name
+        assert bool(claim.figures) == claim.is_computed, claim.name
 
 
 def test_evidence_that_is_broken_fails_the_check(tmp_path, monkeypatch):
@@ -130,7 +130,7 @@ def test_recorded_figures_are_plain_json():
 
 def test_most_claims_are_computed():
     assert len(claims_of()) == 166
-    assert sum(bool(claim.evidence) for claim in claims_of()) >= 150
+    assert sum(claim.is_computed for claim in claims_of()) >= 150
 
 
 def test_the_page_has_every_claim_where_its_link_says():
@@ -141,3 +141,31 @@ def test_the_page_has_every_claim_where_its_link_says():
         assert page.count(f'id="{claim.paper}-{claim.number}"') == 1
     assert "[003](#claims-of-003)" in page
     assert "## Claims of 003" in page
+
+
+def test_what_takes_trained_models_is_decided_by_its_experiments(tmp_path, monkeypatch):
+    from unweave.papers import ClaimCheck
+
+    claim = dataclasses.replace(claim_of("001:146"), needs=())
+    said = {"tab8": [ClaimCheck("a", "", "", True, 146, value=0.5), ClaimCheck("b", "", "", False, 12)]}
+    monkeypatch.setattr(checking, "claims_of", lambda paper, name, options: said.get(name, []))
+    found = checking.evidence_of(claim, Options(tmp_path))
+    assert (found.holds, found.figures["a"].value, set(found.figures)) == (True, 0.5, {"a"})
+    said["tab9"] = [ClaimCheck("c", "", "", False, 146)]
+    assert checking.evidence_of(claim, Options(tmp_path)).holds is None
+    said["tab8"] = []
+    found = checking.evidence_of(claim, Options(tmp_path))
+    assert (found.holds, found.figures["c"].value) == (False, 0.0)
+    said["tab9"] = []
+    with pytest.raises(EvidenceError, match="say nothing of claim 146"):
+        checking.evidence_of(claim, Options(tmp_path))
+
+
+def test_what_was_not_reproduced_yet_says_which_command_does_it(tmp_path):
+    pytest.importorskip("torch")
+    claim = dataclasses.replace(claim_of("002:120"), experiments=("fig3c",), needs=("torch", "reproduced"))
+    [entry] = checking.check([claim], Options(tmp_path))
+    assert (entry.outcome, entry.reason.split(" first")[0]) == (
+        "skipped",
+        f"It needs trained models: run unweave reproduce 002 fig3c --out {tmp_path}",
+    )

@@ -61,7 +61,7 @@ class ClaimCheck:
 
     ``holds`` is None where there is nothing to decide, or (``undecided``) where these data cannot decide; ``in_part``
     says that a claim which does not hold as it stands does so for some of its cases. ``ledger`` is the claim's
-    number in the list of all claims of the papers, where it has one.
+    number in the list of all claims of the papers, where it has one; ``value`` is the number that decides.
 
     >>> ClaimCheck("UniBound of FactorVAE", "about 0", "0.012 [0, 0.03]", True, ledger=118).verdict
     'holds'
@@ -74,6 +74,7 @@ class ClaimCheck:
     ledger: int | None = None
     undecided: bool = False
     in_part: bool = False
+    value: float | None = None
 
     @property
     def verdict(self) -> str:
@@ -103,7 +104,7 @@ class ClaimCheck:
         >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1).verdict
         'holds'
         """
-        return cls(claim, paper, f"{value:.3f}", above < value < below, ledger)
+        return cls(claim, paper, f"{value:.3f}", above < value < below, ledger, value=value)
 
 
 def nothing_to_write(data: Any, options: Options) -> Iterable[Path]:

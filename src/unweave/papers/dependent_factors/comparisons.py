@@ -26,6 +26,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         f"{mine[0]:.2f}, the best other {best:.2f}",
         bool(mine[0] >= best),
         135,
+        value=float(mine[0]),
     )
     yield ClaimCheck(
         "sufficiency stays with accuracy as dependence grows",
@@ -33,6 +34,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         f"{mine.min():.2f} to {mine.max():.2f}",
         bool(mine.min() > STRONG and np.ptp(mine) < STABLE),
         135,
+        value=float(mine.min()),
     )
     falls = others[0] - np.nanmin(others, axis=0)
     yield ClaimCheck(
@@ -41,6 +43,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         f"{int((falls > STABLE).sum())} of {falls.size} fall by more than {STABLE}",
         bool((falls > STABLE).all()),
         135,
+        value=float((falls > STABLE).sum()),
     )
 
 
@@ -55,6 +58,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}",
         bool(mine.min() > STRONG and lowest > 0),
         135,
+        value=float(mine.min()),
     )
     weak = np.nanmean(others, axis=0) < STRONG
     yield ClaimCheck(
@@ -63,6 +67,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         f"{int(weak.sum())} of {weak.size} below {STRONG} on average",
         bool(weak.mean() > 0.5),
         135,
+        value=float(weak.sum()),
     )
     yield ClaimCheck(
         "no other metric is above minimality",
@@ -70,6 +75,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         f"on {int((mine >= np.nanmax(others, axis=1)).sum())} of {mine.size} levels",
         bool((mine >= np.nanmax(others, axis=1)).all()),
         135,
+        value=float((mine >= np.nanmax(others, axis=1)).sum()),
     )
 
 

@@ -30,7 +30,8 @@ def compare_rmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     for name, row in found.items():
         told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
         here = f"positions from {told:.3f}, shape and rotation up to {untold:.3f}"
-        yield ClaimCheck(f"{name}: positions are found, shape and rotation are not", "yes", here, told > untold, 146)
+        claim = f"{name}: positions are found, shape and rotation are not"
+        yield ClaimCheck(claim, "yes", here, told > untold, 146, value=told - untold)
 
 
 def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -39,7 +40,8 @@ def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     yield from _verdict(found, better="lower")
     for name, row in models_in(found, "FactorVAE", "beta-VAE"):
         here = f"{row['scale']:.3f} and {row['x']:.3f}"
-        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, row["scale"] > row["x"], 146)
+        more = row["scale"] - row["x"]
+        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, more > 0, 146, value=more)
 
 
 def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -172,6 +174,7 @@ def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}",
             abs(chen) < SMALL / 2,
             148,
+            value=chen,
         )
         here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
         yield ClaimCheck(f"{name}: MIG of Locatello et al.", "more where beta >= 20", here)
@@ -193,8 +196,8 @@ def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
     means = (float(np.mean(list(row.values()))) for row in (first, second))
     here = f"on {', '.join(ahead) or 'no factor'}; means {next(means):.3f} and {next(means):.3f}"
     whole = len(ahead) == len(first)
-    claim = "FactorVAE is better than beta-VAE"
-    yield ClaimCheck(claim, "on every factor", here, whole, 146, in_part=bool(ahead))
+    claim = f"FactorVAE is better than beta-VAE, {better} being better"
+    yield ClaimCheck(claim, "on every factor", here, whole, 146, in_part=bool(ahead), value=len(ahead))
 
 
 def _nats(share: float) -> float:

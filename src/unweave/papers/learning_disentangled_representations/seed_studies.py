@@ -176,7 +176,8 @@ def _ordered(
     """Whether a number is higher (sign 1) or lower (-1) in the last setting; undecided within the interval."""
     found = difference(first, last, number)
     here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {found}"
-    return ClaimCheck(claim, paper, here, None if found.sign == 0 else found.sign == sign, ledger, undecided=True)
+    holds = None if found.sign == 0 else found.sign == sign
+    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=found.value)
 
 
 def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:

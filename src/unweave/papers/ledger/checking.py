@@ -11,9 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from unweave.evidence import EvidenceError
 from unweave.names import imported
-from unweave.papers.catalogue import MODULES
-from unweave.papers.experiment import FOLDERS, PACKAGES, Options, flag
+from unweave.papers.catalogue import MODULES, claims_of, experiment_of, paper_of
+from unweave.papers.experiment import FOLDERS, PACKAGES, ClaimCheck, Options, flag
 from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.ledger.claim import STATEMENT_HOLDS, Claim, Evidenced, MeasuredFigure
 from unweave.papers.ledger.claim_files import record
@@ -35,9 +36,31 @@ class CheckedClaim:
 
 def evidence_of(claim: Claim, options: Options) -> Evidenced:
     """Compute the evidence of a claim."""
+    if claim.experiments:
+        return reproduced_evidence(claim, options)
     room = MODULES[claim.paper].rpartition(".")[0]
     compute = imported(f"{room}.evidence.{claim.evidence}", "evidence")
     return compute(options) if claim.needs else compute()
+
+
+def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
+    """What the claim's experiments say of it: it holds if all their rows do, and in part if some do.
+
+    A figure is the number that decides a row, or 1 for yes and 0 for no.
+    """
+    rows: list[ClaimCheck] = []
+    for name in claim.experiments:
+        taken = experiment_of(paper_of(claim.paper), name).options
+        given = {key: value for key, value in options.stated.items() if key in taken}
+        checks = claims_of(claim.paper, name, Options(options.folder, options.progress, **given))
+        rows += [row for row in checks if row.ledger == claim.number and row.is_claim]
+    if not rows:
+        raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} say nothing of claim {claim.number}.")
+    held = [row.holds for row in rows]
+    figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
+    return Evidenced.of(
+        True if all(held) else None if any(held) or any(row.in_part for row in rows) else False, figures
+    )
 
 
 def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
@@ -83,10 +106,16 @@ def package_digest() -> str:
 
 
 def _missing(claim: Claim, options: Options) -> str:
-    if not claim.evidence:
+    if not claim.is_computed:
         return f"Nothing is computed: {claim.why}"
     for need in claim.needs:
-        if need in PACKAGES:
+        if need == "reproduced":
+            for name in claim.experiments:
+                if not (options.folder / f"{claim.paper}-{name}-claims.json").exists():
+                    cost = experiment_of(paper_of(claim.paper), name).cost
+                    command = f"unweave reproduce {claim.paper} {name} --out {options.folder}"
+                    return f"It needs trained models: run {command} first ({cost})."
+        elif need in PACKAGES:
             if not all(map(find_spec, PACKAGES[need])):
                 return f"It needs {need}: install unweave[{need}]."
         elif getattr(options, need) is None:

@@ -46,10 +46,10 @@ class MeasuredFigure:
 
     @classmethod
     def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
-        """The mean over seeds with Student's 95 % interval."""
+        """The mean over seeds with Student's 95 % interval; of fewer than three seeds it would say nothing."""
         found = np.asarray(values, dtype=np.float64)
         mean = float(found.mean())
-        if found.size < 2:
+        if found.size < 3:
             return cls(mean)
         reach = float(student.ppf((1 + LEVEL) / 2, found.size - 1) * found.std(ddof=1) / math.sqrt(found.size))
         return cls(mean, mean - reach, mean + reach)
@@ -109,12 +109,14 @@ class Claim:
         What decides it.
     evidence : str
         ``module:function`` below the paper's room; empty where nothing can be computed here.
+    experiments : tuple of str
+        Experiments of the paper whose rows decide it, where it takes trained models.
     tolerance : float
         How far a figure may lie from the recorded one, which is for other random numbers and library versions.
     seconds : float
         About how long the evidence takes on one core.
     needs : tuple of str
-        'torch', or folders: 'weights', 'data', 'authors_data'.
+        'torch', folders ('weights', 'data', 'authors_data'), or 'reproduced': what its experiments leave behind.
     see : str
         A command that shows it among others, in a table or a picture; empty where there is none.
     figures : mapping of name to MeasuredFigure
@@ -129,6 +131,7 @@ class Claim:
     why: str
     stated: str = ""
     evidence: str = ""
+    experiments: tuple[str, ...] = ()
     tolerance: float = 0.02
     seconds: float = 1.0
     needs: tuple[str, ...] = ()
@@ -139,6 +142,11 @@ class Claim:
     def name(self) -> str:
         """How the claim is cited: ``003:44``."""
         return f"{self.paper}:{self.number}"
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether there is evidence that can be computed."""
+        return bool(self.evidence or self.experiments)
 
     @property
     def command(self) -> str:

@@ -71,5 +71,5 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
         raise EvidenceError(f"Claim {paper}:{entry['number']} has a verdict that is not known: {entry['verdict']!r}.")
     known = recorded.get(str(entry["number"]), {})
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
-    stated = {**entry, "needs": tuple(entry.get("needs", ()))}
+    stated = {**entry, **{name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}}
     return Claim(paper=paper, figures=figures, **{"seconds": known.get("seconds", 1.0), **stated})

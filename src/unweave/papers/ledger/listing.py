@@ -17,7 +17,7 @@ def summary_table() -> Any:
     rows = []
     for number in MODULES:
         counts = Counter(claim.verdict for claim in claims_of(number))
-        n_computed = sum(bool(claim.evidence) for claim in claims_of(number))
+        n_computed = sum(bool(claim.is_computed) for claim in claims_of(number))
         counted = [str(counts[verdict] or "") for verdict in VERDICTS]
         rows.append((number, paper_of(number).title, *counted, f"{n_computed} of {len(claims_of(number))}"))
     return plain_table(("paper", "title", *VERDICTS, "computed"), rows)
@@ -44,7 +44,7 @@ def shown_claim(claim: Claim) -> str:
         *(f"{'Here' if k == 0 else '':<12} {name}: {x}" for k, (name, x) in enumerate(claim.figures.items())),
         f"Why          {claim.why}",
     ]
-    if claim.evidence:
+    if claim.is_computed:
         needs = f" (needs {', '.join(claim.needs)})" if claim.needs else ""
         lines.append(f"Check        {claim.command}, {_duration(claim.seconds)}{needs}")
     if claim.see:
@@ -67,9 +67,9 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     told = [entry for entry in checked if entry.outcome in CHANGED]
     if told:
         yield outcome_table(told)
-    skipped = Counter(entry.reason for entry in checked if entry.outcome == "skipped" and entry.claim.evidence)
+    skipped = Counter(entry.reason for entry in checked if entry.outcome == "skipped" and entry.claim.is_computed)
     yield from (f"{n} skipped. {reason}" for reason, n in skipped.items())
-    n_quoted = sum(not entry.claim.evidence for entry in checked)
+    n_quoted = sum(not entry.claim.is_computed for entry in checked)
     if n_quoted:
         yield f"{n_quoted} have no evidence that could be computed here."
     n_same, n_computed = sum(entry.outcome == "as recorded" for entry in checked), sum(map(_computed, checked))

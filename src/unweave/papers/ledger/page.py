@@ -57,7 +57,7 @@ def ledger_page() -> str:
 
 
 def _n_computed() -> int:
-    return sum(bool(claim.evidence) for claim in claims_of())
+    return sum(bool(claim.is_computed) for claim in claims_of())
 
 
 def _summary() -> Iterator[str]:
@@ -67,7 +67,7 @@ def _summary() -> Iterator[str]:
         claims = claims_of(number)
         counts = Counter(claim.verdict for claim in claims)
         cells = [str(counts[verdict] or "") for verdict in VERDICTS]
-        n_computed = sum(bool(claim.evidence) for claim in claims)
+        n_computed = sum(bool(claim.is_computed) for claim in claims)
         yield f"| [{number}](#claims-of-{number}) | {' | '.join(cells)} | {n_computed} of {len(claims)} |"
 
 
@@ -81,7 +81,7 @@ def _of_paper(number: str) -> Iterator[str]:
 
 def _row(claim: Claim) -> str:
     stated = f" The paper has {escape(claim.stated)}." if claim.stated else ""
-    commands = [claim.command] * bool(claim.evidence) + [claim.see] * bool(claim.see)
+    commands = [claim.command] * bool(claim.is_computed) + [claim.see] * bool(claim.see)
     shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
     return (
         f'<tr id="{claim.paper}-{claim.number}" data-verdict="{escape(claim.verdict)}">'

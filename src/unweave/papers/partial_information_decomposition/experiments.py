@@ -30,12 +30,14 @@ def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[C
     mine, others = found["FactorVAE"], [model for name, model in found.items() if name != "FactorVAE"]
     best, most = (max(model.scores[score] for model in others) for score in ("MIG", "UniBound"))
     here = f"{_interval(mine, 'MIG')}, others up to {best:.3f}"
-    yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, mine.scores["MIG"] > best, 118)
+    gap = mine.scores["MIG"]
+    yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, gap > best, 118, value=gap)
     here = f"{_interval(mine, 'UniBound')}, others up to {most:.3f}"
     if most <= ALMOST_NOTHING:
         yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to tell", None, 118, undecided=True)
     else:
-        yield ClaimCheck(UNIBOUND_0, "about 0", here, mine.scores["UniBound"] < ALMOST_NOTHING, 118)
+        unique = mine.scores["UniBound"]
+        yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < ALMOST_NOTHING, 118, value=unique)
 
 
 UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of others"
@@ -94,12 +96,13 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
             moved = max(abs(value - model.scores[score][0]) for value in model.scores[score])
             copies = max(abs(value - model.identity[score][0]) for value in model.identity[score])
             here = f"moves by {moved:.3f}; by {copies:.3f} if copies are not mixed"
-            yield ClaimCheck(f"{name}: {score} stays", "flat", here, moved < FLAT, 119)
+            yield ClaimCheck(f"{name}: {score} stays", "flat", here, moved < FLAT, 119, value=moved)
             # without mixing the new codes are nothing but redundant
             claim = f"{name}: {score} does not see redundancy (copies that are not mixed)"
             yield ClaimCheck(claim, "flat", f"moves by {copies:.3f}", copies < FLAT, 119)
         fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
-        yield ClaimCheck(f"{name}: MIG falls a little", "slightly", f"by {fall:.3f}", -FLAT / 5 < fall < 0.1, 119)
+        little = -FLAT / 5 < fall < 0.1
+        yield ClaimCheck(f"{name}: MIG falls a little", "slightly", f"by {fall:.3f}", little, 119, value=fall)
         first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
         error = TWO_SIDED * max(model.scores["error of UniBound"])
         defined = first > max(ALMOST_NOTHING / 2, error)
@@ -111,6 +114,7 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
             last < STRONGLY * first if defined else None,
             119,
             undecided=not defined,
+            value=first - last,
         )
 
 

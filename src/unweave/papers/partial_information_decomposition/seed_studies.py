@@ -81,6 +81,7 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
                 True if low > 1 else False if high < 1 else None,
                 120,
                 undecided=True,
+                value=training / evaluation if evaluation else float("inf"),
             )
 
 

@@ -29,17 +29,20 @@ def cell(run: str, **columns: Any) -> Setting:
     return found[0]
 
 
-@cache
 def scores(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> tuple[float, ...]:
     """Scores of a metric, under the name that the paper has for it, one for each seed.
 
     >>> scores(Setting("exp01", dgp="D1"), "MCC-P", "ours", 2)
     (1.0, 1.0)
     """
+    return tuple(_score(setting, metric, protocol, seed) for seed in range(FIRST_SEED, FIRST_SEED + n_seeds))
+
+
+@cache
+def _score(setting: Setting, metric: str, protocol: ProtocolName, seed: int) -> float:
     world, encoder = setting.world_of(protocol == "authors"), setting.encoder_of(protocol == "authors")
     chosen, how = metrics_and_protocol(protocol, setting.run, (metric,))
-    seeds = range(FIRST_SEED, FIRST_SEED + n_seeds)
-    return tuple(how.scores(world, encoder, setting.n, seed, chosen)[0].value for seed in seeds)
+    return how.scores(world, encoder, setting.n, seed, chosen)[0].value
 
 
 def figure(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> MeasuredFigure:

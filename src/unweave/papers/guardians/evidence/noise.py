@@ -18,6 +18,7 @@ from unweave.papers.ledger.deciding import decided, falls, near
 from unweave.synthetic.theory import NullMcc
 
 N_DRAWS = 40
+MOST_WORK = 2e6  # rows times codes and factors, of all draws of a cell; larger cells scatter less and have fewer draws
 
 
 @cache
@@ -26,6 +27,7 @@ def null_mcc(
 ) -> MeasuredFigure:
     """Mean MCC of independent normal codes and factors."""
     rng = np.random.default_rng(0)
+    work = n_rows * (n_codes + n_factors) * (10 if correlation == "rdc" else 1)
     found = [
         float(
             mcc(
@@ -35,7 +37,7 @@ def null_mcc(
                 kinds="continuous",
             )
         )
-        for _ in range(N_DRAWS)
+        for _ in range(int(np.clip(MOST_WORK / work, 5, N_DRAWS)))
     ]
     return MeasuredFigure.over_seeds(found)
 
