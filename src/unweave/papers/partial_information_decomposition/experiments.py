@@ -99,7 +99,7 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
             yield ClaimCheck(f"{name}: {score} stays", "flat", here, moved < FLAT, 119, value=moved)
             # without mixing the new codes are nothing but redundant
             claim = f"{name}: {score} does not see redundancy (copies that are not mixed)"
-            yield ClaimCheck(claim, "flat", f"moves by {copies:.3f}", copies < FLAT, 119)
+            yield ClaimCheck(claim, "flat", f"moves by {copies:.3f}", copies < FLAT, 119, value=copies)
         fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
         little = -FLAT / 5 < fall < 0.1
         yield ClaimCheck(f"{name}: MIG falls a little", "slightly", f"by {fall:.3f}", little, 119, value=fall)
