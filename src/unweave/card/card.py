@@ -55,6 +55,7 @@ class CardFields(TypedDict):
     takes_factor_tables: NotRequired[bool]
     takes_sparse_codes: NotRequired[bool]
     takes_code_groups: NotRequired[bool]
+    factor_by_factor: NotRequired[bool]
     variants: NotRequired[tuple[Variant, ...]]
     raw_range: NotRequired[str]
     version: NotRequired[int]
@@ -70,7 +71,9 @@ class Card:
     far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
     may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
     table of probabilities p(y | x); others need labels. ``takes_sparse_codes`` says whether codes may be a sparse
-    matrix, ``takes_code_groups`` whether groups of codes count as one unit each. ``variants`` list option values with
+    matrix, ``takes_code_groups`` whether groups of codes count as one unit each.
+    ``factor_by_factor`` says that the score is the mean over factors of what each gets alone, so that a factor may have
+    labelled rows of its own. ``variants`` list option values with
     which bounds, best and chance are others; `under` gives the card that holds for the options at hand.
     ``raw_range`` says how far the number as computed may lie outside the bounds, and why; empty where it does not.
     """
@@ -94,6 +97,7 @@ class Card:
     takes_factor_tables: bool = False
     takes_sparse_codes: bool = False
     takes_code_groups: bool = False
+    factor_by_factor: bool = False
     variants: tuple[Variant, ...] = ()
     raw_range: str = ""
     version: int = 1

@@ -107,6 +107,7 @@ RULES: dict[str, Rule] = {
     "order_tolerance": _TOLERANCE,
     "takes_factor_tables": (lambda value: isinstance(value, bool), "True or False"),
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
+    "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
     "raw_range": (lambda value: isinstance(value, str), "a text, empty where raw scores keep to the bounds"),

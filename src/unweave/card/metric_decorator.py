@@ -15,6 +15,7 @@ import numpy as np
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError, check_fields
 from unweave.card.option_values import check_option_values, option_types
+from unweave.card.scores_by_factor import joined_score
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
@@ -122,13 +123,19 @@ class Declaration:
             refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
             evidence = _evidence_of(card, factors, codes, given)
             check_option_values(card.name, option_types(body), given)
-            refusal = card.refusal(evidence)
+            by_factor = card.factor_by_factor and bool(evidence.labelled_parts)
+            refusal = None if by_factor else card.refusal(evidence)
             if refusal:
                 raise MetricUndefined(refusal)
             if "rng" in options:
                 given["rng"] = seed_from(given.get("rng", options["rng"].default))
             in_force = {name: given.get(name, entry.default) for name, entry in options.items()}
-            score, holding = _checked_score(body(evidence, **given), card), card.under(in_force)
+            holding = card.under(in_force)
+
+            def score_of(rows: Evidence) -> Score:
+                return _checked_score(body(rows, **given), card)
+
+            score = joined_score(card, evidence, score_of) if by_factor else score_of(evidence)
             return dataclasses.replace(
                 score,
                 metric=card.name,
@@ -136,7 +143,7 @@ class Declaration:
                 bounds=holding.bounds,
                 best=holding.best,
                 settings={name: _described(option) for name, option in in_force.items()},
-                caveats=(*score.caveats, *_shared_caveats(card, evidence)),
+                caveats=(*score.caveats, *_shared_caveats(card, evidence, by_factor)),
             )
 
         scored.card = card  # type: ignore[attr-defined]
@@ -221,7 +228,7 @@ def _checked_score(score: object, card: Card) -> Score:
     )
 
 
-def _shared_caveats(card: Card, evidence: Evidence) -> tuple[Finding, ...]:
+def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> tuple[Finding, ...]:
     caveats: list[Finding | str] = []
     if "factors" in card.needs and evidence.constant_factors:
         caveats.append(Finding("constant_factors", factors=evidence.constant_factors))
@@ -232,7 +239,7 @@ def _shared_caveats(card: Card, evidence: Evidence) -> tuple[Finding, ...]:
     if {"factors", "codes"} <= set(card.needs) and evidence.same_rows is not None:
         n_distinct = int(evidence.same_rows.max()) + 1
         caveats.append(Finding("rows_come_again", n_rows=evidence.n_rows, n_distinct=n_distinct))
-    if evidence.n_dropped:
+    if evidence.n_dropped and not by_factor:
         caveats.append(Finding("rows_dropped", n_rows=evidence.n_dropped))
     caveats += [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
     return as_findings(caveats)

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.evidence.partial_labels import rows_of_part
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.reading.columns import EvidenceError
 from unweave.evidence.samplers import Sampler, Unpaired
@@ -28,6 +29,7 @@ class Derivable:
     nuisances: FloatArray
     row_groups: Rows | None
     sampler: Sampler | None
+    labelled_parts: tuple[Self, ...]
     _permuted_from: tuple[Self, Rows] | None
     _splits_of: tuple[Self, Rows] | None
     _memo: dict[Any, Any]
@@ -100,6 +102,7 @@ class Derivable:
             factor_tables={name: table[order] for name, table in self.factor_tables.items()},
             nuisances=self.nuisances[order],
             sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
+            labelled_parts=tuple(part.permuted(generator) for part in self.labelled_parts),
             _permuted_from=(self, order),
         )
 
@@ -112,16 +115,26 @@ class Derivable:
         """
         posterior = codes if isinstance(codes, Posterior) else None
         points = codes.table.values if isinstance(codes, Posterior) else codes
-        return self._with(codes=points, posterior=posterior, sparse_codes=None, sampler=sampler, _permuted_from=None)
+        return self._with(
+            codes=points,
+            posterior=posterior,
+            sparse_codes=None,
+            sampler=sampler,
+            labelled_parts=(),
+            _permuted_from=None,
+        )
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone."""
         index = np.arange(self.n_rows)[index]  # a mask or a list will do
         sparse = self.sparse_codes
         codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
+        kept_rows = self.kept_rows[index]
+        parts = [part.rows(rows_of_part(part, self.kept_rows, kept_rows)) for part in self.labelled_parts]  # type: ignore[arg-type]
         return self._with(
             n_rows=index.size,
-            kept_rows=self.kept_rows[index],
+            kept_rows=kept_rows,
+            labelled_parts=tuple(parts),
             factors=self.factors[index],
             factor_tables={name: table[index] for name, table in self.factor_tables.items()},
             **codes,
@@ -147,7 +160,9 @@ class Derivable:
     def factors_alone(self) -> Self:
         """The same factors without codes, which are most of the memory."""
         nothing = np.empty((self.n_rows, 0))
-        return self._with(codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None)
+        return self._with(
+            codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None, labelled_parts=()
+        )
 
     def keeping(self, given_rows: Rows) -> Self:
         """The evidence of these among the rows given at first; the others count as dropped.

@@ -35,4 +35,6 @@ def fingerprint_of(evidence: Evidence) -> str:
         evidence.code_groups,
     )
     digest.update(repr((evidence.declared_kinds, names)).encode())
+    for part in evidence.labelled_parts:
+        digest.update(part.fingerprint.encode())
     return digest.hexdigest()

@@ -16,6 +16,7 @@ from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.jacobians import decoder_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.options import OPTION_NAMES, EvidenceOptions, refuse_unknown_options, with_option_signature
+from unweave.evidence.partial_labels import parts_by_labels
 from unweave.evidence.reading.columns import Levels, constant_names
 from unweave.evidence.reading.extremes import refuse_extremes, within_reach
 from unweave.evidence.reading.inputs import Inputs, names_of, read_inputs, values_of
@@ -43,7 +44,7 @@ class Evidence(Derivable):
         ordinal; other numbers are continuous. An ordered category of pandas is the number of its level.
     missing : {"refuse", "drop"}
         Whether rows with missing values are an error or are left out (`n_dropped` says how many, `kept_rows` which
-        are left).
+        are left). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
     nuisances : table, optional
         What varies in the data and should not reach the codes.
     row_groups : sequence of n labels, optional
@@ -88,8 +89,11 @@ class Evidence(Derivable):
         self.reference = decoder_of(options.get("reference"))
         self.sampler = options.get("sampler")
         self._permuted_from = self._splits_of = None
+        self.labelled_parts: tuple[Evidence, ...] = ()
         self._memo = {}
         self._seal()
+        if self.n_dropped:
+            self.__dict__["labelled_parts"] = parts_by_labels(self, given)
 
     def _hold(self, inputs: Inputs) -> None:
         """Keep the columns of these inputs, all of whose rows are complete."""

@@ -33,6 +33,14 @@ def rows_dropped(n_rows: int) -> str:
     return f"{counted(n_rows, 'row')} with missing values {'was' if n_rows == 1 else 'were'} dropped."
 
 
+def factors_on_labelled_rows(n_rows: int, of: int, factors: tuple[str, ...]) -> str:
+    """Factors with fewer labelled rows than others."""
+    return (
+        f"Every factor is scored on the rows in which it is labelled: {listed(factors)} on fewer than the others, "
+        f"down to {n_rows:,} of {of:,}."
+    )
+
+
 def factors_correlated() -> str:
     """A violated assumption of metrics that compare codes with one factor at a time."""
     return "The factors are correlated, so codes that mix them score too high (Joshi et al., property P1)."

@@ -44,6 +44,7 @@ STEP = 1e-6
 # the card of all six, but for what a metric says otherwise
 bound_metric = functools.partial(
     metric,
+    factor_by_factor=True,
     measures="compactness",
     equivalence="elementwise",
     needs=("factors", "posterior"),

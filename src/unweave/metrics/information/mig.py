@@ -36,6 +36,7 @@ from unweave.score import Score
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    factor_by_factor=True,
 )
 def mig(
     evidence: Evidence,

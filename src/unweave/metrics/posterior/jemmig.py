@@ -37,6 +37,7 @@ from unweave.score import Score
     order_tolerance=1e-6,
     takes_factor_tables=True,
     version=2,
+    factor_by_factor=True,
 )
 def jemmig(
     evidence: Evidence,

@@ -37,6 +37,7 @@ from unweave.score import Score
     order_tolerance=1e-6,
     takes_factor_tables=True,
     version=2,
+    factor_by_factor=True,
 )
 def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalise: bool = True) -> Score:
     """Gap in mutual information between the two codes whose posteriors carry most about a factor, normalised; mean.

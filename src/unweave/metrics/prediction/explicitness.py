@@ -36,6 +36,7 @@ MOST_ROWS = 20_000
     identity_tolerance=0.01,
     order_tolerance=0.02,
     raw_range="from -1, where held-out rows are ranked worse than by chance",
+    factor_by_factor=True,
 )
 def explicitness(
     evidence: Evidence,

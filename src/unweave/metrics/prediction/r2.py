@@ -30,6 +30,7 @@ from unweave.score import Score
     order_tolerance=0.02,
     version=2,
     raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
+    factor_by_factor=True,
 )
 def r2(
     evidence: Evidence,

@@ -41,6 +41,7 @@ from unweave.score import Score
     identity_tolerance=0.01,
     order_tolerance=0.01,
     takes_sparse_codes=True,
+    factor_by_factor=True,
 )
 def sap(
     evidence: Evidence,

@@ -32,6 +32,7 @@ from unweave.score import Score
     cost="n log n per code and n k per pair of code and factor, shared with infomec_modularity",
     fails_when="factors are correlated, or there are very many codes, because their estimation errors add up",
     assumes=(FACTORS_NOT_CORRELATED,),
+    factor_by_factor=True,
 )
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"

@@ -29,6 +29,7 @@ from unweave.score import Score
     identity_tolerance=0.05,
     order_tolerance=0.03,
     raw_range="below 0, without a limit, where held-out rows are predicted worse than by the shares of the classes",
+    factor_by_factor=True,
 )
 def infomec_explicitness(
     evidence: Evidence,

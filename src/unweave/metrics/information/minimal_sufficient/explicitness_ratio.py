@@ -28,6 +28,7 @@ from unweave.score import Score
     ),
     identity_tolerance=0.05,
     order_tolerance=0.03,
+    factor_by_factor=True,
 )
 def explicitness_ratio(
     evidence: Evidence,

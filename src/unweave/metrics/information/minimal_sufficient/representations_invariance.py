@@ -31,6 +31,7 @@ from unweave.score import Score
     ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
+    factor_by_factor=True,
 )
 def representations_invariance(
     evidence: Evidence,

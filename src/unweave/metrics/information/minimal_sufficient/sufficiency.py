@@ -42,6 +42,7 @@ BINS_MATTER = 0.05
         "dependent"
     ),
     takes_sparse_codes=True,
+    factor_by_factor=True,
 )
 def sufficiency(
     evidence: Evidence,

@@ -37,6 +37,7 @@ from unweave.score import Score
         "different numbers of dead codes are compared, because dead codes raise the score; or there are few rows for "
         "the probe"
     ),
+    factor_by_factor=True,
 )
 def dci_completeness(
     evidence: Evidence,

@@ -30,6 +30,7 @@ from unweave.score import Score
         "(.86 for five factors); or entanglement is the question, because that mixing scores far above random codes"
     ),
     raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
+    factor_by_factor=True,
 )
 def dci_informativeness(
     evidence: Evidence,
