@@ -77,7 +77,7 @@ def test_codes_that_a_posterior_switches_off_do_not_count():
 
 
 def test_refusals():
-    with pytest.raises(unweave.EvidenceError, match="nothing to look at"):
+    with pytest.raises(unweave.EvidenceError, match="There are no runs"):
         unweave.unlabelled({})
     with pytest.raises(unweave.EvidenceError, match="same samples"):
         unweave.unlabelled({"a": CODES, "b": CODES[:10]})

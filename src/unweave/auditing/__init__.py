@@ -1,4 +1,4 @@
-"""The audit: does a metric have the four properties that 003 asks for, and what its own card promises?"""
+"""The audit: does a metric have the four properties of paper 003, and does it do what its card states?"""
 
 from unweave.auditing.measurement.grid import Grid
 from unweave.auditing.rendering import text_table

@@ -26,13 +26,13 @@ _SEEN: dict[str, Evidence] = {}
 def check_metric(metric: Metric) -> None:
     """Run every check of the contract; raises AssertionError with all that fail.
 
-    A metric keeps its contract when it stays within its bounds, gives full marks to the identity and to rescaled,
-    permuted factors, gives noise its declared chance level, does not care for the order of rows and codes, leaves its
-    inputs alone, repeats itself for a seed, can be pickled and its score be written as JSON, survives constant columns,
-    and refuses evidence that lacks what its card needs. A metric that needs a posterior gets codes with a std of .05,
-    of factors with four levels; where it looks at no factors, noise is a posterior that is all but the same for every
-    sample. A metric of decoders gives full marks to orthogonal columns, and does not care for the order of samples and
-    latents or for rotated data.
+    The checks are: the score stays within its bounds; it is the best one for the identity and for rescaled, permuted
+    factors; it is the declared chance level for random codes; it does not depend on the order of rows and codes; inputs
+    are not changed; the same seed gives the same score; the metric can be pickled and its score written as JSON;
+    constant columns do not cause an error; and evidence that lacks what the card needs is refused. A metric that needs
+    a posterior is tested with a std of .05 and factors with four levels. If it does not use factors, the random codes
+    are a posterior that is almost the same for every sample. A metric of decoders must have the best score for
+    orthogonal columns, and must not depend on the order of samples and latents or on rotations of the data.
 
     >>> from unweave.metrics import r2
     >>> check_metric(r2)
@@ -236,7 +236,7 @@ def _factors(metric: Metric, seed: int) -> np.ndarray:
 
 
 def _noise(metric: Metric, seed: int) -> Any:
-    """Codes that know nothing: of the factors, or of the samples where the metric looks at nothing else."""
+    """Codes that are unrelated to the factors, or to the samples where the metric does not use factors."""
     if "factors" in metric.card.needs:
         return _factors(metric, 100 + seed)
     mean = 0.5 + 0.001 * np.random.default_rng(100 + seed).normal(size=(_n_rows(metric), N_FACTORS))

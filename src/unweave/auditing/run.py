@@ -37,26 +37,26 @@ def audit(
     further: bool = True,
     progress: bool = False,
 ) -> Audit:
-    """Test a metric for the four properties that 003 asks of it, and for what its own card promises.
+    """Test whether a metric has the four properties of paper 003, and whether it does what its card states.
 
-    P1: does the score stay when factors correlate? P2: does it see which factors are free? P3: does it stay when codes
-    are added? P4: is it about zero for codes that know nothing? Each is answered by worlds and encoders whose distance
-    from the truth is known, on `Score.value`, as a number with an interval over seeds.
+    P1: does the score stay the same when factors correlate? P2: does it distinguish redundant from free factors? P3:
+    does it stay the same when codes are added? P4: is it about zero for random codes? Each property is measured on
+    synthetic worlds and encoders whose distance from the truth is known, as a number with an interval over seeds.
 
     Parameters
     ----------
     metric : str, metric, partial of a metric, or function ``(factors, codes) -> float``
         A name may carry options: ``"mcc:correlation=spearman"``.
     scale : (worst, best), optional
-        The scores that count as 0 and 1. By default the bounds of the metric's card, turned so that 1 is best; 0 and 1
-        for a function without a card.
+        The scores that are rescaled to 0 and 1. By default the bounds of the metric's card, reversed where lower is
+        better; 0 and 1 for a function without a card.
     seeds : int
         Number of draws of every world and map, 2 or more. Where an interval leaves a verdict open, up to eight times as
         many are drawn.
     budget : float or None
-        Seconds of computing. The most telling cells come first; what does not fit is said, and leaves verdicts
-        undecided that it could change. A tenth each is for the card and for further questions, a seventh for the
-        adversary. None for all there is.
+        Seconds of computing. The most informative cells come first. The result says what did not fit, and verdicts that
+        it could change are undecided. A tenth each is for the card and for further questions, a seventh for the
+        adversary. None computes everything.
     n_jobs : int
         Processes; the numbers do not depend on it.
     grid : Grid, optional
@@ -64,7 +64,7 @@ def audit(
     adversary : bool
         Whether to search for the encoder with the largest product of score and mixing share.
     further : bool
-        Whether to ask beyond the four properties: with 2 and 3 factors, factors with levels, redundant factors that are
+        Whether to test more than the four properties: 2 and 3 factors, factors with levels, redundant factors that are
         many-to-one functions, 300 to 3,000 rows, and rows in another order.
     progress : bool
         Show a progress bar on the terminal.

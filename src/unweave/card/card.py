@@ -28,7 +28,7 @@ HOW_TO_GIVE: dict[str, str] = {
 
 
 class MetricUndefined(ValueError):
-    """Good evidence that this metric is not made for; the message says why and what to do."""
+    """Valid evidence for which this metric is not defined; the message says why and what to do."""
 
 
 class CardFields(TypedDict):
@@ -63,19 +63,19 @@ class CardFields(TypedDict):
 
 @dataclass(frozen=True)
 class Card:
-    """What a metric measures, what it needs, what it gives, and where it fails.
+    """Description of a metric: what it measures, what it needs, its range, and where it fails.
 
-    ``equivalence`` is the largest class of maps that must still get full marks. ``chance`` is what noise gets: a
-    value, a function of n, m and d, 'by permutation' where it has to be measured, or 'no pairing' where the metric
-    pairs nothing that could be permuted. A ``best`` of nan says that no value is better. ``identity_tolerance`` is how
-    far below ``best`` the identity may score at 2,000 rows. ``order_tolerance`` is how far reordering rows or codes
-    may move the score (0 for metrics without a split or trees). ``takes_factor_tables`` says whether a factor may be a
-    table of probabilities p(y | x); others need labels. ``takes_sparse_codes`` says whether codes may be a sparse
-    matrix, ``takes_code_groups`` whether groups of codes count as one unit each.
-    ``factor_by_factor`` says that the score is the mean over factors of what each gets alone, so that a factor may have
-    labelled rows of its own. ``variants`` list option values with
-    which bounds, best and chance are others; `under` gives the card that holds for the options at hand.
-    ``raw_range`` says how far the number as computed may lie outside the bounds, and why; empty where it does not.
+    ``equivalence`` is the largest class of maps of the factors for which the score must still be the best one.
+    ``chance`` is the score of random codes: a value, a function of n, m and d, 'by permutation' where it has to be
+    measured, or 'no pairing' where the metric does not relate codes to factors. A ``best`` of nan means that no value
+    is better than another. ``identity_tolerance`` is how far below ``best`` the identity may score at 2,000 rows.
+    ``order_tolerance`` is how much reordering rows or codes may change the score (0 for metrics without a split or
+    trees). ``takes_factor_tables`` says whether a factor may be a table of probabilities p(y | x); other metrics need
+    labels. ``takes_sparse_codes`` says whether codes may be a sparse matrix, and ``takes_code_groups`` whether each
+    group of codes counts as one unit. ``factor_by_factor`` says that the score is the mean over factors of scores that
+    each depend on one factor only, so that a factor may have labelled rows of its own. ``variants`` list option values
+    that change the bounds, the best score or the chance level; `under` gives the card for given options. ``raw_range``
+    says how far and why the raw score may lie outside the bounds; it is empty where it cannot.
     """
 
     name: str

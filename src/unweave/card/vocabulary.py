@@ -21,7 +21,7 @@ UNBOUNDED = (-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Assumption:
-    """What has to hold for a score to mean what it says: the caveat when it does not, and a test on the evidence.
+    """An assumption behind a score: a test whether it holds on the evidence, and the caveat where it does not.
 
     The caveat is a `Finding`, or a sentence of your own.
 
@@ -36,7 +36,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a card says instead where an option has this value: another range, another best score, another chance.
+    """The range, best score and chance level of a metric where an option has this value.
 
     >>> Variant("normalise", False, bounds=(0.0, math.inf), best=math.inf, chance=0.0).option
     'normalise'

@@ -22,7 +22,7 @@ from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
 
 @dataclass(frozen=True)
 class CorrelatedPair:
-    """Two factors that are near each other: weight exp(-(a - b)^2 / (2 sigma^2)).
+    """Two positively correlated factors: weight exp(-(a - b)^2 / (2 sigma^2)).
 
     004 has sigma .4, .1 and .04, from weak to strong.
     """
@@ -40,7 +40,7 @@ class CorrelatedPair:
 
 @dataclass(frozen=True)
 class Confounder:
-    """One factor that all others are near to: the product of its pairs with each; 004 has sigma .2."""
+    """One factor that all others correlate with: the product of its pairs with each; 004 has sigma .2."""
 
     factor: str
     sigma: float
@@ -119,7 +119,7 @@ class DependentSample(DataSet):
         return len(self.dataset)
 
     def sample_indices(self, n: int, rng: Rng = None) -> Indices:
-        """Indices of so many images, drawn with replacement by their weights."""
+        """Indices of this many images, drawn with replacement in proportion to their weights."""
         levels = np.random.default_rng(rng).uniform(0, self._reached[-1], size=n)
         return np.searchsorted(self._reached, levels, side="right").astype(np.int64)
 

@@ -32,10 +32,10 @@ class DSprites(GridDataSet):
     """White shapes on black: all combinations of shape, scale, orientation and position.
 
     Orientation is circular. A square looks the same after a quarter of a turn and an ellipse after a half
-    (`sprite_shapes.SYMMETRY`), so images tell the orientation only up to that; the period of the factor is what the
-    shapes in the set have in common: a turn with hearts, half a turn for squares and ellipses, a quarter for squares.
-    Values are given within one period, so that images that must be equal have equal factors; orientation 39 of the
-    published numbering repeats orientation 0.
+    (`sprite_shapes.SYMMETRY`), so that images determine the orientation only up to this symmetry. The period of the
+    factor is the symmetry that all shapes in the set have in common: a full turn with hearts, half a turn for squares
+    and ellipses, and a quarter for squares. Values are given within one period, so that images that must be equal have
+    equal factors; orientation 39 of the published numbering repeats orientation 0.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class GridDataSet(DataSet):
         return self._images(self.indices_of(factors))
 
     def indices_with(self, fixed: Mapping[str, float], n: int, rng: np.random.Generator) -> Indices:
-        """Indices of so many random images in which some factors are held at given values and all others are free."""
+        """Indices of this many random images in which some factors are held at given values and all others vary."""
         places = np.stack([rng.integers(count, size=n) for count in self._shape], axis=1)
         for name, value in fixed.items():
             if name not in self.factor_names:

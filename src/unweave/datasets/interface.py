@@ -1,4 +1,4 @@
-"""`DataSet`: images whose factors are known. Everything that reads or renders images stands behind it."""
+"""`DataSet`: images whose factors are known. Everything that reads or renders images implements it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rng = int | np.random.Generator | None
 
 
 class DataSetError(EvidenceError):
-    """A data set that cannot be read, or is asked for what it does not have; the message says what to do."""
+    """A data set that cannot be read, or a request that it cannot fulfil; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class DataSet(ABC):
         return self._images(np.arange(len(self)) if indices is None else self._checked(indices))
 
     def sample_indices(self, n: int, rng: Rng = None) -> Indices:
-        """Indices of so many images, drawn with replacement."""
+        """Indices of this many images, drawn with replacement."""
         return np.random.default_rng(rng).integers(len(self), size=n)
 
     def sample(self, n: int, rng: Rng = None) -> Batch:
-        """So many images drawn at random, with replacement."""
+        """This many images, drawn at random with replacement."""
         return self.batch(self.sample_indices(n, rng))
 
     def batch(self, indices: ArrayLike) -> Batch:
@@ -115,7 +115,7 @@ class DataSet(ABC):
         return Batch(checked, self._factors(checked), self._images(checked))
 
     def batches(self, size: int = 1000) -> Iterator[Batch]:
-        """All images in order, so many at a time."""
+        """All images in order, in batches of this size."""
         if size < 1:
             raise DataSetError(f"A batch of {size} images is none: ask for at least one.")
         for start in range(0, len(self), size):

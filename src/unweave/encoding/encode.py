@@ -43,11 +43,11 @@ def encode(
     dataset : `DataSet`
         A `DependentSample` gives dependent factors and needs ``rows``.
     out : path, optional
-        File to write, .npz. An interrupted encoding goes on where it was when it is called again.
+        File to write, .npz. An interrupted encoding continues when it is called again.
     rows : int, optional
-        So many images drawn at random, by ``seed``; all images in order by default.
+        Number of images to draw at random, with seed ``seed``. By default all images are encoded in order.
     batch_size : int
-        Images at a time.
+        Number of images per batch.
     spread : {"std", "log_variance"}, optional
         What the second output is; by default it is taken for log-variances if any is negative.
     progress : bool

@@ -1,4 +1,4 @@
-"""One code for every factor: the exact assignment, and what it finds in noise."""
+"""One code for every factor: the optimal assignment, and its expected value for unrelated columns."""
 
 from __future__ import annotations
 

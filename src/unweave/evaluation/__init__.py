@@ -1,4 +1,4 @@
-"""The only metric loop, and what comes out of it."""
+"""The loop over metrics, and its results."""
 
 from unweave.evaluation.loop import compare, evaluate
 from unweave.evaluation.results import Evaluation, Row

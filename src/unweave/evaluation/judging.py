@@ -1,4 +1,4 @@
-"""What stands beside every score: its noise floor, its interval, a verdict; and of the data, a diagnosis."""
+"""Noise floors, intervals and verdicts of scores, and a diagnosis of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every metric on every representation and seed; one that fails says so in its row and stops no other."""
+"""Every metric on every representation and seed; a metric that fails says so in its row, and the others go on."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ def evaluate(
         metrics that lack what they need are left out: those of posteriors appear with ``codes=Posterior(mean, std)``.
         A name may carry options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
-        Metrics with a random part run once for each.
+        Seeds. Metrics with a random part are computed once for each.
     quick : bool
-        Scores alone, without noise floors, intervals and verdicts.
+        Whether to compute scores only, without noise floors, intervals and verdicts.
     budget : float
-        CPU seconds for everything, about: scores, noise floors, intervals and verdicts. The scores are always
-        computed. What they leave, half of the budget at least, is planned from a table of costs, so that the same
-        call gives the same numbers on a busy machine. Slow metrics get fewer permutations and parts of the samples,
-        or none, and a note that names them.
+        Approximate CPU seconds for scores, noise floors, intervals and verdicts together. The scores are always
+        computed. The rest of the budget, but at least half of it, is planned from a table of costs, so that the same
+        call gives the same numbers on a busy machine. Slow metrics get fewer permutations and parts of the samples, or
+        none, and a note names them.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     n_jobs : int
         Threads for metrics that fit one probe per factor; the numbers do not depend on it. BLAS and OpenMP get one
         thread each.
@@ -263,7 +263,7 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
     score, chance, problem = None, None, None
     try:
         score = entry(evidence) if seed is None else entry(evidence, rng=seed)
-        chance = _chance(card, evidence) if label == card.name else None  # options change what noise gets
+        chance = _chance(card, evidence) if label == card.name else None  # options change the chance level
     except (MetricUndefined, EvidenceError) as error:
         problem = Finding("refused", text=str(error))
     except Exception as error:  # the row says why, and the other metrics go on
@@ -287,7 +287,7 @@ def _options_in_force(entry: Any) -> dict[str, Any]:
 
 
 def _chance(card: Card, evidence: Evidence) -> float | None:
-    """What noise gets on evidence of this size, where the card knows."""
+    """Chance level on evidence of this size, where the card states it."""
     if isinstance(card.chance, str):
         return None
     sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)

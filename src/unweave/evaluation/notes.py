@@ -16,7 +16,7 @@ Said = tuple[str, "Row"]
 
 
 def notes_of(rows: Sequence[Row], n_representations: int) -> dict[str, tuple[str, ...]]:
-    """Sentences with the labels they belong to: caveats and failures, what draws were made, whose the checks are."""
+    """Sentences with the metrics they belong to: caveats and failures, numbers of draws, and which seed was checked."""
     caveats = [(str(finding), row) for row in rows for finding in _caveats(row)]
     labels: dict[str, dict[str, None]] = {}
     about: dict[str, dict[str, None]] = {}

@@ -1,4 +1,4 @@
-"""`Evaluation`: the rows that came out, and where they came from, as plain data."""
+"""`Evaluation`: the resulting rows and their origin, as plain data."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ FRAME_COLUMNS = (
 class Row:
     """One metric on one representation with one seed: a score, or the reason why there is none.
 
-    ``card`` is the metric's own description. What stands beside the score is there for a metric's first seed, unless
-    the evaluation was a quick one.
+    ``card`` is the metric's own description. Noise floor, interval and verdict are computed for a metric's first seed
+    only, and not in a quick evaluation.
     """
 
     representation: str
@@ -99,7 +99,7 @@ class Row:
 
 
 def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """What was evaluated, and with what: enough to tell whether two evaluations can be compared."""
+    """Description of the data and settings, from which one can tell whether two evaluations are comparable."""
     first = next(iter(evidences.values()))
     return {
         "n_rows": first.n_rows,
@@ -194,7 +194,7 @@ class Evaluation:
 
     @property
     def notes(self) -> dict[str, tuple[str, ...]]:
-        """Every caveat and failure once, with the labels it belongs to; and what was drawn less often, and why."""
+        """Every caveat and failure once, with the metrics it belongs to, and which draws were reduced, and why."""
         return notes_of(self.rows, len(self.representations))
 
     def _rendered(self, renderer: str, *options: object) -> Any:
@@ -255,9 +255,10 @@ class Evaluation:
         Parameters
         ----------
         groups : mapping of representation to group
-            Of every representation.
+            The group of every representation.
         level : float
-            One minus the chance of telling any two groups apart that are alike (Welch's t-test, corrected by Holm).
+            Confidence level: 1 minus the probability of a false difference between any two groups (Welch's t-test with
+            Holm's correction).
         """
         return grouped_scores(self, groups, level)
 

@@ -1,4 +1,4 @@
-"""`unlabelled`: what can be said of representations whose factors nobody knows."""
+"""`unlabelled`: measures of representations that need no factors."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ RENDERER_HOME = "unweave.report.unlabelled_table"
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is known of one run without factors.
+    """Measurements of one run that need no factors.
 
     Attributes
     ----------
     n_codes, n_active : int
         Codes, and those that vary (of a posterior: by more than .01 nats from its prior).
     total_correlation : float
-        What the active codes share, in nats: 0 for independent codes.
+        Total correlation of the active codes, in nats: 0 for independent codes.
     scores : dict of name to float
         Metrics of a posterior that need no factor; empty for codes without one.
     ranking : float
-        UDR: the median over other runs of how far the codes pair off one to one; nan for a single run.
+        UDR: how well the codes match those of another run one to one; median over the other runs, nan for a single run.
     """
 
     n_codes: int
@@ -60,7 +60,7 @@ class RunPair:
     Attributes
     ----------
     matched : float
-        Mean absolute rank correlation of the best matching; ``chance`` is what unrelated codes would get.
+        Mean absolute rank correlation of the best matching; ``chance`` is the expected value for unrelated codes.
     linear : float
         Held-out R2 of the codes of one run from those of the other, the mean of both directions.
     ranking : float
@@ -120,7 +120,7 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     (1.0, 'code 2', 1.0)
     """
     if not (isinstance(runs, Mapping) and runs):
-        raise EvidenceError("There is nothing to look at: pass a mapping from names of runs to codes.")
+        raise EvidenceError("There are no runs: pass a mapping from names of runs to codes.")
     evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
     sizes = {evidence.n_rows for evidence in evidences.values()}
     if len(sizes) > 1:

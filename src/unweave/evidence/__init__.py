@@ -1,4 +1,4 @@
-"""Evidence, Posterior, FactorKind: the one gate through which data enter."""
+"""Evidence, Posterior and FactorKind: all data are read and checked here."""
 
 from unweave.evidence.gate import Evidence
 from unweave.evidence.jacobians import Decoder, Jacobians

@@ -84,10 +84,10 @@ class Derivable:
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
-        """The same columns with the codes paired with other samples' truth; per-column results are shared.
+        """The same columns, with codes paired with the factors of other samples; results per column are shared.
 
-        Factors and nuisances move together, and a sampler's codes no longer know what is held. ``order`` is a
-        permutation to use in place of a random one.
+        Factors and nuisances are permuted together, and a sampler's codes no longer depend on the factors that are
+        held. ``order`` is a permutation to use instead of a random one.
 
         >>> from unweave import Evidence
         >>> evidence = Evidence([1, 2, 3], [4, 5, 6])

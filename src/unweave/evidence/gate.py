@@ -1,4 +1,4 @@
-"""`Evidence`: what a metric may look at, checked once."""
+"""`Evidence`: the data that a metric may use, checked once."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from unweave.evidence.splits import renumbered
 
 
 class Evidence(Derivable):
-    """Factors, codes and whatever else is known of the same samples: read, checked, and immutable.
+    """Factors, codes and other data about the same samples: read, checked, and immutable.
 
     Parameters
     ----------
     factors : table, n x d
-        The truth. Numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In a mapping, a
-        factor may be a table of probabilities p(y | x), n x k, of its k values.
+        The true factors: a numpy array, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In
+        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values.
     codes : table, n x m, sparse matrix, or `Posterior`
-        What was learned. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75 are
-        held in another unit. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: metrics that
-        take such codes use it as it is, and others say so.
+        The learned representation. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75
+        are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some metrics support
+        such codes, and others refuse them with a message.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
@@ -46,7 +46,7 @@ class Evidence(Derivable):
         Whether rows with missing values are an error or are left out (`n_dropped` says how many, `kept_rows` which
         are left). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
     nuisances : table, optional
-        What varies in the data and should not reach the codes.
+        Variables of the data that the codes should not depend on.
     row_groups : sequence of n labels, optional
         Rows of one subject or video; splits and permutations keep them whole.
     code_groups : mapping of name to code names or numbers, optional
@@ -58,8 +58,9 @@ class Evidence(Derivable):
     reference : the same, optional
         Another decoder to compare it with, such as the true one.
     sampler : callable, optional
-        ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws so many samples with the factors named in the mapping
-        ``fixed`` held at its values (text levels by their number) and all others free; ``rng`` is a Generator.
+        ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws ``n_rows`` samples in which the factors named in the
+        mapping ``fixed`` are held at its values (text levels by their number) and all others vary; ``rng`` is a
+        Generator.
 
     Examples
     --------
@@ -133,21 +134,21 @@ class Evidence(Derivable):
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
-        """Names of factors that never vary; nothing can be said about them."""
+        """Names of factors that never vary; metrics leave them out."""
         constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
         constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
         return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
-        """Names of codes that never vary; they carry nothing."""
+        """Names of codes that never vary; they carry no information."""
         if self.sparse_codes is not None:
             return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
         return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
 
     @cached_property
     def same_rows(self) -> Rows | None:
-        """The number of the distinct row that each row is, where many rows come again; None where they do not."""
+        """Number of the distinct row that each row equals, where many rows are repeated; None where they are not."""
         if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
             return None
         return same_rows(self.factors, self.codes)

@@ -1,4 +1,4 @@
-"""What kind of quantity a factor is: given by the user, or inferred by one rule."""
+"""The kind of a factor: stated by the user, or inferred by one rule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FactorKind(StrEnum):
 
 @dataclass(frozen=True)
 class DeclaredKind:
-    """A kind, and for circular factors the value at which they come round again."""
+    """A kind and, for circular factors, their period."""
 
     kind: FactorKind
     period: float = math.nan
@@ -139,7 +139,7 @@ def _check_period(name: str, column: FloatArray, period: float) -> None:
 
 
 def _refuse_identifier(name: str, column: FloatArray) -> None:
-    """A category needs to come back to be learned; file names and the like never do."""
+    """Refuse categorical factors whose values hardly ever repeat, such as file names: they cannot be learned."""
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
         raise EvidenceError(

@@ -21,7 +21,7 @@ Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
 class Posterior:
-    """What a stochastic encoder gives for every sample: Gaussian codes, categorical codes, or both.
+    """Output of a stochastic encoder for every sample: Gaussian codes, categorical codes, or both.
 
     Pass it to `Evidence` or to a metric in the place of the codes. Metrics of points use the means, and the most
     probable category of a categorical code. A deterministic encoder is the limit of a std that goes to 0.
@@ -31,7 +31,7 @@ class Posterior:
     mean : array-like, n x m
         Means of the Gaussian codes.
     std, log_variance : array-like, n x m
-        Their spread, where codes are independent given the sample; one of the two.
+        Their standard deviations or log-variances, where codes are independent given the sample; pass one of the two.
     covariance : array-like, n x m x m or m x m
         Their covariance, where they are not.
     categories : mapping of name to array-like, n x k
@@ -60,7 +60,7 @@ class Posterior:
     ) -> None:
         spreads = [spread for spread in (std, log_variance, covariance) if spread is not None]
         if mean is None and spreads:
-            raise EvidenceError("A spread without a mean says nothing: pass the posterior's mean beside it.")
+            raise EvidenceError("The posterior has a spread but no mean: pass its mean as well.")
         if mean is None and not categories:
             raise EvidenceError("The posterior is empty: pass mean and std, or categories.")
         if mean is not None and len(spreads) != 1:
@@ -155,7 +155,7 @@ class Posterior:
 
     @property
     def collapsed(self) -> tuple[str, ...]:
-        """Names of codes whose q(z | x) is the same for every sample; they carry nothing."""
+        """Names of codes whose q(z | x) is the same for every sample; they carry no information."""
         still = (np.ptp(self.mean, axis=0) == 0) & (np.ptp(self.std, axis=0) == 0)
         gaussian = [name for name, is_still in zip(self.names, still, strict=False) if is_still]
         return (*gaussian, *(name for name, table in self.categories.items() if (np.ptp(table, axis=0) == 0).all()))

@@ -1,4 +1,4 @@
-"""Samplers for interventions, and what becomes of one when its codes know nothing."""
+"""Samplers for interventions, and their null version, whose codes are unrelated to the factors."""
 
 from __future__ import annotations
 

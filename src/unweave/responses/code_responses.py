@@ -1,4 +1,4 @@
-"""How the codes respond to the factors when every factor is set on its own.
+"""How the codes respond to the factors when every factor is set independently.
 
     S_ij = Var E[c_i* | z_j*] / Var c_i*,   c_i* = f_i(z_1*, ..., z_d*) + e_i
 
@@ -40,7 +40,7 @@ ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
 MOST_OF_IT = 0.5
 OF_OTHERS = 0.001  # share of a fit that other factors may have, with all set on their own, in a code of one factor
 TINY = 1e-12
-LUCK = 0.01  # chance that any code of pure noise passes for one that knows something
+LUCK = 0.01  # probability that any code of pure noise is taken for an informative one
 MOST_CODES_AT_ONCE = 128
 MOST_ROWS = 1000
 DRAWS = 20
@@ -91,13 +91,13 @@ class Responses:
     model, factor : array, m
         Number of the model that was kept, and for models of one factor which one (-1 otherwise).
     purity : array, m x d
-        First-order Sobol indices; 0 for codes that know nothing.
+        First-order Sobol indices; 0 for uninformative codes.
     explained : array, m
         Out-of-fold R2 of the best model.
     informative : array of bool, m
-        Whether any model predicts the code better than luck would.
+        Whether any model predicts the code significantly better than chance.
     signal : array, m
-        Share of the code's variance that the factors move when they are set independently; the rest is noise.
+        Share of the code's variance that the factors explain when they are set independently; the rest is noise.
     do_codes, do_signal : array, rows x m
         The codes with the factors set independently, with noise and without.
     """
@@ -140,8 +140,8 @@ def distinct_factors(evidence: Evidence) -> DistinctFactors:
 def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
     """At most 1,000 rows, and for each a do-sample: a row for every factor, drawn on its own.
 
-    Of a few draws for a factor the one that correlates least with the factors before it is taken: what they share by
-    luck would count as mixing.
+    Of a few draws for a factor, the one that correlates least with the previous factors is used, because a correlation
+    by chance would count as mixing.
     """
     factors, rng = factor_bases(evidence), np.random.default_rng(seed)
     some = np.sort(rng.permutation(evidence.n_rows)[:MOST_ROWS])
@@ -159,8 +159,9 @@ def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
 def responses_to_factors(evidence: Evidence, n_folds: int, seed: int) -> tuple[Responses, FloatArray]:
     """What the codes of an evidence that vary respond to, among its factors that vary; and the codes as looked at.
 
-    Codes are looked at by normal scores of their ranks. Where a factor has levels or lumps, codes are also looked at as
-    they are, and what explains more of a code counts: ranks tear apart what lies close together.
+    Codes are analysed as normal scores of their ranks. Where a factor has levels or clusters, codes are also analysed
+    as they are, and the analysis that explains more of a code is used, because ranks spread out values that lie close
+    together.
     """
     factors, codes, which = factor_bases(evidence), code_scores(evidence), distinct_factors(evidence)
     fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
@@ -185,7 +186,7 @@ def responses(
     row_groups: NDArray[np.intp] | None,
     n_tested: int,
 ) -> Responses:
-    """Responses of all codes (n x m); ``n_tested`` is the number of codes that luck had to choose from."""
+    """Responses of all codes (n x m); ``n_tested`` is the number of codes, for the correction of multiple tests."""
     distinct, free = which.distinct, which.free
     n_codes = codes.shape[1]
     blocks = [

@@ -1,4 +1,4 @@
-"""Codes that carry next to nothing, by the spread of their posterior; and codes that only look as if they did."""
+"""Codes whose posterior carries almost no information, and codes without a posterior that may have collapsed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
 def narrow_codes(evidence: Evidence) -> tuple[str, ...]:
     """Names of codes without a posterior that vary by less than .2 % of the widest code.
 
-    They may be means of collapsed codes, or codes on another scale: without a posterior nobody can tell.
+    They may be means of collapsed codes, or codes on another scale; this cannot be decided without a posterior.
 
     >>> codes = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.001]
     >>> narrow_codes(Evidence(codes, codes))

@@ -1,11 +1,11 @@
 """The search for factors that are functions of others (003, definition 2 and appendix D.1).
 
-A factor is determined by others if regression on them, every row held out, leaves almost nothing of it open, or leaves
-less the more rows there are: noise, however small, does not shrink with the rows. Curves of one factor are followed
-from row to row, which also sees folds and jumps; kernels see smooth functions of several. Polynomials of second degree
-and products of powers of the numbers themselves are told by few rows: they leave nothing. Candidates are looked for
-among single factors, then pairs, then all others together; the factor that is determined best, by as few others as
-possible, is taken away, and the search goes on among those that are left.
+A factor is determined by others if a leave-one-out regression on them leaves almost no variance unexplained, or leaves
+less with more rows: noise, however small, does not shrink with the number of rows. Functions of one factor are
+interpolated from row to row, which also handles folds and jumps. Kernel regression finds smooth functions of several
+factors. Second-degree polynomials and products of powers of the values are found with few rows, because they leave
+nothing unexplained. The search considers single factors, then pairs, then all others together. The factor that is
+determined best, by as few others as possible, is removed, and the search continues among the remaining factors.
 """
 
 from __future__ import annotations

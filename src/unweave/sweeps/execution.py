@@ -32,11 +32,11 @@ def run(
     time_limit: float | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Compute what the folder does not hold yet, and return the table.
+    """Compute the cells that the folder does not contain yet, and return the table.
 
-    Every cell is written when it is finished. A run that was killed goes on where it was; a finished one only reads.
-    The numbers do not depend on the number of workers nor on where they are. In processes, a cell that ends its process
-    twice or runs out of time is nan with the reason, the others go on, and the next run tries it again.
+    Every cell is written when it is finished, so that a run that was killed can be continued. The results do not depend
+    on the number of workers or on where they run. With several processes, a cell that crashes its process twice or
+    exceeds the time limit is nan with the reason; the others continue, and the next run tries it again.
 
     Parameters
     ----------

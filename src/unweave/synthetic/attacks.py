@@ -1,4 +1,4 @@
-"""Attacks: entangle a posterior by a known amount, exactly, leaving all that it tells in place (002, section 4)."""
+"""Attacks: entangle a posterior by a known amount without changing its total information (002, section 4)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def reflection(n_codes: int) -> FloatArray:
 class Redundancy:
     """Repeats the codes in as many new ones: (z, alpha U z + noise) (002, Eq 9).
 
-    Every code stays as it is, so metrics that look at codes one by one or two by two see little; the new codes
-    together tell all that the old ones do when alpha is large.
+    The original codes do not change, so that metrics of single codes or pairs of codes hardly react. If alpha is large,
+    the new codes together carry all the information of the original ones.
 
     >>> attacked = Redundancy(alpha=2.0).attack(Posterior([[1.0, 0.0]], [[0.1, 0.1]]))
     >>> attacked.mean.tolist()
@@ -53,7 +53,7 @@ class Redundancy:
 class Synergy:
     """Hides the codes in noise that other codes reveal: (z + alpha U noise, noise) (002, Eq 10).
 
-    No code tells much alone when alpha is large; all together tell what they did.
+    If alpha is large, no code carries much information alone; all codes together carry as much as before.
 
     >>> attacked = Synergy(alpha=2.0).attack(Posterior([[1.0, 0.0]], [[0.1, 0.1]]))
     >>> attacked.mean.tolist()

@@ -51,7 +51,7 @@ def points_not_measured(name: str, shown: str, n_more: int) -> str:
 
 def marks_of_card(equivalence: str, found: str) -> str:
     """What the encoders that a card speaks of were given."""
-    return f"Card: full marks promised up to {equivalence}; measured: {found}."
+    return f"Card: best score stated for maps up to {equivalence}; measured: {found}."
 
 
 def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, product: float) -> str:

@@ -35,7 +35,7 @@ def floor_near_best() -> str:
 
 def nulls_equal_score() -> str:
     """Permutations that change nothing."""
-    return "All permutations score the same as the codes at hand."
+    return "All permutations score the same as the observed codes."
 
 
 def fewer_nulls(n_draws: int, of: int, seconds: float) -> str:
@@ -55,7 +55,7 @@ def no_parts_in_budget(seconds: float) -> str:
 
 def nulls_without_score(n_draws: int, of: int) -> str:
     """Nulls that count against the score."""
-    return f"{n_draws} of {of} permutations have no score and count as better than the codes at hand."
+    return f"{n_draws} of {of} permutations have no score and count as better than the observed codes."
 
 
 def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:

@@ -248,8 +248,8 @@ def test_a_tensor_that_never_becomes_numbers():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "There is nothing to look at: pass factors, codes, or both"),
-        ({"row_groups": [1, 2]}, "There is nothing to look at"),
+        ({}, "There are no data: pass factors, codes, or both"),
+        ({"row_groups": [1, 2]}, "There are no data"),
         ({"factors": [1, 2, 3], "codes": [1, 2]}, "factors have 3 rows, codes have 2 rows; pass the same samples"),
         ({"factors": [1, 2], "nuisances": [1]}, "factors have 2 rows, nuisances have 1 rows"),
         ({"factors": [1, 2], "row_groups": [1]}, "factors have 2 rows, row_groups have 1 rows"),

@@ -1,11 +1,11 @@
-"""The adversary: a search for the encoder that mixes most and is praised most.
+"""The adversary: a search for an encoder that mixes factors and still gets a high score.
 
     product = score x mixing share,   mixing share = 1 - mean purity of the best matching of codes and factors
 
-A metric of one-to-one recovery should give nothing to what mixes, so that every product is small. The world stays
-independent: what correlation does to a score is P1's question, and with it in the search the answer would always be
-the highest rho. The search is bounded and seeded: encoders known to deceive, then random ones, then small changes of
-the best so far. It finds a lower bound on how far the metric can be deceived.
+A metric of one-to-one recovery should be low for encoders that mix, so that every product is small. The factors are
+independent here: P1 measures the effect of correlation, and a search over correlations would always end at the highest
+rho. The search is bounded and seeded: it tries encoders known to deceive metrics, then random ones, then small changes
+of the best so far. It finds a lower bound on how far the metric can be deceived.
 """
 
 from __future__ import annotations

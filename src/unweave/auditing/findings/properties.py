@@ -4,7 +4,7 @@
     P2  a redundant factor dropped costs at most .05 in D_f and D_F (partly: in one of them), and free factors dropped
         cost at least half of (free factors lost / free factors)
     P3  largest distance from the matched encoder as codes are added: .05, .15
-    P4  largest mean score of codes that know nothing: .05, .15
+    P4  largest mean score of random codes: .05, .15
 
 Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. A verdict that the
 interval leaves open, or that points not measured could change, is undecided. A score that rises in one seed and falls

@@ -48,10 +48,10 @@ class IndependenceTest(Protocol):
 
 @dataclass(frozen=True)
 class LinearCovariance:
-    """Residuals of least squares, linear in the columns of the factors: sees the linear part of a dependence.
+    """Least-squares residuals, linear in the columns of the factors: detects linear dependence.
 
-    Valid where every factor depends linearly on the others (or the code does); an even function of a factor is
-    missed, and one huge entry of a code hides all.
+    The test is valid where every factor (or the code) depends linearly on the other factors. It cannot detect an even
+    function of a factor, and a single extreme value of a code can hide a dependence.
 
     >>> rng = np.random.default_rng(0)
     >>> test, z = LinearCovariance(), rng.normal(size=(200, 2))
@@ -82,15 +82,15 @@ class LinearCovariance:
 
 @dataclass(frozen=True)
 class NonlinearCovariance:
-    """Residuals on smooth functions: sees even and non-monotone dependence, and products with the other factors.
+    """Residuals on smooth functions: detects even and non-monotone dependence, and products with other factors.
 
     Codes and numbers are taken as normal scores, so that monotone maps of either change nothing. The regressors are
     Legendre polynomials of the other factors' ranks up to ``degree`` and their products, two by two; the functions
     tested are the same polynomials of the factor's *residual*, and that residual times each other factor. Functions of
-    the factor itself would need products of all orders to be predicted when factors are correlated: with them a mixed
-    code is called dependent on a third factor half of the time. At most one column per ten rows is fitted (and 300 in
-    all, if products are among them) and one per twenty tested: with few rows first the products go, then the high
-    degrees. A code of which only the spread depends on the factor is missed.
+    the factor itself would need products of all orders to be predicted when factors are correlated: with them, a mixed
+    code is found to depend on a third factor half of the time. At most one column per ten rows is fitted (and 300 in
+    all, if products are among them) and one per twenty is tested. With few rows the products are left out first, and
+    then the high degrees. A code of which only the variance depends on the factor is not detected.
 
     >>> rng = np.random.default_rng(0)
     >>> test, z = NonlinearCovariance(), rng.normal(size=(300, 2))

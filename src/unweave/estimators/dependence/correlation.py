@@ -180,7 +180,8 @@ def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray
 def held_out_correlation(factor: tuple[FloatArray, FloatArray], code: tuple[FloatArray, FloatArray]) -> float:
     """Correlation on test rows of the pair of directions that correlate most on training rows.
 
-    ``factor`` and ``code`` are (training, test) feature columns. The sign is learned too, so noise averages to zero.
+    ``factor`` and ``code`` are (training, test) feature columns. The sign is learned on the training rows too, so that
+    unrelated columns average to zero.
     """
     (factor_train, factor_test), (code_train, code_test) = factor, code
     factor_direction, code_direction = _canonical_directions(factor_train, code_train)

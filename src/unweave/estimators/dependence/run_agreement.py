@@ -1,4 +1,4 @@
-"""How far two runs agree on their codes, and how much the codes of one run share: no factor is looked at.
+"""Agreement of the codes of two runs, and dependence among the codes of one run; factors are not used.
 
 With R the absolute rank correlation of every code a of one run with every code b of another, among the codes that are
 not switched off (Duan et al., Unsupervised model selection for variational disentangled representation learning, 2020),

@@ -171,7 +171,7 @@ def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
 
 
 def random_total_correlation(n_outputs: int, n_latents: int) -> float:
-    """Total correlation of columns drawn at random (Gaussian, independent): what a decoder without structure gets.
+    """Total correlation of independent Gaussian random columns: the expected value for a decoder without structure.
 
     Half the gap of digamma functions that the Bartlett decomposition of a Wishart matrix gives.
 

@@ -1,8 +1,9 @@
 """What metrics ask of an estimator of mutual information: derive a class, or write one with the same methods.
 
-`Information` estimates what one code tells about one factor (`mig`, `modularity`, InfoMEC, `sufficiency` and others),
-`JointInformation` what several columns together tell about labels (groups of codes, `explicitness_ratio`). All numbers
-are in nats. Estimators are values: make them frozen dataclasses, so that results can be remembered by them.
+`Information` estimates the mutual information of one code and one factor (`mig`, `modularity`, InfoMEC, `sufficiency`
+and others). `JointInformation` estimates that of labels and several columns together (groups of codes,
+`explicitness_ratio`). All numbers are in nats. Estimators should be frozen dataclasses, because results are cached by
+estimator.
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class Histogram(BinnedFactors, Information):
     """Plug-in mutual information of binned codes.
 
     ``bias_correction='miller_madow'`` subtracts (K_xy - K_x - K_y + 1) / 2n, with K the numbers of occupied cells: the
-    leading term of the plug-in's upward bias. Corrected values of unrelated columns scatter around 0, also below it.
+    leading term of the upward bias of the plug-in estimate. Corrected values of unrelated columns scatter around 0 and
+    may be negative.
 
     >>> labels = np.array([0, 0, 1, 1], dtype=np.uint16)
     >>> round(float(Histogram(bins=2).code_information(np.array([[0.0], [0.1], [0.9], [1.0]]), [labels])[0, 0]), 4)

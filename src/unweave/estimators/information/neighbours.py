@@ -14,8 +14,8 @@ from unweave.estimators.information.entropy import entropy_of_counts
 def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) -> float:
     """Mutual information of the labels with the columns (n x p), never above the labels' entropy.
 
-    Distances are the largest over the columns, each in units of its own spread. The estimate falls short where the
-    columns are many: neighbours in the class are then far apart in the one direction that matters.
+    Distances are the largest over the columns, each in units of its own spread. The estimate is too low with many
+    columns, because neighbours in the class are then far apart in the one direction that matters.
 
     >>> rng = np.random.default_rng(0)
     >>> columns = rng.normal(size=(2000, 2))

@@ -20,8 +20,9 @@ class UsableInformation(JointInformation):
     """Cross-entropy that a classifier of the labels saves over always predicting their training frequencies.
 
     The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
-    rows, or boosted trees, which see interactions but need more rows. Predictions carry the training frequencies at
-    weight 1 / n, so that one row cannot cost more than log n. Of more than ``most_rows`` rows, the first are used.
+    rows, or boosted trees, which can use interactions but need more rows. Predictions are mixed with the training
+    frequencies at weight 1 / n, so that one row cannot cost more than log n. If there are more than ``most_rows`` rows,
+    the first are used.
 
     >>> rng = np.random.default_rng(0)
     >>> columns = rng.normal(size=(1000, 2))
@@ -45,7 +46,7 @@ class UsableInformation(JointInformation):
         return self.test_share, self.most_rows
 
     def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
-        """Share of the labels' cross-entropy that the columns save on the test rows: 1 is all, below 0 is harm."""
+        """Share of the labels' cross-entropy that the columns save on the test rows; negative if they make it worse."""
         n_labels = int(labels.max()) + 1
         counts = np.bincount(labels[train], minlength=n_labels)
         frequencies = (counts + 0.5) / (train.size + 0.5 * n_labels)

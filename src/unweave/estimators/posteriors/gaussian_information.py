@@ -59,7 +59,7 @@ class GaussianInformation(DecompositionInformation):
     """
 
     def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
-        """What one code, all others, and all together tell about every factor, which has no entropy here."""
+        """Information of one code, of all others, and of all codes together about every factor, without entropies."""
         return PartialInformation(*self.information(*observed.numeric_moments(self)))
 
     def information(

@@ -77,7 +77,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
         return FactorInformation(found.single, joint, entropies, found.draws, found.within_values)
 
     def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
-        """What one code, all others, and all together tell about every factor, from draws."""
+        """Information of one code, of all others, and of all codes together about every factor, from draws."""
         found, entropies = observed.sampled_factors(self, alone=False), observed.factor_entropies(self)
         return PartialInformation(found.single, found.rest, found.whole, entropies, found.draws, found.within_values)
 

@@ -1,8 +1,9 @@
 """What metrics of posteriors ask of an estimator: derive a class, or write one with the same methods.
 
-`PosteriorInformation` estimates what the posterior of one code tells about samples and factors (`informativeness`,
-`rmig`, `jemmig`), `DecompositionInformation` what one code, all others, and all codes together tell about a factor (the
-bounds of 002). All numbers are in nats. Draws are handed on where an estimator made any, and give standard errors.
+`PosteriorInformation` estimates the information that the posterior of one code carries about samples and factors
+(`informativeness`, `rmig`, `jemmig`). `DecompositionInformation` estimates the information of one code, of all others,
+and of all codes together about a factor (the bounds of 002). All numbers are in nats. Where an estimator makes random
+draws, they are passed on, so that metrics can compute standard errors.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class PosteriorObservations(Observations, Protocol):
         """Log ratios whose means are I(x, z_i) of every code alone."""
 
     def sampled_factors(self, estimator: MixtureSampling, alone: bool) -> SampledFactors:
-        """I(y_j, z_S) of every factor; ``alone`` leaves out what several codes know together."""
+        """I(y_j, z_S) of every factor; ``alone`` restricts it to single codes."""
 
     def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Factors, means of the codes, and their mean posterior covariance; refuses what is not numeric."""
@@ -137,7 +138,7 @@ class FactorInformation:
 
 
 class PosteriorInformation(FactorLabels, Protocol):
-    """What the posterior of every code tells about the samples and about every factor.
+    """Information of the posterior of every code about the samples and about every factor.
 
     All methods but `grid` have to be written.
 
@@ -179,7 +180,7 @@ class PartialInformation:
 
 
 class DecompositionInformation(Protocol):
-    """What one code, all other codes, and all codes together tell about every factor.
+    """Information of one code, of all other codes, and of all codes together about every factor.
 
     >>> from unweave.estimators import GaussianInformation
     >>> estimator: DecompositionInformation = GaussianInformation()

@@ -1,4 +1,4 @@
-"""A ladder of probes of growing capacity, and the loss of each rung on unseen rows."""
+"""Probes of increasing capacity, and the loss of each on held-out rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NOTHING_LEFT = 1e-9
 
 @dataclass(frozen=True)
 class LinearThenTrees(ByScikitLearn):
-    """A linear probe, then ever more boosted trees on what it leaves over; every rung contains the one before.
+    """A linear probe, and then more and more boosted trees fitted to its residuals; each probe contains the one before.
 
-    The first rung is linear, so that what a linear map reads is read without capacity; the trees are bounded, so that
-    heavy tails do not carry them away.
+    The first probe is linear, so that a factor that is a linear function of the codes needs no further capacity. The
+    predictions of the trees are bounded, so that heavy tails do not dominate them.
 
     >>> codes = np.random.default_rng(0).normal(size=(400, 2))
     >>> waves = np.sin(2 * codes)

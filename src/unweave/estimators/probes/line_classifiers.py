@@ -1,4 +1,4 @@
-"""Classifiers that see one code at a time: how well each code alone tells the labels of a factor."""
+"""Classifiers that use one code at a time: how well each code alone predicts the labels of a factor."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class LineClassifier(Protocol):
 class Neighbourhood:
     """The label that is most common, for its size, among the ``k`` training rows next to a test row on the line.
 
-    It can single out any interval of the line, so classes between others are no harder than those at the ends. Every
-    training row weighs 1 / size of its class, so that rare labels are not voted down.
+    It can separate any interval of the line, so that classes between others are no harder than those at the ends. Every
+    training row has weight 1 / size of its class, so that rare labels are not outvoted.
 
     >>> code = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
     >>> labels = np.repeat([0, 1, 0], 20)
@@ -67,7 +67,7 @@ class Neighbourhood:
 class LinearSvm(ByScikitLearn):
     """One linear support vector machine per label against the rest, as in Kumar et al. (2018). Slow.
 
-    On one code such a machine is a threshold, so a label that lies between two others cannot be singled out.
+    With one code such a machine is a threshold, which cannot separate a label that lies between two others.
 
     >>> codes, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 25), np.array([0, 0, 1, 1] * 25)
     >>> LinearSvm(strength=1.0).predictions(codes, labels, np.array([[-1.5], [1.5]]), seed=0)[:, 0].tolist()

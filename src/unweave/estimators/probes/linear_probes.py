@@ -74,7 +74,7 @@ class Linear(ByIndicators):
     """Least squares on standardised codes with an intercept, all targets in one factorisation.
 
     The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
-    cross-validation error, so that it vanishes where codes are few and clean and keeps more codes than rows harmless.
+    cross-validation error. It vanishes for few codes without noise, and prevents overfitting with more codes than rows.
 
     >>> codes = np.random.default_rng(0).normal(size=(100, 3))
     >>> fitted = Linear().regress(codes, codes[:, :1] + codes[:, 1:2], seed=0)

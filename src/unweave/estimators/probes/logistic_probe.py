@@ -67,10 +67,10 @@ class FittedLogistic:
 class Logistic:
     """Softmax of linear functions of the codes, with a ridge penalty of 1 / ``strength``.
 
-    One-against-rest models of one code each cannot single out a class that lies between two others; the softmax can.
+    One-against-rest models of one code each cannot separate a class that lies between two others, but a softmax can.
     Codes are whitened first, so that the penalty, and with it the score, does not depend on how they are mixed. The
-    default penalty is weak: a strong one scores clean codes below their worth. ``whiten=False`` with ``strength=1`` is
-    scikit-learn's default.
+    default penalty is weak, because a strong one lowers the score of noiseless codes. ``whiten=False`` with
+    ``strength=1`` is scikit-learn's default.
 
     >>> codes = np.linspace(-1.0, 1.0, 300)[:, None]
     >>> labels = np.repeat([0, 1, 2], 100)

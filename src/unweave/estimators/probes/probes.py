@@ -40,8 +40,9 @@ class BoostedTrees(ByScikitLearn, Probe):
 
     Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
     share the importance equally, so that neither the order of the codes nor a tie decides who gets it. Codes are cut
-    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole. Classes of fewer than
-    ``min_leaf`` rows are not learned: no leaf can hold one, and trees would chase it through unrelated codes.
+    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole. Classes with fewer than
+    ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
+    unrelated codes.
     """
 
     n_trees: int = 100

@@ -99,7 +99,7 @@ def read_inputs(
     )
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups"} and nothing_else:
-        raise EvidenceError("There is nothing to look at: pass factors, codes, or both.")
+        raise EvidenceError("There are no data: pass factors, codes, or both.")
     return inputs
 
 

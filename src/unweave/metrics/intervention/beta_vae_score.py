@@ -37,7 +37,7 @@ BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
         "Higgins et al. (2017), 'beta-VAE: learning basic visual concepts with a constrained variational framework'"
     ),
     identity_tolerance=0.01,
-    raw_range="below 0 by the luck of the draw, down to -1 / (d - 1) for d factors",
+    raw_range="below 0 by chance, down to -1 / (d - 1) for d factors",
 )
 def beta_vae_score(
     evidence: Evidence,

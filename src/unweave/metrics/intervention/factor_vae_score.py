@@ -25,7 +25,7 @@ from unweave.score import Score
     ),
     reference="Kim and Mnih (2018), 'Disentangling by factorising'",
     identity_tolerance=0.01,
-    raw_range="below 0 by the luck of the draw, down to -1 / (d - 1) for d factors",
+    raw_range="below 0 by chance, down to -1 / (d - 1) for d factors",
 )
 def factor_vae_score(
     evidence: Evidence,

@@ -30,7 +30,7 @@ MOST_BINS = 10
     ),
     reference="Kim et al. (2019), 'Relevance factor VAE: learning and identifying disentangled factors'",
     identity_tolerance=0.02,
-    raw_range="below 0 by the luck of the draw, down to -1 / (d - 1) for d factors",
+    raw_range="below 0 by chance, down to -1 / (d - 1) for d factors",
 )
 def relevance_factor_vae_score(
     evidence: Evidence,

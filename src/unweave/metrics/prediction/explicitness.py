@@ -29,7 +29,7 @@ MOST_ROWS = 20_000
     chance=0.0,
     cost="one softmax regression per factor, on at most 20,000 rows",
     fails_when=(
-        "entanglement is the question, because every invertible linear mixing gets full marks, or some values of a "
+        "entanglement is the question, because every invertible linear mixing scores 1, or some values of a "
         "factor are rare"
     ),
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",

@@ -24,7 +24,7 @@ from unweave.score import Score
     min_rows=10,
     chance=0.0,
     cost="n m^2 per fold (n^2 m where codes outnumber rows)",
-    fails_when="entanglement is the question: any invertible linear mixing gets full marks",
+    fails_when="entanglement is the question: any invertible linear mixing scores 1",
     reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
     identity_tolerance=0.01,
     order_tolerance=0.02,

@@ -106,7 +106,7 @@ def compared_runs(
     level: float = 0.95,
     watch: Callable[[str], None] = lambda _: None,
 ) -> RunComparison:
-    """Score models of one data set and say which settings differ by more than their seeds do.
+    """Score models of one data set, and find which settings differ significantly given the spread over seeds.
 
     Settings are compared by Welch's t-test over their seeds, with Holm's correction for the number of pairs.
 
@@ -115,13 +115,13 @@ def compared_runs(
     models : sequence of TrainedModel
         As `read_runs` and `train` give them.
     dataset : DataSet
-        Whose images are encoded: so many at random, or all if there are no more.
+        Data set whose images are encoded: ``n_rows`` at random, or all if there are fewer.
     metrics : names or metrics, optional
         By default MIG, DCI disentanglement, identification, minimality, sufficiency and IRS.
     n_rows, seed : int
         How many images, and the seed of their choice and of metrics with a random part.
     level : float
-        One minus the chance of telling any two settings apart that are alike.
+        Confidence level: 1 minus the probability of a false difference between any two settings.
     watch : function
         Called with the name of each model before it is scored.
     """

@@ -1,4 +1,4 @@
-"""`train`: a fleet of models, as many at once as share their shapes, each as if it were alone."""
+"""`train`: many models at once, each with the same result as if it were trained alone."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def train(
 ) -> Fleet:
     """Train models with every objective and every seed.
 
-    Models whose objectives differ in numbers only are computed together, one batched product a layer. A model draws its
-    weights, batches and noise from its own seed, so that it comes out the same whatever is trained beside it. All
-    computing is in one thread.
+    Models whose objectives differ only in hyperparameters are computed together, with one batched product per layer. A
+    model draws its weights, batches and noise from its own seed, so that its result does not depend on which other
+    models are trained at the same time. All computation uses one thread.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def train(
     settings : TrainingSettings
         Steps, batches, learning rate, likelihood.
     folder : path, optional
-        Where checkpoints and finished models are written. The same call goes on after an interruption, and models that
-        are finished already are read.
+        Where checkpoints and finished models are written. After an interruption the same call continues, and finished
+        models are read.
     progress : bool
         Show a bar with the time left, on a terminal only.
 

@@ -71,7 +71,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
     if not evaluation.data["factors"]:
-        return "There are no factors, so there is no saying which were found."
+        return "There are no factors, so the answer cannot say which were found."
     if not rows:
         row = evaluation.row(SOURCE, representation)
         problem = str(row.problem) if row is not None and row.problem else ""

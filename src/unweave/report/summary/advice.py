@@ -8,8 +8,8 @@ from unweave.report.answer.levels import rank_of
 from unweave.words.phrases import counted, listed
 
 NOTHING_FOUND = 0.05
-NO_EVIDENCE = "Do not read these as evidence of anything: codes that know nothing score as well (p > .05)."
-BARE = "Evaluate without --quick to get noise floors, intervals and verdicts: a bare score says little."
+NO_EVIDENCE = "Do not use these as evidence: random codes score as well (p > .05)."
+BARE = "Evaluate without --quick to get noise floors, intervals and verdicts, which are needed to interpret a score."
 
 _Whose = tuple[str, str]
 
@@ -97,7 +97,7 @@ def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[di
 
 
 def _is_noise(cell: dict[str, Any]) -> bool:
-    """Whether codes that know nothing score as well."""
+    """Whether random codes score as well."""
     p_value = (cell["floor"] or {}).get("p_value")
     return p_value is not None and p_value > NOTHING_FOUND
 

@@ -1,4 +1,4 @@
-"""The number of every factor, with what noise gets and the interval, for bars on a page."""
+"""The number of every factor, with the score of random codes and the interval, for bars on a page."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ BAND = (0.05, 0.95)
 
 
 def floor_fields(row: Row) -> dict[str, Any] | None:
-    """Mean and 5 % and 95 % quantiles of what knows nothing, with p-value, kind and number of draws."""
+    """Mean and 5 % and 95 % quantiles of the null scores, with p-value, kind and number of draws."""
     floor = row.noise_floor
     if floor is None or not floor.defined:
         return None

@@ -1,4 +1,4 @@
-"""Every metric in a line: score, what noise scores, interval and verdict, by question, trusted ones first."""
+"""Every metric in a line: score, noise floor, interval and verdict, by question, trusted ones first."""
 
 from __future__ import annotations
 

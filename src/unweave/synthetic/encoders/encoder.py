@@ -1,4 +1,4 @@
-"""What an encoder declares, and how far it mixes."""
+"""The interface of an encoder, and its degree of mixing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Encoder(Protocol):
 
     @property
     def loses(self) -> str:
-        """What the codes no longer tell."""
+        """The information that is lost in the codes."""
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes, m."""
@@ -43,7 +43,7 @@ class Encoder(Protocol):
         """Codes, n x m; the same ``rng`` gives the same map whatever the factors are."""
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Share of each code's variance that each factor alone moves, m x d, of independent factors of variance 1.
+        """Share of each code's variance that each factor alone explains, m x d, for independent factors of variance 1.
 
         A monotone map of a code leaves it as it is.
         """

@@ -1,4 +1,4 @@
-"""Encoders that know nothing, E9 of 003."""
+"""Random encoders, E9 of 003."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.synthetic.encoders.encoder import Recovery, Rng
 
 @dataclass(frozen=True)
 class Noise:
-    """E9 of 003: codes that know nothing, uniform within 0 and 1 as the text has it, or gaussian.
+    """E9 of 003: random codes that do not depend on the factors, uniform within 0 and 1 as in the text, or gaussian.
 
     >>> Noise(4).encode(np.eye(3), rng=0).shape
     (3, 4)

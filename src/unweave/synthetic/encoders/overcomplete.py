@@ -51,7 +51,7 @@ class Copied(OneFactorPerCode):
 
 @dataclass(frozen=True)
 class WithMixedExtras:
-    """E6 of 003: d codes as in E2, and m - d more that mix two factors each and tell nothing new.
+    """E6 of 003: d codes as in E2, and m - d more that mix two factors each and add no information.
 
     The extra codes take turns over z_a z_b, tanh(z_a + z_b), sin(z_a) z_b and |z_a - z_b| of random different factors.
 
@@ -94,7 +94,7 @@ class WithMixedExtras:
 
 @dataclass(frozen=True)
 class Distributed(OneFactorPerCode):
-    """E8 of 003: ``k`` codes for each factor that tell it only together, and no code of two factors.
+    """E8 of 003: ``k`` codes for each factor that determine it only together; no code depends on two factors.
 
     ``k=2``: sin z and cos z, which give z back within -pi and pi (3 in 1000 standard normal values lie beyond, and
     are lost). ``k>2``: the line is cut into k intervals of equal standard normal mass; code i is z inside the i-th

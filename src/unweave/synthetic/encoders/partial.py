@@ -161,7 +161,7 @@ class WithCopies(_BuiltOnAnother):
 
 @dataclass(frozen=True)
 class WithNoiseCodes(_BuiltOnAnother):
-    """Another encoder with ``added`` standard normal codes beside its own, which know nothing.
+    """Another encoder with ``added`` standard normal codes that do not depend on the factors.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> WithNoiseCodes(PermutedAndScaled(), added=3).n_codes(2)

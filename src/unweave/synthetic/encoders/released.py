@@ -127,7 +127,7 @@ class ReleasedDistributed(Distributed):
 
 @dataclass(frozen=True)
 class ReleasedNoise:
-    """E10 of the code: codes that know nothing, uniform within -1 and 1, so that a probe without intercept is fair.
+    """E10 of the code: random codes, uniform within -1 and 1, so that a probe without intercept is unbiased.
 
     >>> bool(ReleasedNoise(4).encode(np.eye(3), rng=0).min() < 0)
     True

@@ -1,4 +1,4 @@
-"""Closed forms: what metrics must give on worlds and encoders that are known exactly. Information is in nats."""
+"""Closed forms: exact scores of metrics for known worlds and encoders. Information is in nats."""
 
 from unweave.synthetic.theory.correlated_mixing import least_mcc_of_mixed_pair, mcc_of_linear_map, mcc_of_mixed_pair
 from unweave.synthetic.theory.distributed_codes import mcc_of_distributed

@@ -1,4 +1,4 @@
-"""What MCC gives where there is nothing to find (003, appendix F.3, corrected)."""
+"""MCC of unrelated codes and factors (003, appendix F.3, corrected)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.estimators.matching import best_matching
 
 @dataclass(frozen=True)
 class NullMcc:
-    """MCC of m codes that know nothing of d factors, on n rows: an extreme-value calculation at finite n and m.
+    """MCC of m random codes and d factors on n rows: an extreme-value calculation at finite n and m.
 
     A correlation r of unrelated Gaussian columns has r^2 ~ Beta(1/2, (n - 2) / 2), and correlations with different
     codes are independent, so the largest of k has the distribution function F^k. A factor that takes its best code

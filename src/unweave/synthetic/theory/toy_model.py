@@ -24,7 +24,7 @@ Attack = Literal["none", "redundancy", "synergy"]
 
 @dataclass(frozen=True)
 class ToyModel:
-    """The toy model with one attack: informations of factor k, one of K alike, and what metrics make of them.
+    """The toy model with one attack: information about one of K equivalent factors, and the resulting metrics.
 
     >>> model = ToyModel(n_factors=5, sigma=0.1, attack="redundancy", alpha=10.0)
     >>> round(model.unibound, 4), round(model.mig_numerator, 4)

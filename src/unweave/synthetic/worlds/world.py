@@ -1,4 +1,4 @@
-"""What a world declares: its factors, what binds them, and their marginals."""
+"""The interface of a world: its factors, their constraints, and their marginal distributions."""
 
 from __future__ import annotations
 

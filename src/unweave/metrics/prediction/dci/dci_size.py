@@ -24,7 +24,7 @@ def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
     min_rows=2,
     chance=_as_many,
     cost="none",
-    fails_when="it is read alone: it only counts columns, so random codes of the right number get full marks",
+    fails_when="it is read alone: it only counts columns, so random codes of the right number score 1",
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     raw_range="above 1 with more codes than factors need: it is the size of the codes over that of the factors",
 )
