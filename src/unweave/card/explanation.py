@@ -38,11 +38,12 @@ def explained(entry: Metric) -> str:
     formula = inspect.getdoc(inspect.getmodule(entry)) or ""
     meaning, options, example = _said_of(entry)
     defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
+    best = {"Best score": _full_marks_in_words(card)} if "factors" in card.needs else {}
     needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
     sections = [
         *([meaning] if meaning else []),
         *([f"Example:\n{example}"] if example else []),
-        _facts({"Use it for": card.measures, "Best score": _full_marks_in_words(card), "Needs": needs}),
+        _facts({"Use it for": card.measures, **best, "Needs": needs}),
         _facts({"Factors": _factors_in_words(card), "Avoid when": card.fails_when, "Cost": card.cost}),
         _facts(
             {
