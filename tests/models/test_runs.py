@@ -114,7 +114,7 @@ def test_toml_declares_several_objectives(tmp_path):
 
 def test_the_declaration_of_the_documents_is_one():
     declared = read_declaration(Path(__file__).parents[2] / "docs" / "models.toml")
-    assert len(declared.objectives) == 12
+    assert len(declared.objectives) == 13
     assert declared.dataset.loaded().n_images == 4608
 
 
