@@ -23,13 +23,13 @@ def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
     def encode(images: Tensor) -> Tensor:
         return flow.encode(images, classes)
 
-    return TorchDecoder(lambda latents: flow.decode(latents, classes), flow.size, encode, flow, mode="forward")
+    return TorchDecoder(lambda latents: flow.decode(latents, classes), flow.size, encode, flow, mode="reverse")
 
 
 def encoder_jacobians(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
     """The encoder of a flow, looked at as a decoder is: its Jacobians are the inverses of the decoder's."""
     classes = _classes(flow, k)
-    return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="forward")
+    return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="reverse")
 
 
 def _classes(flow: ImageFlow, k: int | None) -> Tensor | None:

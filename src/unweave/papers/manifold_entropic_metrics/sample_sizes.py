@@ -16,7 +16,7 @@ from unweave.metrics.geometry.spectrum import spectrum
 from unweave.papers.experiment import ClaimCheck, Options
 from unweave.papers.manifold_entropic_metrics.digit_images import digit_images
 from unweave.papers.manifold_entropic_metrics.trained_image_flows import kept_at, planned, trained_flow
-from unweave.papers.manifold_entropic_metrics.wavelet_flows import N_STEPS
+from unweave.papers.manifold_entropic_metrics.wavelet_flows import GLOW, N_STEPS
 from unweave.synthetic.known_decoders import LinearDecoder
 
 N_RUNS = 10
@@ -37,7 +37,7 @@ def compute_spread(options: Options) -> SampleSpread:
     from unweave.neural.image_flows.class_decoders import class_decoder
 
     digits = digit_images(options)
-    plan = planned("GLOW-like seed 0", options, N_STEPS)
+    plan = planned("GLOW-like seed 0", options, N_STEPS, **GLOW)
     flow = trained_flow(plan, digits, kept_at(plan, digits, options).with_suffix(".pt"), options.progress)
     sizes = QUICK_SIZES if options.quick else SIZES
     evidence = Evidence(decoder=class_decoder(flow))
