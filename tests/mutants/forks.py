@@ -25,6 +25,7 @@ from reach import Reach
 
 OPTIONS = ("-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no", "-s")
 SLOWEST = 20.0  # CPU seconds that a test may take beside ten times what it took; more means that it does not end
+NOT_LOADED = "nothing"  # in place of a test: the function to change is not loaded
 WAIT = 6.0  # seconds of waiting for each CPU second, on a busy machine
 
 
@@ -116,6 +117,8 @@ class Forks:
             runs.append(self.fresh)
         for run in runs:
             found = self.found(run, tests, path, (original, text), changed or [])
+            if found.failed == NOT_LOADED:
+                found = self.found(self.fresh, tests, path, (original, text), [])
             if found.failed:
                 return "found", f"{found.failed} {found.how}".strip()
         return "survived", ""
@@ -130,7 +133,7 @@ class Forks:
                 outcome = run(tests, changed)
             finally:
                 self.write(path, texts[0])
-            if not outcome.failed or not run([outcome.failed], []).failed:
+            if outcome.failed in ("", NOT_LOADED) or not run([outcome.failed], []).failed:
                 return outcome
             self.broken.add(outcome.failed)  # without the fault, too: it says nothing of any fault
             tests = [test for test in tests if test not in self.broken]
@@ -147,6 +150,7 @@ class Forks:
 
         def run(say: Callable[[str], None]) -> None:
             if changed and not replace_code(changed):
+                say(f"failed {NOT_LOADED}")
                 return
             items = [self.items[test] for test in tests if test in self.items]
             Chosen(tests, self.reach.seconds, say).run(items)

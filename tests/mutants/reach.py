@@ -140,6 +140,8 @@ class Reach:
         there, nearby = self._contexts(file, text, start, end)
         contexts = (there - {""}) or (nearby - {""})
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
+        if not there - {""}:  # a constant or a default: what is on record of it reaches no line
+            chosen |= {test for test in present if "[defaults-" in test or "options of commands" in test}
         chosen |= {test for test in present if test not in self.tests and _nearness(test, file)}
         return self._ordered([test for test in present if test in chosen], file)
 

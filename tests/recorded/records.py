@@ -7,6 +7,7 @@ record of ``worlds_numbers.py`` again; look at the difference before you commit 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -15,6 +16,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 CASES = {path.stem.removesuffix("_numbers"): path for path in sorted(HERE.glob("*_numbers.py"))}
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib", "torch")
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 SLOW = 0.3  # CPU seconds of a case that are worth saying
 LONGEST = 12  # entries of an array that are kept one by one
@@ -38,6 +41,15 @@ def cases_of(name: str) -> dict[str, Callable[[], Any]]:
 def recorded(name: str) -> dict[str, Any]:
     """What is on record."""
     return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def versions() -> dict[str, str]:
+    """The libraries that numbers depend on, without their last digits."""
+    installed = {}
+    for library in LIBRARIES:
+        with contextlib.suppress(PackageNotFoundError):
+            installed[library] = ".".join(version(library).split(".")[:2])
+    return installed
 
 
 def condensed(value: Any) -> Any:
@@ -99,7 +111,7 @@ def differences(before: Any, now: Any, relative: float = RELATIVE, place: str = 
         for k, (one, two) in enumerate(zip(before, now, strict=True)):
             yield from differences(one, two, relative, f"{place} {k}".strip())
     elif not _equal(before, now, relative):
-        yield f"{place}: {before!r} is now {now!r}"
+        yield f"{place}: {str(before)[:100]} is now {str(now)[:100]}"
 
 
 def _equal(before: Any, now: Any, relative: float) -> bool:
@@ -112,6 +124,7 @@ def _equal(before: Any, now: Any, relative: float) -> bool:
 
 def main() -> None:
     """Write the records of the files named, or of all."""
+    (HERE / "versions.json").write_text(json.dumps(versions()) + "\n", encoding="utf-8")
     for name in sys.argv[1:] or CASES:
         found = {}
         for case, compute in cases_of(name).items():

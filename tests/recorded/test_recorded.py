@@ -1,7 +1,10 @@
 """Numbers are those on record, to six digits (see records.py)."""
 
 import pytest
-from records import CASES, cases_of, condensed, differences, recorded, relative_of
+from records import CASES, cases_of, condensed, differences, recorded, relative_of, versions
+
+made_with = recorded("versions")
+pytestmark = pytest.mark.skipif(versions() != made_with, reason=f"the numbers on record were made with {made_with}")
 
 
 @pytest.mark.parametrize(("name", "case"), [(name, case) for name in CASES for case in cases_of(name)])
