@@ -196,7 +196,7 @@ def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
     means = (float(np.mean(list(row.values()))) for row in (first, second))
     here = f"on {', '.join(ahead) or 'no factor'}; means {next(means):.3f} and {next(means):.3f}"
     whole = len(ahead) == len(first)
-    claim = f"FactorVAE is better than beta-VAE, {better} being better"
+    claim = "FactorVAE is better than beta-VAE by RMIG" if sign > 0 else "FactorVAE is better than beta-VAE by JEMMIG"
     yield ClaimCheck(claim, "on every factor", here, whole, 146, in_part=bool(ahead), value=len(ahead))
 
 
