@@ -20,7 +20,7 @@ from typing import Any
 import unweave
 from unweave.auditing.findings.card_check import Promise
 from unweave.auditing.measurement.further_grid import FURTHER, further_points
-from unweave.auditing.measurement.grid import PROPERTIES, Grid
+from unweave.auditing.measurement.grid import PROPERTIES, Grid, Property
 from unweave.auditing.measurement.subjects import Subject, subject_of
 from unweave.auditing.rendering import number_of, text_table
 from unweave.auditing.run import audit_all
@@ -107,7 +107,7 @@ def markdown_table(data: Mapping[str, Any]) -> str:
     """The table for the documents: a mark, the number that weighs most and its interval for every property."""
     lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for name, entry in data["metrics"].items():
-        cells = [_markdown_cell(entry[key]) for key in PROPERTIES]
+        cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
         product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
         broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
         kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or (
@@ -125,25 +125,55 @@ def further_table(data: Mapping[str, Any]) -> str:
     ]
     for name, entry in data["metrics"].items():
         if "further" not in entry:
-            lines.append(f"| `{name}` | not measured, about {_further_cost(entry)} | | | | | |")
+            lines.append(f"| `{name}` | not measured, about {_minutes(_further_seconds(entry))} | | | | | |")
             continue
-        cells = [_further_cell(entry["further"][key]) for key in FURTHER]
+        cells = [_further_cell(entry["further"][key], 4 * _further_seconds(entry)) for key in FURTHER]
         spread = number_of(entry["spread"], (0, 0)).split(" ")[0] if entry["spread"] is not None else ""
         lines.append(f"| `{name}` | {' | '.join(cells)} | {spread} | {' '.join(entry['remarks'])} |")
     return "\n".join(lines)
 
 
-def _further_cell(entry: Mapping[str, Any]) -> str:
-    """A cell of the second table, with the number of points at which the metric is undefined."""
+def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
+    """A cell of the second table, with the points at which the metric is undefined, and the price of an open one."""
     undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
-    return f"{_markdown_cell(entry)}{undefined}"
+    price = f" (4 times the seeds: {_minutes(seconds)})" if entry["verdict"] == "undecided" else ""
+    return f"{_markdown_cell(entry)}{undefined}{price}"
 
 
-def _further_cost(entry: Mapping[str, Any]) -> str:
+def _further_seconds(entry: Mapping[str, Any]) -> float:
     """Seconds that the further cells should take, going by those of the four properties that were measured."""
     n_points = len(Grid().points())
     n_measured = max(n_points - sum(entry[key]["n_missing"] for key in PROPERTIES), 1)
-    return f"{max(entry['seconds'] * len(further_points()) / n_measured, 1):.0f} s"
+    return float(max(entry["seconds"] * len(further_points()) / n_measured, 1))
+
+
+def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
+    """For an undecided property: about how long it would take to decide it, in words; else nothing.
+
+    Cells that are missing are the largest ones, and time is taken to grow with rows times codes times factors, which is
+    more than most metrics need. Where nothing is missing the interval is too wide, and four times the seeds halve it.
+    Metrics that share their work have the time of the one that does it.
+    """
+    entry = entries[name]
+    if entry[key]["verdict"] != "undecided":
+        return ""
+    group = next((group for group in SHARED if name in group), (name,))
+    seconds = max(entries[other]["seconds"] for other in group if other in entries)
+    n_missing = entry[key]["n_missing"]
+    if not n_missing:
+        return f" (4 times the seeds: {_minutes(4 * seconds)})"
+    sizes = sorted((point.case.size for point in Grid().points() if point.name == key), reverse=True)
+    whole = sum(point.case.size for point in Grid().points())
+    missing = {one: entry[one]["n_missing"] for one in PROPERTIES}
+    measured = whole - sum(
+        sum(sorted((point.case.size for point in Grid().points() if point.name == one), reverse=True)[:n])
+        for one, n in missing.items()
+    )
+    return f" (about {_minutes(seconds * sum(sizes[:n_missing]) / max(measured, 1))})"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{max(seconds, 1):.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _markdown_cell(entry: Mapping[str, Any]) -> str:
