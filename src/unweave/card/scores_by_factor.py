@@ -25,13 +25,14 @@ def joined_score(card: Card, evidence: Evidence, score_of: Callable[[Evidence], 
     scores = [None if refused else score_of(part) for part, refused in zip(parts, refusals, strict=True)]
     per_factor: dict[str, float] = {}
     for score, part in zip(scores, parts, strict=True):
-        per_factor |= dict(score.per_factor) if score else dict.fromkeys(part.factor_names, np.nan)
+        known = score.per_factor if score else {}  # a score that is undefined has none
+        per_factor |= {name: known.get(name, np.nan) for name in part.factor_names}
     ordered = {name: per_factor[name] for name in evidence.factor_names}
-    known = [number for number in ordered.values() if not np.isnan(number)]
+    defined = [number for number in ordered.values() if not np.isnan(number)]
     matrices = _joined_matrices(evidence, scores)
     shown = next(score.matrices for score in scores if score)
     return Score(
-        raw=float(np.mean(known)) if known else float("nan"),
+        raw=float(np.mean(defined)) if defined else float("nan"),
         per_factor=ordered,
         parts=matrices,
         matrices=tuple(matrix for matrix in shown if matrix.part in matrices),
@@ -46,7 +47,7 @@ def _joined_matrices(evidence: Evidence, scores: Sequence[Score | None]) -> dict
         whole = np.full((evidence.n_codes, evidence.n_factors), np.nan)
         for score, part in zip(scores, evidence.labelled_parts, strict=True):
             columns = [evidence.factor_names.index(factor) for factor in part.factor_names]
-            if score and np.shape(score.parts[name]) == (evidence.n_codes, len(columns)):
+            if score and np.shape(score.parts.get(name)) == (evidence.n_codes, len(columns)):
                 whole[:, columns] = score.parts[name]
         joined[name] = whole
     return joined

@@ -14,7 +14,7 @@ from unweave.estimators.posteriors.code_correlations import CodeCorrelations, co
 from unweave.evidence.reading.batches import gathered
 from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.probabilities import probability_table
-from unweave.evidence.reading.tables import Table, common_index, read_numbers
+from unweave.evidence.reading.tables import Table, common_index, read_numbers, refuse_repeated
 
 LARGEST_SPREAD = 1e150
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -186,6 +186,7 @@ class Posterior:
         """The same posterior with these names for its codes."""
         if len(names) != len(self.names):
             raise EvidenceError(f"There are {len(names)} code names for {len(self.names)} codes: give one for each.")
+        refuse_repeated(names, "code")
         spread = None if self.spread is None else replace(self.spread, names=tuple(names[: self.n_gaussian]))
         categories = dict(zip(names[self.n_gaussian :], self.categories.values(), strict=True))
         return self._of(self.mean, spread, self.covariance, categories, names)

@@ -53,7 +53,7 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
         found_names = _checked_names(names, len(columns), what)
     if not columns:
         raise EvidenceError(f"The {what}s have no columns: pass a table with at least one {what}.")
-    _refuse_repeated(found_names, what)
+    refuse_repeated(found_names, what)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
         raise EvidenceError(
@@ -94,7 +94,7 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
     try:
         frame = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
     except DuplicateError:
-        _refuse_repeated([str(name) for name in getattr(given, "column_names", getattr(given, "columns", ()))], what)
+        refuse_repeated([str(name) for name in getattr(given, "column_names", getattr(given, "columns", ()))], what)
         raise
     if isinstance(frame, nw.Series):
         column, index = read_column(given, f"The {what}")
@@ -179,7 +179,8 @@ def common_index(indexes: Mapping[str, Any]) -> Any:
     return shared
 
 
-def _refuse_repeated(names: Sequence[str], what: str) -> None:
+def refuse_repeated(names: Sequence[str], what: str) -> None:
+    """Refuse columns of the same name."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise EvidenceError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
