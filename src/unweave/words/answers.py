@@ -69,9 +69,9 @@ def implied_factors(names: Sequence[str]) -> str:
 def reading_of_factors(source: str, yes: float, partly: float) -> str:
     """How to read the table of factors."""
     return (
-        f"'How well' is the factor's part of {source}: 1 for codes of its own, 0 for what random mixings reach. A "
-        f"factor is found from {fixed(yes, 2)} on and partly from {fixed(partly, 2)} on; for one that is not, the "
-        "table names the code that depends on it most."
+        f"'How well' is what the factor contributes to {source}: 1 if it has codes of its own, 0 if a random mixing "
+        f"does as well. A factor is found from {fixed(yes, 2)} and partly found from {fixed(partly, 2)}; for any other "
+        "factor the table names the code that depends on it most."
     )
 
 
@@ -79,9 +79,10 @@ def reading_of_questions(yes: float, partly: float, confidence: float | None) ->
     """How to read the table of questions."""
     intervals = f" Intervals are {100 * confidence:g} % intervals over samples." if confidence else ""
     return (
-        "1 is the best score, and 'noise' is what random codes score on these data. The answer is yes from "
-        f"{fixed(yes, 2)} of the way between the two on, and partly from {fixed(partly, 2)} on. The verdict is about "
-        f"the number, not about the model: 'trust' says that the score means here what it is meant to mean.{intervals}"
+        "1 is the best score, and 'noise' is what random codes score on these data. The answer is yes if the score "
+        f"covers at least {fixed(yes, 2)} of the distance from noise to 1, and partly if it covers more than "
+        f"{fixed(partly, 2)}. The verdict is about the number, not about the model: 'trust' means that the score is "
+        f"valid on these data.{intervals}"
     )
 
 
