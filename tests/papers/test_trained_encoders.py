@@ -326,6 +326,17 @@ def test_unibound_needs_neighbours_and_not_many_rows():
     assert on_random_rows < 0.5 * on_grid
 
 
+def test_every_grid_lies_in_the_whole_data_set():
+    """Also orientation, whose last value is its first again."""
+    indices = np.arange(len(SPRITES))
+    factors = SPRITES.factors()
+    whole = Encoded({"codes": indices[:, None]}, factors, SPRITES.factor_names, SPRITES.kinds, indices)
+    for n_images in complete_grids.GRIDS:
+        part = rows_of_grid(whole, n_images)
+        assert part.n_rows == n_images
+        assert np.array_equal(part.factors, grid_of(n_images).factors())
+
+
 def test_a_coarse_grid_lies_in_a_finer_one():
     fine = grid_of(11_520)
     indices = np.arange(len(fine))

@@ -62,9 +62,16 @@ def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dic
 
 
 def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:
-    """The rows of a finer grid that are in a coarser one."""
+    """The rows of a finer grid that are in a coarser one.
+
+    The last orientation of dSprites is a whole turn, and so the first one again: a coarse grid has it once.
+    """
     coarse = grid_of(n_images)
     inside = np.ones(encoded.n_rows, dtype=bool)
     for column, values in zip(encoded.factors.T, coarse.values, strict=True):
         inside &= np.isin(column.round(9), values.round(9))
-    return encoded.rows(np.flatnonzero(inside))
+    rows = np.flatnonzero(inside)
+    if all(len(np.unique(values.round(9))) == len(values) for values in coarse.values):
+        first = np.unique(encoded.factors[rows].round(9), axis=0, return_index=True)[1]
+        rows = rows[np.sort(first)]
+    return encoded.rows(rows)
