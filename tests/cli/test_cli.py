@@ -256,7 +256,7 @@ class TestOtherCommands:
     [
         ("score nowhere.npz", "There is no file nowhere.npz: check the name and the folder."),
         ("score .", "broken.parquet cannot be read as a .parquet table"),
-        ("score notes.txt", "notes.txt is of a kind that is not read (.txt): use .npz, .npy, .csv or .parquet."),
+        ("score notes.txt", "notes.txt is of a kind that is not read (.txt): use .npz, .npy, .csv, .parquet"),
         ("score empty.csv", "empty.csv cannot be read as a .csv table"),
         ("score empty.npz", "empty.npz is not a whole .npz file: save it again with numpy.savez."),
         ("score broken.npz", "broken.npz is not a whole .npz file"),

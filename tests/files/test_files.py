@@ -170,7 +170,10 @@ def test_python_objects_are_not_read(folder, first, second):
         (("factors.npy", "nowhere.npy"), r"There is no file .*nowhere\.npy"),
         (("x" * 300 + ".csv",), "There is no file"),
         ((".",), r"\.parquet and \w+\.parquet have different columns"),
-        (("notes.txt",), r"notes\.txt is of a kind that is not read \(\.txt\): use \.npz, \.npy, \.csv or \.parquet"),
+        (
+            ("notes.txt",),
+            r"notes\.txt is of a kind that is not read \(\.txt\): use \.npz, \.npy, \.csv, \.parquet, \.h5 or \.zarr",
+        ),
         (("README",), r"README is of a kind that is not read \(no ending\)"),
         (("codes.npy",), r"codes\.npy holds one array: pass two files, the factors and then the codes"),
         (

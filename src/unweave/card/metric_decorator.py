@@ -18,6 +18,7 @@ from unweave.card.option_values import check_option_values, option_types
 from unweave.card.scores_by_factor import joined_score
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.kinds import KindsGiven
+from unweave.evidence.large.all_rows import NeedsRows
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.samplers import Sampler
 from unweave.findings import Finding, as_findings
@@ -135,7 +136,11 @@ class Declaration:
             def score_of(rows: Evidence) -> Score:
                 return _checked_score(body(rows, **given), card)
 
-            score = joined_score(card, evidence, score_of) if by_factor else score_of(evidence)
+            of_rows: tuple[Finding, ...] = ()
+            if by_factor:
+                score = joined_score(card, evidence, score_of)
+            else:
+                score, of_rows = _on_all_rows(score_of, evidence)
             return dataclasses.replace(
                 score,
                 metric=card.name,
@@ -143,7 +148,7 @@ class Declaration:
                 bounds=holding.bounds,
                 best=holding.best,
                 settings={name: _described(option) for name, option in in_force.items()},
-                caveats=(*score.caveats, *_shared_caveats(card, evidence, by_factor)),
+                caveats=(*score.caveats, *_shared_caveats(card, evidence, by_factor), *of_rows),
             )
 
         scored.card = card  # type: ignore[attr-defined]
@@ -218,6 +223,22 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
     if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
         return Evidence(decoder=factors, reference=codes, **options)
     return Evidence(factors, codes, **options)
+
+
+def _on_all_rows(score_of: Callable[[Evidence], Score], evidence: Evidence) -> tuple[Score, tuple[Finding, ...]]:
+    """What the function gives and which rows it is of: all, where totals are enough, or the sample."""
+    known = evidence.all_rows
+    if known is None:
+        return score_of(evidence), ()
+    n_rows, n_sampled = known.n_rows, evidence.n_rows
+    try:
+        found = score_of(evidence.summary())
+    except NeedsRows:
+        return score_of(evidence), (Finding("rows_sampled", n_rows=n_sampled, of=n_rows),)
+    if known.n_planning < n_rows:
+        planned = Finding("all_rows_in_planned_bins", n_rows=n_rows, n_sampled=n_sampled, n_planning=known.n_planning)
+        return found, (planned,)
+    return found, (Finding("all_rows_in_blocks", n_rows=n_rows, n_sampled=n_sampled),)
 
 
 def _checked_score(score: object, card: Card) -> Score:

@@ -42,13 +42,14 @@ N_SHOWN = 10  # images on the page with their reconstructions
     "--images", metavar="DATASET", help="Data set whose images are shown on the page with their reconstructions."
 )
 @click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights for --decoder.")
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers read a folder of .parquet files.")
 @with_score_options
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Measure how well the codes in FILE represent its factors.
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
-    'codes_std' for a posterior), .npy (one for factors and one for codes), .csv, .parquet, or folders of .parquet
-    files.
+    'codes_std' for a posterior), .npy (one for factors and one for codes), .csv, .parquet, HDF5, Zarr, or folders of
+    .parquet files. What is too large for memory is read in blocks of rows.
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
@@ -62,6 +63,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
+            in_blocks=True,
+            cluster=options["cluster"],
         )
         settings = _settings(options, files)
         pictures = _pictures(files, settings["kinds"], options)

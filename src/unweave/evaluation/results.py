@@ -102,7 +102,7 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
     """Description of the data and settings, from which one can tell whether two evaluations are comparable."""
     first = next(iter(evidences.values()))
     return {
-        "n_rows": first.n_rows,
+        "n_rows": first.n_rows if first.all_rows is None else first.all_rows.n_rows,
         "n_dropped": first.n_dropped,
         "factors": [
             {"name": name, "kind": kind.value} for name, kind in zip(first.factor_names, first.kinds, strict=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.evidence.large.all_rows import NeedsRows, RowSummary
 from unweave.evidence.partial_labels import rows_of_part
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.reading.columns import EvidenceError
@@ -30,6 +31,8 @@ class Derivable:
     row_groups: Rows | None
     sampler: Sampler | None
     labelled_parts: tuple[Self, ...]
+    all_rows: RowSummary | None
+    is_summary: bool
     _permuted_from: tuple[Self, Rows] | None
     _splits_of: tuple[Self, Rows] | None
     _memo: dict[Any, Any]
@@ -42,6 +45,8 @@ class Derivable:
                 array.flags.writeable = False
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("factors", "codes") and self.__dict__.get("is_summary"):
+            raise NeedsRows
         if name == "codes" and self.__dict__.get("sparse_codes") is not None:
             raise EvidenceError(
                 "This needs dense codes and the codes are sparse: pass codes.toarray() if it fits in memory."
@@ -52,6 +57,22 @@ class Derivable:
         if "_memo" in self.__dict__:
             raise AttributeError(f"Evidence cannot be changed, so {name} stays as it is: build another Evidence.")
         object.__setattr__(self, name, value)
+
+    def summary(self) -> Self:
+        """What is known of all rows, without any: what asks for rows of it is told that it `NeedsRows`."""
+        if "summary" not in self._memo:
+            assert self.all_rows is not None
+            other = self._with(all_rows=self.all_rows, is_summary=True, n_rows=self.all_rows.n_rows)
+            for name in ("factors", "codes"):
+                del other.__dict__[name]
+            self._memo["summary"] = other
+        kept: Self = self._memo["summary"]
+        return kept
+
+    def _refuse_summary(self) -> None:
+        """Splits, permutations and choices of rows are of rows."""
+        if self.is_summary:
+            raise NeedsRows
 
     @property
     def permuted_from(self) -> tuple[Self, Rows] | None:
@@ -66,6 +87,7 @@ class Derivable:
         >>> sorted([*train.tolist(), *test.tolist()])
         [0, 1, 2, 3]
         """
+        self._refuse_summary()
         if self._splits_of is not None:
             original, kept = self._splits_of
             folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
@@ -76,6 +98,7 @@ class Derivable:
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, this share of them for the test; row groups stay whole."""
+        self._refuse_summary()
         if self._splits_of is not None:
             original, kept = self._splits_of
             train, test = (places(side, kept) for side in original.split(test_share, seed))
@@ -126,6 +149,7 @@ class Derivable:
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone."""
+        self._refuse_summary()
         index = np.arange(self.n_rows)[index]  # a mask or a list will do
         sparse = self.sparse_codes
         codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
@@ -159,6 +183,7 @@ class Derivable:
 
     def factors_alone(self) -> Self:
         """The same factors without codes, which are most of the memory."""
+        self._refuse_summary()
         nothing = np.empty((self.n_rows, 0))
         return self._with(
             codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None, labelled_parts=()
@@ -179,6 +204,7 @@ class Derivable:
         other = object.__new__(type(self))
         remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
         kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        changed = {"all_rows": None, "is_summary": False} | changed  # totals are of the rows and pairing they came from
         tables = {
             name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
         }

@@ -26,6 +26,8 @@ def fingerprint_of(evidence: Evidence) -> str:
     if evidence.row_groups is not None:
         digest.update(b"row groups")
         digest.update(evidence.row_groups.data)
+    if evidence.all_rows is not None:
+        digest.update(evidence.all_rows.digest())
     digest.update(digest_of(evidence.decoder) + digest_of(evidence.reference))
     names = (
         evidence.factor_names,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Unpack
 
 import numpy as np
@@ -15,6 +16,7 @@ from unweave.evidence.derived import Derivable
 from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.jacobians import decoder_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
+from unweave.evidence.large.all_rows import RowSummary, large_source, read_large
 from unweave.evidence.options import OPTION_NAMES, EvidenceOptions, refuse_unknown_options, with_option_signature
 from unweave.evidence.partial_labels import parts_by_labels
 from unweave.evidence.reading.columns import Levels, constant_names
@@ -31,9 +33,11 @@ class Evidence(Derivable):
 
     Parameters
     ----------
-    factors : table, n x d
+    factors : table, n x d, or `RowBlocks`
         The true factors: a numpy array, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In
-        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values.
+        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. Memory-mapped
+        arrays and arrays of HDF5, Zarr and dask that are too large for memory on both sides are read in blocks, as
+        `RowBlocks` are: metrics that follow from counts and products use all rows, and others a random sample.
     codes : table, n x m, sparse matrix, or `Posterior`
         The learned representation. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75
         are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some metrics support
@@ -72,15 +76,24 @@ class Evidence(Derivable):
     @with_option_signature
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
         refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        self.all_rows: RowSummary | None = None
+        self.is_summary = False
+        source, kinds = large_source(factors, codes, options), options.get("kinds")
+        if source is not None:
+            self.all_rows, sample, factors = read_large(source, options)
+            options = {**options, "factor_names": source.factor_names, "code_names": source.code_names}
+            codes = sample.codes
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse)
         n_given = given.n_rows
         kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
-        self.n_dropped = n_given - self.n_rows
+        self.n_dropped = n_given - self.n_rows if self.all_rows is None else self.all_rows.totals.n_dropped
         # from all rows given, so that the kind of a factor does not depend on where codes are missing
-        self.declared_kinds: tuple[DeclaredKind, ...] = _declared_kinds(given, options.get("kinds"))
+        self.declared_kinds: tuple[DeclaredKind, ...] = (
+            _declared_kinds(given, kinds) if source is None else sample.kinds
+        )
         self.sparse_codes: SparseColumns | None = None
         self._hold(given.rows(kept))
         if sparse is not None:
@@ -120,11 +133,13 @@ class Evidence(Derivable):
     @property
     def n_factors(self) -> int:
         """Number of factors, d."""
-        return self.factors.shape[1]
+        return len(self.factor_names) if self.is_summary else self.factors.shape[1]
 
     @property
     def n_codes(self) -> int:
         """Number of codes, m."""
+        if self.is_summary:
+            return len(self.code_names)
         return self.codes.shape[1] if self.sparse_codes is None else self.sparse_codes.shape[1]
 
     @property
@@ -135,6 +150,8 @@ class Evidence(Derivable):
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of factors that never vary; metrics leave them out."""
+        if self.is_summary and self.all_rows is not None:
+            return tuple(compress(self.factor_names, self.all_rows.constant[0]))
         constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
         constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
         return tuple(name for name in self.factor_names if name in constant)
@@ -142,6 +159,8 @@ class Evidence(Derivable):
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of codes that never vary; they carry no information."""
+        if self.is_summary and self.all_rows is not None:
+            return tuple(compress(self.code_names, self.all_rows.constant[1]))
         if self.sparse_codes is not None:
             return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
         return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
@@ -150,6 +169,8 @@ class Evidence(Derivable):
     def same_rows(self) -> Rows | None:
         """Number of the distinct row that each row equals, where many rows are repeated; None where they are not."""
         if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
+            return None
+        if self.all_rows is not None:
             return None
         return same_rows(self.factors, self.codes)
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from unweave.evidence import EvidenceError
 from unweave.evidence.reading.columns import quoted
+from unweave.files.stored_arrays import STORED, stored_arrays
 
-FORMATS = ".npz, .npy, .csv or .parquet"
+FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
 PARTS = "*.parquet"
 LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and how many times smaller they may be in the file
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -40,7 +41,7 @@ class Opened:
     @property
     def is_archive(self) -> bool:
         """Whether it is an archive of named arrays."""
-        return isinstance(self.content, np.lib.npyio.NpzFile)
+        return isinstance(self.content, (np.lib.npyio.NpzFile, dict))
 
     def table(self, names: Sequence[str]) -> Any:
         """The named array if it is one, or the named columns."""
@@ -53,7 +54,7 @@ class Opened:
     def column(self, name: str) -> Any:
         """The array or column of this name."""
         self._check([name])
-        if self.is_archive:
+        if isinstance(self.content, np.lib.npyio.NpzFile):
             _refuse_bomb(self.path, self.content, name)
         with refusing_broken_arrays(self.path):
             return self.content[name]
@@ -77,12 +78,15 @@ class Opened:
 def opened(path: str | Path) -> Opened:
     """The content of a file; one that is not there, not readable or of another kind is refused by name."""
     path = Path(path)
+    ending = path.suffix.lower()
+    if ending in STORED and os.path.exists(path):
+        arrays = stored_arrays(path)
+        return Opened(path, arrays, tuple(arrays))
     if os.path.isdir(path):
         frame = _parts(path)
         return Opened(path, frame, tuple(frame.columns))
     if not os.path.isfile(path):
         raise EvidenceError(f"There is no file {path}: check the name and the folder.")
-    ending = path.suffix.lower()
     if ending in (".npy", ".npz"):
         return _opened_arrays(path, np.ndarray if ending == ".npy" else np.lib.npyio.NpzFile)
     if ending in (".csv", ".parquet"):
@@ -190,24 +194,30 @@ def _parts(folder: Path) -> Any:
     if not paths:
         raise EvidenceError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
     frames = [_frame(path, is_csv=False) for path in paths]
-    first = frames[0]
-    for path, frame in zip(paths, frames, strict=True):
-        if frame.columns != first.columns:
-            differing = sorted(set(frame.columns) ^ set(first.columns)) or frame.columns
+    refuse_different_parts(paths, [dict(frame.schema) for frame in frames])
+    return polars.concat(frames, how="vertical_relaxed")
+
+
+def refuse_different_parts(paths: Sequence[Path], schemas: Sequence[dict[str, Any]]) -> None:
+    """Refuse files of one folder that do not have the same columns of the same kinds."""
+    first = schemas[0]
+    for path, schema in zip(paths, schemas, strict=True):
+        if list(schema) != list(first):
+            differing = sorted(set(schema) ^ set(first)) or list(schema)
             raise EvidenceError(
                 f"{path.name} and {paths[0].name} have different columns ({shown(differing)}): write all parts "
                 "with the same columns in the same order."
             )
-        for name in frame.columns:
-            if _kind(frame[name].dtype) != _kind(first[name].dtype):
+        for name, dtype in schema.items():
+            if kind_of(dtype) != kind_of(first[name]):
                 raise EvidenceError(
-                    f"Column {name!r} is {frame[name].dtype} in {path.name} and {first[name].dtype} in "
-                    f"{paths[0].name}: write it with one kind in all parts."
+                    f"Column {name!r} is {dtype} in {path.name} and {first[name]} in {paths[0].name}: write it with "
+                    "one kind in all parts."
                 )
-    return polars.concat(frames, how="vertical_relaxed")
 
 
-def _kind(dtype: Any) -> str:
+def kind_of(dtype: Any) -> str:
+    """Whether a column is of numbers, or what else it is."""
     return "number" if dtype.is_numeric() else str(dtype)
 
 

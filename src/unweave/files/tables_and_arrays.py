@@ -1,7 +1,8 @@
-"""Factors and codes from files: .npz, .npy, .csv and .parquet, in one file or two."""
+"""Factors and codes from files: .npz, .npy, .csv, .parquet, HDF5 and Zarr, in one file or two."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import numpy as np
 from unweave.evidence import EvidenceError, Posterior
 from unweave.evidence.reading.tables import read_table
 from unweave.files.formats import Opened, opened, shown
+from unweave.files.parquet_blocks import is_large_folder, parquet_blocks
+from unweave.files.stored_arrays import is_store
 
 STD = "codes_std"
 CATEGORY = "codes_category "  # followed by the name of a categorical code
@@ -39,6 +42,8 @@ def read_files(
     codes: Sequence[str] = (),
     codes_std: str | None = None,
     row_groups: str | None = None,
+    in_blocks: bool = False,
+    cluster: str | None = None,
 ) -> Files:
     """Factors and codes from one file that holds both, or from one file each.
 
@@ -60,10 +65,19 @@ def read_files(
         where there is one beside 'codes'.
     row_groups : name, optional
         Array or column with the subject or video of each row, in either file.
+    in_blocks : bool
+        Whether a folder of Parquet files that is too large for memory comes as `RowBlocks`.
+    cluster : str, optional
+        Address of a Dask scheduler whose workers read the folder.
     """
     both = set(factors) & set(codes) if codes_path is None else set()
     if both:
         raise EvidenceError(f"{min(both)!r} is named as a factor and as a code: name it once.")
+    folder = codes_path is None and os.path.isdir(path) and not is_store(path)
+    if cluster is not None and not folder:
+        raise EvidenceError(f"A cluster reads folders of Parquet files, and {path} is none: leave --cluster out.")
+    if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
+        return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
     first = opened(path)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)

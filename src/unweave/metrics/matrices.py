@@ -20,6 +20,9 @@ from unweave.estimators.probes.probe_protocols import Probe
 from unweave.estimators.protocol_defaults import own_or_default
 from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
 from unweave.estimators.sparse.sparse_histogram import sparse_information_matrix
+from unweave.estimators.totals.from_totals import correlations_from, entropies_from, information_from
+from unweave.estimators.totals.pass_plan import COUNTED
+from unweave.estimators.totals.row_totals import RowTotals
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
 
@@ -35,7 +38,7 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     """Which codes vary as points; posteriors with a constant mean do not, even if their variances differ."""
-    if evidence.sparse_codes is not None:
+    if evidence.sparse_codes is not None or evidence.is_summary:
         return ~np.isin(evidence.code_names, evidence.dead_codes)
     return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
 
@@ -93,6 +96,10 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     categorical one through its levels (multiple correlation). Where the correlation takes several functions of a
     column, it is the largest canonical correlation.
     """
+    if evidence.is_summary and evidence.all_rows is not None and isinstance(correlation, Pearson):
+        matrix = correlations_from(evidence.all_rows.plan, evidence.all_rows.totals)
+        matrix[:, ~varying(evidence)] = np.nan
+        return matrix
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None and isinstance(correlation, (Pearson, Spearman)):
         matrix = sparse_correlation_matrix(bases, evidence.sparse_codes, isinstance(correlation, Spearman))
@@ -126,6 +133,8 @@ def code_labels(evidence: Evidence, estimator: Information) -> tuple[Labels, ...
 @memoised(on="factors")
 def factor_entropies(evidence: Evidence, estimator: FactorLabels) -> FloatArray:
     """Entropy of every factor's labels."""
+    if (totals := _counted(evidence, estimator)) is not None:
+        return entropies_from(totals)[0]
     return label_entropies(factor_labels(evidence, estimator))
 
 
@@ -183,9 +192,17 @@ class ObservedColumns:
         return quantised_codes(self.evidence, estimator)
 
 
+def _counted(evidence: Evidence, estimator: object) -> RowTotals | None:
+    """Totals of all rows, where the evidence is a summary with the counts of this estimator."""
+    is_counted = evidence.is_summary and evidence.all_rows is not None and estimator == COUNTED
+    return evidence.all_rows.totals if is_counted and evidence.all_rows is not None else None
+
+
 @memoised(on="codes")
 def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
     """Entropy of every code's labels, or of its posterior on a grid; refused by estimators that have neither."""
+    if (totals := _counted(evidence, estimator)) is not None:
+        return entropies_from(totals)[1]
     if evidence.sparse_codes is not None:
         return _sparse_information(evidence, estimator)[1]
     return own_or_default(Information.code_entropies, estimator)(ObservedColumns(evidence))
@@ -204,7 +221,7 @@ def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[Flo
 @memoised(on="codes")
 def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
     """I(Z_j; X) of every code: the information that it carries about the data."""
-    if evidence.sparse_codes is not None:
+    if evidence.sparse_codes is not None or _counted(evidence, estimator) is not None:
         return code_entropies(evidence, estimator)
     return own_or_default(Information.held_information, estimator)(ObservedColumns(evidence))
 
@@ -212,6 +229,8 @@ def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
     """Mutual information of every code with every factor, in nats."""
+    if (totals := _counted(evidence, estimator)) is not None:
+        return information_from(totals)
     if evidence.sparse_codes is not None:
         return _sparse_information(evidence, estimator)[0]
     return own_or_default(Information.information_matrix, estimator)(ObservedColumns(evidence))

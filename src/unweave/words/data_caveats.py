@@ -66,6 +66,19 @@ def rows_sampled(n_rows: int, of: int) -> str:
     return f"Computed on {n_rows:,} of {of:,} rows, drawn at random."
 
 
+def all_rows_in_blocks(n_rows: int, n_sampled: int) -> str:
+    """A score from totals of all rows."""
+    return f"Computed on all {n_rows:,} rows, in blocks; noise floor and interval are those of {n_sampled:,} of them."
+
+
+def all_rows_in_planned_bins(n_rows: int, n_sampled: int, n_planning: int) -> str:
+    """The same where edges of bins come from some of the rows."""
+    return (
+        f"Computed on all {n_rows:,} rows, in blocks; bins, where it has any, are cut at quantiles of {n_planning:,} "
+        f"rows, and noise floor and interval are those of {n_sampled:,} rows."
+    )
+
+
 def sampler_asked(n_calls: int, n_samples: int) -> str:
     """What a score with interventions asked of the sampler."""
     return f"The sampler was asked {n_calls:,} times, for {n_samples:,} samples in all."

@@ -1,0 +1,64 @@
+"""Many rows: one pass over a folder of Parquet files beside reading the same files alone.
+
+Run ``python -m benchmarks.rows [ROWS CODES FACTORS FOLDER]``. The files are written first, unless the folder has some.
+CPU seconds are of all threads; the memory is the largest that the process ever held.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars
+from threadpoolctl import threadpool_limits
+
+from unweave import Evidence
+from unweave.files.parquet_blocks import parquet_blocks
+from unweave.metrics import mcc, mig
+
+ROWS_IN_FILE = 2_000_000
+
+
+def write(folder: Path, n_rows: int, n_codes: int, n_factors: int) -> None:
+    rng = np.random.default_rng(0)
+    for k, start in enumerate(range(0, n_rows, ROWS_IN_FILE)):
+        n = min(ROWS_IN_FILE, n_rows - start)
+        factors = rng.normal(size=(n_factors, n))
+        noise = rng.normal(size=(n_codes, n))
+        table = {f"factor {j}": factors[j] for j in range(n_factors)}
+        table |= {f"code {i}": factors[i % n_factors] + noise[i] for i in range(n_codes)}
+        polars.DataFrame(table).write_parquet(folder / f"{k:05}.parquet", row_group_size=250_000)
+
+
+def main() -> None:
+    n_rows, n_codes, n_factors = 100_000_000, 10, 5
+    if len(sys.argv) > 3:
+        n_rows, n_codes, n_factors = (int(word) for word in sys.argv[1:4])
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(sys.argv[4] if len(sys.argv) > 4 else temporary)
+        if not list(folder.glob("*.parquet")):
+            write(folder, n_rows, n_codes, n_factors)
+        peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        source = parquet_blocks(folder)
+        start = time.process_time()
+        for part in source.parts:
+            for _ in part.blocks():
+                pass
+        reading = time.process_time() - start
+        print(f"reading {source.n_rows} rows: {reading:.1f} CPU s, {source.n_rows / reading / 1e6:.2f} M rows/s")
+        start = time.process_time()
+        evidence = Evidence(source)
+        values = {metric.card.name: round(metric(evidence).raw, 6) for metric in (mcc, mig)}
+        used = time.process_time() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"mcc and mig {values}: {used:.1f} CPU s, {source.n_rows / used / 1e6:.2f} M rows/s")
+        print(f"{used / reading:.2f} times reading, peak {peak:.2f} GB ({peak_before:.2f} GB after writing)")
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()

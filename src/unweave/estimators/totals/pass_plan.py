@@ -1,0 +1,91 @@
+"""What one pass over the rows counts and sums: edges of bins, centres and scales, fixed before the pass begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.binning import bin_edges, edges_passed
+from unweave.estimators.information.mutual_information import Histogram
+
+Role = Literal["number", "levels", "categories", "circle"]
+COUNTED = Histogram()  # the estimator whose counts every pass makes
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPlan:
+    """How one column enters the sums.
+
+    A number is standardised and cut at the edges. Levels are a number whose values are labels of their own. Categories
+    are labels alone. A circle enters by its cosine and sine, and is cut like a number. ``values`` are the edges of the
+    bins or the levels that are known so far, ``masses`` the share of the planning rows in every bin.
+    """
+
+    role: Role
+    values: FloatArray
+    masses: FloatArray | None = None
+    centre: float = 0.0
+    scale: float = 1.0
+    period: float = np.nan
+
+    def features(self, column: FloatArray) -> list[FloatArray]:
+        """Columns whose products are summed."""
+        if self.role == "circle":
+            angle = 2 * np.pi * column / self.period
+            return [np.cos(angle), np.sin(angle)]
+        return [] if self.role == "categories" else [(column - self.centre) / self.scale]
+
+    def labels(self, column: FloatArray) -> tuple[NDArray[np.uint16], FloatArray]:
+        """Label of every entry, and the edges or levels that the labels number; levels seen first are added.
+
+        >>> ColumnPlan("levels", np.array([0.0, 2.0])).labels(np.array([2.0, 1.0]))
+        (array([2, 1], dtype=uint16), array([0., 1., 2.]))
+        """
+        if self.role in ("number", "circle"):
+            return edges_passed(column, self.values), self.values
+        place = np.minimum(np.searchsorted(self.values, column), max(self.values.size - 1, 0))
+        if self.values.size and (self.values[place] == column).all():
+            return place.astype(np.uint16), self.values
+        levels = np.union1d(self.values, column)
+        return np.searchsorted(levels, column).astype(np.uint16), levels
+
+
+@dataclass(frozen=True, eq=False)
+class PassPlan:
+    """The plan of every factor and of every code."""
+
+    factors: tuple[ColumnPlan, ...]
+    codes: tuple[ColumnPlan, ...]
+
+
+def planned_pass(
+    factors: FloatArray, codes: FloatArray, roles: Sequence[Role], periods: Sequence[float], estimator: Histogram
+) -> PassPlan:
+    """Plan from some rows of the factors and codes: edges are their order statistics.
+
+    >>> rows = np.arange(100.0)[:, None]
+    >>> planned_pass(rows, rows, ["number"], [np.nan], Histogram(2)).codes[0].values.tolist()
+    [50.0]
+    """
+    return PassPlan(
+        tuple(
+            _column_plan(factors[:, j], role, period, estimator)
+            for j, (role, period) in enumerate(zip(roles, periods, strict=True))
+        ),
+        tuple(_column_plan(codes[:, i], "number", np.nan, estimator) for i in range(codes.shape[1])),
+    )
+
+
+def _column_plan(column: FloatArray, role: Role, period: float, estimator: Histogram) -> ColumnPlan:
+    is_cut = role in ("number", "circle")
+    values = bin_edges(column, estimator.bins, estimator.binning) if is_cut else np.unique(column)
+    masses = np.bincount(edges_passed(column, values), minlength=values.size + 1) / column.size if is_cut else None
+    if role in ("categories", "circle"):
+        return ColumnPlan(role, values, masses, period=period)
+    spread = float(column.std())
+    return ColumnPlan(role, values, masses, float(column.mean()), spread if spread > 0 else 1.0)

@@ -1,0 +1,135 @@
+"""Counts, moments and products of the rows of a block, which add up over blocks in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.information.joint_counts import joint_tables
+from unweave.estimators.totals.pass_plan import PassPlan
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FactorTotals:
+    """Of one factor: its levels or edges, its joint counts with every code (codes x labels x bins), and code sums.
+
+    ``code_sums`` (labels x codes) are there for categories alone, which have no products.
+    """
+
+    values: FloatArray
+    tables: Counts
+    code_sums: FloatArray | None
+
+    def __add__(self, other: FactorTotals) -> FactorTotals:
+        if self.values.size == other.values.size and (self.values == other.values).all():
+            sums = None if self.code_sums is None or other.code_sums is None else self.code_sums + other.code_sums
+            return FactorTotals(self.values, self.tables + other.tables, sums)
+        levels = np.union1d(self.values, other.values)
+        return self._on(levels) + other._on(levels)
+
+    def _on(self, levels: FloatArray) -> FactorTotals:
+        """The same counts with room for more levels."""
+        place = np.searchsorted(levels, self.values)
+        tables = np.zeros((self.tables.shape[0], levels.size, self.tables.shape[2]), dtype=np.int64)
+        tables[:, place] = self.tables
+        if self.code_sums is None:
+            return FactorTotals(levels, tables, None)
+        sums = np.zeros((levels.size, self.code_sums.shape[1]))
+        sums[place] = self.code_sums
+        return FactorTotals(levels, tables, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class RowTotals:
+    """What a pass gathers: numbers of rows, sums and products of standardised columns, extremes and joint counts.
+
+    ``features`` are the numbers that stand for the factors; ``cross`` holds their products with the codes, ``among``
+    those with each other, ``squares`` the squares of the codes.
+    """
+
+    n_rows: int
+    n_dropped: int
+    feature_sums: FloatArray
+    code_sums: FloatArray
+    cross: FloatArray
+    among: FloatArray
+    squares: FloatArray
+    lowest: FloatArray
+    highest: FloatArray
+    factors: tuple[FactorTotals, ...]
+
+    def __add__(self, other: RowTotals) -> RowTotals:
+        return RowTotals(
+            self.n_rows + other.n_rows,
+            self.n_dropped + other.n_dropped,
+            self.feature_sums + other.feature_sums,
+            self.code_sums + other.code_sums,
+            self.cross + other.cross,
+            self.among + other.among,
+            self.squares + other.squares,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+            tuple(mine + theirs for mine, theirs in zip(self.factors, other.factors, strict=True)),
+        )
+
+
+def totals_of(plan: PassPlan, factors: FloatArray, codes: FloatArray, n_dropped: int = 0) -> RowTotals:
+    """Totals of the rows of one block (rows x factors, rows x codes), which have no missing values.
+
+    >>> from unweave.estimators.information.mutual_information import Histogram
+    >>> from unweave.estimators.totals.pass_plan import planned_pass
+    >>> rows = np.arange(8.0)[:, None]
+    >>> plan = planned_pass(rows, rows, ["number"], [np.nan], Histogram(2))
+    >>> (totals_of(plan, rows[:3], rows[:3]) + totals_of(plan, rows[3:], rows[3:])).factors[0].tables.tolist()
+    [[[4, 0], [0, 4]]]
+    """
+    columns = [feature for j, entry in enumerate(plan.factors) for feature in entry.features(factors[:, j])]
+    features = np.array(columns) if columns else np.empty((0, len(factors)))
+    scaled = np.empty(codes.shape, order="F")
+    for i, entry in enumerate(plan.codes):
+        np.subtract(codes[:, i], entry.centre, out=scaled[:, i])
+        scaled[:, i] /= entry.scale
+    both = [factors, codes]
+    return RowTotals(
+        n_rows=len(codes),
+        n_dropped=n_dropped,
+        feature_sums=features.sum(axis=1),
+        code_sums=scaled.sum(axis=0),
+        cross=features @ scaled,
+        among=features @ features.T,
+        squares=np.einsum("ij,ij->j", scaled, scaled),
+        lowest=np.concatenate([side.min(axis=0) for side in both]),
+        highest=np.concatenate([side.max(axis=0) for side in both]),
+        factors=_factor_totals(plan, factors, codes, scaled),
+    )
+
+
+def _factor_totals(
+    plan: PassPlan, factors: FloatArray, codes: FloatArray, scaled: FloatArray
+) -> tuple[FactorTotals, ...]:
+    labelled = [entry.labels(factors[:, j]) for j, entry in enumerate(plan.factors)]
+    of_codes = [entry.labels(codes[:, i])[0] for i, entry in enumerate(plan.codes)]
+    n_bins = max(entry.values.size for entry in plan.codes) + 1
+    is_cut = [entry.role in ("number", "circle") for entry in plan.factors]
+    sizes = [values.size + cut for (_, values), cut in zip(labelled, is_cut, strict=True)]
+    tables = [np.zeros((len(of_codes), size, n_bins), dtype=np.int64) for size in sizes]
+    for chosen, j, counts in joint_tables(of_codes, [labels for labels, _ in labelled]):
+        tables[j][chosen, : counts.shape[1], : counts.shape[2]] = counts
+    return tuple(
+        FactorTotals(
+            values,
+            tables[j],
+            _sums_by_label(labels, scaled, sizes[j]) if plan.factors[j].role == "categories" else None,
+        )
+        for j, (labels, values) in enumerate(labelled)
+    )
+
+
+def _sums_by_label(labels: NDArray[np.uint16], scaled: FloatArray, n_labels: int) -> FloatArray:
+    columns = [np.bincount(labels, weights=column, minlength=n_labels) for column in scaled.T]
+    return np.stack(columns, axis=1).astype(np.float64)

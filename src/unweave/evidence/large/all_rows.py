@@ -1,0 +1,77 @@
+"""What an Evidence knows of rows that it does not hold."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unweave.estimators.totals.from_totals import never_vary
+from unweave.estimators.totals.pass_plan import PassPlan
+from unweave.estimators.totals.row_totals import RowTotals
+from unweave.evidence.large.gathering import Gathered, gathered
+from unweave.evidence.large.row_blocks import RowBlocks, array_blocks, is_large
+from unweave.evidence.options import EvidenceOptions
+from unweave.evidence.reading.columns import EvidenceError
+
+
+class NeedsRows(Exception):
+    """Something asked for the rows of a summary of them: a signal to compute the metric on the sample instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSummary:
+    """Totals of all rows, how they were gathered, and how many rows the sample beside them has."""
+
+    plan: PassPlan
+    totals: RowTotals
+    n_planning: int
+    n_passes: int
+
+    @property
+    def n_rows(self) -> int:
+        """Rows without a missing value."""
+        return self.totals.n_rows
+
+    @property
+    def constant(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Which factors, and which codes, never vary."""
+        same = never_vary(self.totals).tolist()
+        d = len(self.plan.factors)
+        return tuple(same[:d]), tuple(same[d:])
+
+    def digest(self) -> bytes:
+        """Digest of the totals."""
+        digest = hashlib.blake2b(repr((self.n_rows, self.totals.n_dropped)).encode(), digest_size=16)
+        for array in (self.totals.cross, self.totals.squares, *(factor.tables for factor in self.totals.factors)):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.digest()
+
+
+def large_source(factors: object, codes: object, options: EvidenceOptions) -> RowBlocks | None:
+    """The source of rows that are read in blocks, where factors and codes are such; None for what fits in memory."""
+    if isinstance(factors, RowBlocks):
+        if codes is not None:
+            raise EvidenceError("Row blocks already hold the codes: pass them alone.")
+        source = factors
+    elif is_large(factors, codes):
+        names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
+        source = array_blocks(factors, codes, **names)
+    else:
+        return None
+    for name in ("nuisances", "row_groups"):
+        if options.get(name) is not None:
+            raise EvidenceError(f"{name} are not read in blocks: leave them out, or score a sample of rows in memory.")
+    return source
+
+
+def read_large(source: RowBlocks, options: EvidenceOptions) -> tuple[RowSummary, Gathered, dict[str, Any]]:
+    """What is known of all rows, and the factors of the sample by name; text is text again."""
+    found = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
+    columns: dict[str, Any] = {}
+    for j, (name, levels) in enumerate(zip(source.factor_names, found.levels, strict=True)):
+        column = found.factors[:, j]
+        columns[name] = column if levels is None else np.array(levels)[column.astype(np.intp)]
+    return RowSummary(found.plan, found.totals, found.n_planning, found.n_passes), found, columns

@@ -1,0 +1,52 @@
+"""Tasks on the workers of a Dask cluster: a task whose worker dies is computed by another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from typing import Any
+
+from unweave.evidence.reading.columns import EvidenceError
+
+SECONDS_WITHOUT_WORKERS = 10
+
+
+def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
+    """Results in the order of the tasks; a cluster that is not there, or goes away, is an error of one sentence."""
+    try:
+        from distributed import Client, KilledWorker
+        from distributed.comm.core import CommClosedError
+    except ImportError:
+        raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
+    try:
+        client: Any = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
+    except (OSError, ValueError, TypeError) as error:
+        raise EvidenceError(
+            f"There is no cluster at {address} ({type(error).__name__}): start one with `dask scheduler`, or leave "
+            "--cluster out."
+        ) from None
+    try:
+        futures: list[Any] = [client.submit(task, pure=False, retries=2) for task in tasks]
+        for future in futures:
+            _wait(client, future, address)
+            yield future.result()
+            future.release()
+    except (CommClosedError, CancelledError, KilledWorker, OSError) as error:
+        raise EvidenceError(
+            f"The cluster at {address} went away before all rows were read ({type(error).__name__}): start it again, "
+            "or leave --cluster out."
+        ) from None
+    finally:
+        client.close(timeout=5)
+
+
+def _wait(client: Any, future: Any, address: str) -> None:
+    """Wait until it is computed; a cluster that loses all its workers would keep it waiting for ever."""
+    with_workers = time.monotonic()
+    while not future.done():
+        time.sleep(0.02)
+        if client.scheduler_info()["workers"]:
+            with_workers = time.monotonic()
+        elif time.monotonic() - with_workers > SECONDS_WITHOUT_WORKERS:
+            raise EvidenceError(f"The cluster at {address} has no workers: start some with `dask worker {address}`.")

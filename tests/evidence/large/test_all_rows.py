@@ -1,0 +1,175 @@
+"""Rows that are read in blocks give the numbers of the rows in memory."""
+
+import numpy as np
+import polars
+import pytest
+
+from unweave import Evidence, EvidenceError, evaluate
+from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks
+from unweave.files.parquet_blocks import parquet_blocks
+from unweave.metrics import dcimig, mcc, mig, mig_sup, modularity, r2, sap
+
+RNG = np.random.default_rng(0)
+N = 3000
+COLUMNS = {
+    "factor size": RNG.normal(size=N),
+    "factor level": RNG.integers(4, size=N).astype(float),
+    "factor shape": np.array(["square", "heart", "star"])[RNG.integers(3, size=N)],
+    "factor angle": RNG.uniform(0, 360, size=N),
+}
+SHAPE = np.unique(COLUMNS["factor shape"], return_inverse=True)[1]
+CODES = np.column_stack(
+    [
+        COLUMNS["factor size"] + 0.3 * RNG.normal(size=N),
+        np.maximum(COLUMNS["factor level"] + RNG.normal(size=N), 0.0),  # many ties at zero
+        np.cos(np.deg2rad(COLUMNS["factor angle"])) + 100.0,
+        SHAPE + 0.1 * RNG.normal(size=N),
+        np.full(N, 7.0),
+    ]
+)
+FACTORS = {name.removeprefix("factor "): column for name, column in COLUMNS.items()}
+KINDS = {"angle": "circular:360"}
+EXACT = [mcc, mig, mig_sup, dcimig, modularity]
+
+
+def folder_of(path, n_parts=3, **more):
+    for k, rows in enumerate(np.array_split(np.arange(N), n_parts)):
+        table = {name: column[rows] for name, column in COLUMNS.items()} | more
+        table |= {f"code {i}": CODES[rows, i] for i in range(CODES.shape[1])}
+        polars.DataFrame(table).write_parquet(path / f"part-{k}.parquet", row_group_size=400)
+    return path
+
+
+@pytest.fixture
+def blocks(tmp_path):
+    return parquet_blocks(folder_of(tmp_path), sample_rows=500)
+
+
+@pytest.mark.parametrize("metric", EXACT, ids=lambda metric: metric.card.name)
+def test_a_folder_gives_the_numbers_of_memory(metric, blocks):
+    kinds = {"factor angle": "circular:360"}
+    known, found = metric(FACTORS, CODES, kinds=KINDS), metric(blocks, kinds=kinds)
+    assert found.raw == pytest.approx(known.raw, abs=1e-10)
+    for name, part in known.parts.items():
+        np.testing.assert_allclose(found.parts[name], part, atol=1e-10)
+    assert found.caveats[-1].kind == "all_rows_in_blocks"
+    assert found.caveats[-1].quantities == {"n_rows": N, "n_sampled": 500}
+
+
+def test_metrics_of_rows_take_a_stated_sample(blocks):
+    found = r2(blocks, kinds={"factor angle": "circular:360"})
+    assert str(found.caveats[-1]) == "Computed on 500 of 3,000 rows, drawn at random."
+    evidence = Evidence(blocks, kinds={"factor angle": "circular:360"})
+    assert evidence.n_rows == 500
+    assert found.raw == r2(evidence.rows(np.arange(500))).raw  # the sample alone
+    assert sap(evidence).caveats[-1].kind == "rows_sampled"  # categories are classified, which needs rows
+    assert mcc(evidence, correlation="spearman").caveats[-1].kind == "rows_sampled"
+    assert mcc(evidence, cross_fit=True).caveats[-1].kind == "rows_sampled"
+    assert evidence.dead_codes == ("code 4",)
+
+
+def test_the_sample_is_of_all_rows_and_keeps_pairs(blocks):
+    evidence = Evidence(blocks)
+    place = {value: row for row, value in enumerate(COLUMNS["factor size"])}
+    rows = [place[value] for value in evidence.factors[:, 0]]
+    np.testing.assert_array_equal(evidence.codes, CODES[rows])
+    assert len(set(rows)) == 500
+    assert min(np.histogram(rows, 3, (0, N))[0]) > 120
+
+
+def test_arrays_on_disk_are_read_in_blocks(tmp_path):
+    factors = np.column_stack([COLUMNS["factor size"], COLUMNS["factor level"]])
+    np.save(tmp_path / "codes.npy", CODES)
+    stored = np.load(tmp_path / "codes.npy", mmap_mode="r")
+    known = mcc(factors, CODES)
+    found = mcc(array_blocks(factors, stored, rows_in_part=700, sample_rows=100))
+    assert found.raw == pytest.approx(known.raw, abs=1e-12)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "codes.h5", "w") as file:
+        file["codes"] = CODES
+        found = mcc(array_blocks(factors, file["codes"], rows_in_part=700, sample_rows=100))
+    assert found.raw == pytest.approx(known.raw, abs=1e-12)
+
+
+def test_other_libraries_arrays(tmp_path):
+    factors = np.column_stack([COLUMNS["factor size"], COLUMNS["factor level"]])
+    dask = pytest.importorskip("dask.array")
+    lazy = dask.from_array(CODES, chunks=(512, 2))
+    assert mcc(array_blocks(factors, lazy, sample_rows=100)).raw == pytest.approx(mcc(factors, CODES).raw, abs=1e-12)
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(store=tmp_path / "codes.zarr", data=CODES, chunks=(500, 5))
+    assert mig(array_blocks(factors, stored, sample_rows=100)).raw == pytest.approx(mig(factors, CODES).raw, abs=1e-12)
+
+
+def test_large_arrays_are_read_in_blocks_by_themselves(tmp_path, monkeypatch):
+    monkeypatch.setattr("unweave.evidence.large.row_blocks.LARGEST_IN_MEMORY", 1000)
+    np.save(tmp_path / "codes.npy", CODES)
+    np.save(tmp_path / "factors.npy", np.column_stack([COLUMNS["factor size"], COLUMNS["factor level"]]))
+    factors, codes = (np.load(tmp_path / f"{side}.npy", mmap_mode="r") for side in ("factors", "codes"))
+    assert Evidence(factors, codes).all_rows.n_rows == N
+    assert Evidence(np.array(factors), codes).all_rows is None
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_edges_of_planning_rows_hold_for_all_rows_also_where_these_are_ordered(ordered):
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(20_000, 2))
+    codes = factors + 0.5 * rng.normal(size=(20_000, 2))
+    if ordered:  # the stretches that are looked at first see a few values of many rows
+        order = np.argsort(np.abs(factors[:, 0]), kind="stable")
+        factors, codes = factors[order], codes[order]
+    evidence = Evidence(array_blocks(factors, codes, planning_rows=5000, sample_rows=5000, rows_in_part=3000))
+    assert evidence.all_rows.n_passes == (2 if ordered else 1)
+    found, known = mig(evidence), mig(factors, codes)
+    assert found.raw == pytest.approx(known.raw, abs=0.01)
+    assert found.caveats[-1].kind == "all_rows_in_planned_bins"
+    assert mcc(evidence).raw == pytest.approx(mcc(factors, codes).raw, abs=1e-12)
+
+
+def test_rows_with_missing_values_are_refused_or_dropped():
+    factors, codes = np.array([COLUMNS["factor size"], COLUMNS["factor level"]]).T, CODES.copy()
+    codes[1234, 0] = np.nan
+    source = array_blocks(factors, codes, rows_in_part=500, sample_rows=200)
+    with pytest.raises(EvidenceError, match="missing in row 1234"):
+        Evidence(source)
+    found = Evidence(source, missing="drop")
+    assert (found.all_rows.n_rows, found.n_dropped) == (N - 1, 1)
+    known = mig(factors, codes, missing="drop")
+    assert mig(found).raw == pytest.approx(known.raw, abs=1e-12)
+
+
+def test_an_evaluation_has_floors_intervals_and_says_what_it_used(blocks):
+    found = evaluate(blocks, metrics=["mcc", "r2"], budget=5, progress=False)
+    assert found.data["n_rows"] == N
+    for row in found.rows:
+        assert row.noise_floor.floor < row.score.raw
+    kinds = {row.label: row.score.caveats[-1].kind for row in found.rows}
+    assert kinds == {"mcc": "all_rows_in_blocks", "r2": "rows_sampled"}
+
+
+def test_bad_blocks_say_what_is_wrong(tmp_path):
+    two = [
+        ArrayPart(CODES[:, :1], CODES[:, :3], 0, 100),
+        ArrayPart(CODES[:, :1], CODES[:, :2], 0, 100),
+    ]
+    with pytest.raises(EvidenceError, match="block at row 100 has 1 factors and 2 codes, and there are 1 and 3"):
+        Evidence(RowBlocks(two, ("a",), ("x", "y", "z")))
+    with pytest.raises(EvidenceError, match="factors have 10 rows, codes have 20 rows"):
+        array_blocks(CODES[:10], CODES[:20])
+    with pytest.raises(EvidenceError, match="row_groups are not read in blocks"):
+        Evidence(array_blocks(CODES[:, :1], CODES), row_groups=np.zeros(N))
+    infinite = CODES.copy()
+    infinite[5, 1] = np.inf
+    with pytest.raises(EvidenceError, match="'code 1' reaches inf in the rows from 0 on"):
+        Evidence(array_blocks(CODES[:, :1], infinite))
+    folder_of(tmp_path)
+    polars.DataFrame({"factor size": [1.0]}).write_parquet(tmp_path / "part-9.parquet")
+    with pytest.raises(EvidenceError, match=r"part-9.parquet and part-0.parquet have different columns"):
+        parquet_blocks(tmp_path)
+    table = {name: column[:5] for name, column in COLUMNS.items()} | {f"code {i}": CODES[:5, i] for i in range(5)}
+    polars.DataFrame(table | {"factor level": list("abcde")}).write_parquet(tmp_path / "part-9.parquet")
+    with pytest.raises(EvidenceError, match=r"'factor level' is String in part-9.parquet and Float64"):
+        parquet_blocks(tmp_path)
+    (tmp_path / "part-9.parquet").write_bytes(b"no table")
+    with pytest.raises(EvidenceError, match=r"part-9.parquet cannot be read"):
+        parquet_blocks(tmp_path)

@@ -1,0 +1,82 @@
+"""The pass over all rows on the workers of a Dask cluster."""
+
+import os
+import signal
+import socket
+import time
+
+import numpy as np
+import polars
+import pytest
+
+from unweave import Evidence, EvidenceError
+from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks
+from unweave.files.parquet_blocks import parquet_blocks
+from unweave.metrics import mcc, mig
+
+distributed = pytest.importorskip("distributed")
+
+FACTORS = np.random.default_rng(0).normal(size=(1600, 2))
+CODES = FACTORS + 0.3 * np.random.default_rng(1).normal(size=(1600, 2))
+
+
+class DeadlyPart(ArrayPart):
+    """A part whose first reader is killed: a worker that is lost on the way."""
+
+    mark = ""
+
+    def blocks(self):
+        if self.mark and not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield from super().blocks()
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=None
+    ) as started:
+        yield started
+
+
+def test_two_workers_give_the_numbers_of_one_process(cluster, tmp_path):
+    for k, rows in enumerate(np.array_split(np.arange(1600), 4)):
+        table = {f"factor {j}": FACTORS[rows, j] for j in range(2)} | {f"code {j}": CODES[rows, j] for j in range(2)}
+        polars.DataFrame(table).write_parquet(tmp_path / f"{k}.parquet")
+    here, there = (
+        Evidence(parquet_blocks(tmp_path, sample_rows=200, cluster=address))
+        for address in (None, cluster.scheduler_address)
+    )
+    assert here.fingerprint == there.fingerprint
+    assert (mcc(there).raw, mig(there).raw) == (mcc(here).raw, mig(here).raw)
+
+
+def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, monkeypatch):
+    parts = [ArrayPart(FACTORS, CODES, start, start + 400) for start in range(0, 1600, 400)]
+    deadly = DeadlyPart(FACTORS, CODES, 800, 1200)
+    object.__setattr__(deadly, "mark", str(tmp_path / "killed"))
+    # the planning rows are read here, where nobody may die
+    monkeypatch.setattr(DeadlyPart, "some", ArrayPart.some)
+    names = (("a", "b"), ("c", "d"))
+    settings = {"sample_rows": 100, "planning_rows": 800}
+    known = Evidence(RowBlocks(parts, *names, **settings))
+    lossy = [*parts[:2], deadly, parts[3]]
+    found = Evidence(RowBlocks(lossy, *names, **settings, cluster=cluster.scheduler_address))
+    assert os.path.exists(tmp_path / "killed")
+    assert found.fingerprint == known.fingerprint
+
+
+def test_a_cluster_that_is_not_there_or_goes_away(tmp_path, monkeypatch):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    parts = [ArrayPart(FACTORS, CODES, 0, 1600)]
+    with pytest.raises(EvidenceError, match="There is no cluster at tcp"):
+        Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=address))
+    monkeypatch.setattr("unweave.evidence.large.on_cluster.SECONDS_WITHOUT_WORKERS", 0.2)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
+        start = time.monotonic()
+        with pytest.raises(EvidenceError, match="has no workers: start some with `dask worker tcp"):
+            Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=empty.scheduler_address))
+        assert time.monotonic() - start < 30
