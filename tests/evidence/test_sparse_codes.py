@@ -6,8 +6,9 @@ from scipy import sparse
 
 from unweave import Evidence, evaluate
 from unweave.card import MetricUndefined
+from unweave.estimators.probes.linear_probes import Linear
 from unweave.evidence import EvidenceError
-from unweave.metrics import CATALOGUE, mcc, r2
+from unweave.metrics import CATALOGUE, irs, mcc, r2
 
 RNG = np.random.default_rng(0)
 CONCEPTS = (RNG.random((400, 3)) < 0.3).astype(float)
@@ -15,15 +16,40 @@ DENSE = np.where(RNG.random((400, 9)) < 0.2, RNG.normal(size=(400, 9)).round(1),
 DENSE[:, :3] += CONCEPTS * RNG.random((400, 3))
 DENSE[:, 7] = 0.0
 TAKING = [name for name, entry in CATALOGUE.items() if entry.card.takes_sparse_codes]
+PROBED = ["dci_disentanglement", "dci_completeness", "dci_informativeness"]  # by trees, unless told otherwise
 
 
-@pytest.mark.parametrize("name", TAKING)
+@pytest.mark.parametrize("name", [name for name in TAKING if name not in PROBED])
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 def test_sparse_equals_dense(name, container):
     dense, found = CATALOGUE[name](CONCEPTS, DENSE), CATALOGUE[name](CONCEPTS, container(DENSE))
     assert found.raw == pytest.approx(dense.raw, abs=1e-10)
     for part, numbers in dense.parts.items():
         np.testing.assert_allclose(found.parts[part], numbers, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", PROBED)
+@pytest.mark.parametrize("kinds", [None, "categorical"])
+def test_linear_probes_of_sparse_codes_equal_dense_ones(name, kinds):
+    given = {"probe": Linear(), "kinds": kinds}
+    dense = CATALOGUE[name](CONCEPTS, DENSE, **given)
+    found = CATALOGUE[name](CONCEPTS, sparse.csr_array(DENSE), **given)
+    assert found.raw == pytest.approx(dense.raw, abs=1e-10)
+    with pytest.raises(MetricUndefined, match=r"BoostedTrees needs dense codes.*use probe=Linear\(\)"):
+        CATALOGUE[name](CONCEPTS, sparse.csr_array(DENSE))
+
+
+def test_more_sparse_codes_than_rows_are_probed_too():
+    rng = np.random.default_rng(5)
+    wide = np.where(rng.random((60, 150)) < 0.1, rng.normal(size=(60, 150)), 0.0)
+    wide[:, :3] += CONCEPTS[:60]
+    assert r2(CONCEPTS[:60], sparse.csr_array(wide)).raw == pytest.approx(r2(CONCEPTS[:60], wide).raw, abs=1e-10)
+
+
+def test_a_linear_probe_of_too_many_sparse_codes_is_refused(monkeypatch):
+    monkeypatch.setattr("unweave.metrics.probed_codes.LARGEST_SPARSE_FIT", 5)
+    with pytest.raises(MetricUndefined, match="A linear probe of 9 sparse codes and 400 rows takes too long"):
+        r2(CONCEPTS, sparse.csr_array(DENSE))
 
 
 def test_ranks_with_ties_at_zero_are_exact():
@@ -74,8 +100,8 @@ def test_bad_input_says_what_and_where(given, said):
 
 
 def test_other_metrics_refuse_and_name_those_that_take_it():
-    with pytest.raises(MetricUndefined, match=r"r2 needs dense codes.*pass codes.toarray\(\).*or use mcc, sap, mig"):
-        r2(CONCEPTS, sparse.csr_array(DENSE))
+    with pytest.raises(MetricUndefined, match=r"irs needs dense codes.*pass codes.toarray\(\).*or use mcc, sap, mig"):
+        irs(CONCEPTS, sparse.csr_array(DENSE))
 
 
 def test_an_evaluation_of_sparse_codes_has_floors_and_intervals():

@@ -25,6 +25,7 @@ from unweave.estimators.totals.pass_plan import COUNTED
 from unweave.estimators.totals.row_totals import RowTotals
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
+from unweave.metrics.probed_codes import probed_codes
 
 NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 
@@ -265,7 +266,7 @@ def importance(evidence: Evidence, probe: Probe, test_share: float, seed: int) -
 def _importance_for_factor(
     evidence: Evidence, j: int, probe: Probe, train: Rows, test: Rows, seed: int
 ) -> tuple[FloatArray, float, float]:
-    columns, codes = target_columns(evidence, j), evidence.codes
+    columns, codes = target_columns(evidence, j), probed_codes(evidence, probe)
     if evidence.kinds[j] is not FactorKind.CATEGORICAL:
         fitted = probe.regress(codes[train], columns[train], seed)
         errors = np.square(columns[test] - fitted.predict(codes[test])).sum()

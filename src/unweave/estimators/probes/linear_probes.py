@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.probe_protocols import ByIndicators, ByScikitLearn
+from unweave.estimators.sparse.sparse_table import SparseTable
 
 PENALTIES = np.logspace(-9, 3, 37)
 ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
@@ -30,7 +32,7 @@ class FittedLinear:
 
     def predict(self, codes: FloatArray) -> FloatArray:
         """Predicted targets."""
-        return np.asarray(((codes - self.centre) / self.scale) @ self.coefficients + self.intercept)
+        return np.asarray(_standardised(codes, self.centre, self.scale) @ self.coefficients + self.intercept)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class LinearDesign:
     def fit(self, codes: FloatArray, targets: FloatArray, seed: int = 0) -> FittedLinear:
         """Fit all targets to the codes that this is the design of; there is nothing random in it."""
         intercept = targets.mean(axis=0)
-        standardised = (codes - self.centre) / self.scale
+        standardised = _standardised(codes, self.centre, self.scale)
         coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
         return FittedLinear(self.centre, self.scale, coefficients, intercept)
 
@@ -92,17 +94,26 @@ class Linear(ByIndicators):
         design = self.design(codes)
         return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
 
-    def design(self, codes: FloatArray) -> LinearDesign:
+    def design(self, codes: FloatArray | SparseTable) -> LinearDesign:
         """What a fit to these codes needs of them, whatever the targets."""
-        centre, scale = codes.mean(axis=0), _safe_scale(codes)
-        standardised = (codes - centre) / scale
         tall = codes.shape[1] <= codes.shape[0]
-        gram = standardised.T @ standardised if tall else standardised @ standardised.T
+        if isinstance(codes, SparseTable):
+            centre, scale = codes.centre_and_scale()
+            gram = codes.standardised(centre, scale).gram(by_rows=not tall)
+        else:
+            centre, scale = codes.mean(axis=0), _safe_scale(codes)
+            standardised = (codes - centre) / scale
+            gram = standardised.T @ standardised if tall else standardised @ standardised.T
         energies, vectors = np.linalg.eigh(gram)
         return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
 
 
-def _ridge_by_cross_validation(design: LinearDesign, codes: FloatArray, targets: FloatArray) -> FloatArray:
+def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:
+    """The codes less their centres, over their scales: an array, or what multiplies like one."""
+    return codes.standardised(centre, scale) if isinstance(codes, SparseTable) else (codes - centre) / scale
+
+
+def _ridge_by_cross_validation(design: LinearDesign, codes: Any, targets: FloatArray) -> FloatArray:
     """Ridge coefficients (codes x targets) of standardised codes and centred targets."""
     n_rows, n_codes = codes.shape
     tall = n_codes <= n_rows

@@ -26,9 +26,14 @@ def concepts_and_codes(concepts: object, codes: object) -> tuple[FloatArray, tup
                 "present."
             )
         columns[:, j] = evidence.factors[:, j] == values[1]
+    return columns, evidence.factor_names, sparse_or_dense_columns(evidence)
+
+
+def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
+    """The codes by columns, whichever way they were given."""
     if evidence.sparse_codes is not None:
-        return columns, evidence.factor_names, evidence.sparse_codes
+        return evidence.sparse_codes
     dense = evidence.codes
     rows, places = np.nonzero(dense.T)[::-1]
     starts = np.r_[0, np.cumsum(np.bincount(places, minlength=dense.shape[1]))]
-    return columns, evidence.factor_names, SparseColumns(len(dense), dense[rows, places], rows, starts)
+    return SparseColumns(len(dense), dense[rows, places], rows, starts)

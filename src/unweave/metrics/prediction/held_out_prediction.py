@@ -10,6 +10,7 @@ from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import target_columns, varying
+from unweave.metrics.probed_codes import probed_codes
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
 MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
@@ -30,12 +31,13 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     targets = np.column_stack(columns)
     errors, deviations = np.zeros((2, targets.shape[1]))
     folds = evidence.folds(n_folds, seed)
-    is_kept = n_folds * min(evidence.codes.shape) ** 2 <= LARGEST_KEPT
+    codes = probed_codes(evidence, probe)
+    is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT
     kept = _prepared(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
     for (train, test), prepared in zip(folds, kept, strict=True):
-        seen, wanted, left_out = evidence.codes[train], targets[train], targets[test]
+        seen, wanted, left_out = codes[train], targets[train], targets[test]
         fitted = (prepared or own_or_default(Probe.prepared, probe)(seen)).fit(seen, wanted, seed)
-        predicted = fitted.predict(evidence.codes[test])
+        predicted = fitted.predict(codes[test])
         if (_beyond(wanted, predicted) > 0).any():
             predicted = _near(wanted, predicted, fitted.predict(seen))
         errors += np.square(left_out - predicted).sum(axis=0)
@@ -51,7 +53,8 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
 def _prepared(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tuple[PreparedProbe, ...]:
     """What the probe needs of the training codes of every fold."""
     prepared = own_or_default(Probe.prepared, probe)
-    return tuple(prepared(evidence.codes[train]) for train, _ in evidence.folds(n_folds, seed))
+    codes = probed_codes(evidence, probe)
+    return tuple(prepared(codes[train]) for train, _ in evidence.folds(n_folds, seed))
 
 
 def _beyond(targets: FloatArray, predicted: FloatArray) -> FloatArray:

@@ -28,6 +28,7 @@ from unweave.score import Score
     reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
     identity_tolerance=0.01,
     order_tolerance=0.02,
+    takes_sparse_codes=True,
     version=2,
     raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
     factor_by_factor=True,

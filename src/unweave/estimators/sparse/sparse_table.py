@@ -1,0 +1,104 @@
+"""Sparse rows and columns for linear probes: centred and scaled in every product, never in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse.sparse_columns import SparseColumns
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable:
+    """A table (rows x codes) of which only the entries are held; indexed by rows, it gives a table of these.
+
+    >>> table = SparseTable.of(SparseColumns(3, np.array([5.0, -1.0]), np.array([2, 0]), np.array([0, 1, 2])))
+    >>> table.shape, table[np.array([0, 2])].shape
+    ((3, 2), (2, 2))
+    """
+
+    matrix: Any
+
+    @classmethod
+    def of(cls, columns: SparseColumns) -> SparseTable:
+        """The table of these columns."""
+        from scipy.sparse import csc_array
+
+        return cls(csc_array((columns.values, columns.rows, columns.starts), shape=columns.shape).tocsr())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and codes."""
+        n_rows, n_codes = self.matrix.shape
+        return n_rows, n_codes
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def __getitem__(self, rows: Rows) -> SparseTable:
+        return SparseTable(self.matrix[rows])
+
+    def centre_and_scale(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of every code, with 1 for codes that do not vary beyond rounding."""
+        columns = self.matrix.tocsc()
+        n, entries = len(self), np.diff(columns.indptr)
+        column = np.repeat(np.arange(entries.size), entries)
+        totals = np.bincount(column, columns.data, minlength=entries.size)
+        middle = totals / np.maximum(entries, 1)  # of the entries, which cancels less than the mean of all rows
+        within = np.bincount(column, np.square(columns.data - middle[column]), minlength=entries.size)
+        spread = np.sqrt((within + np.square(middle) * entries * (n - entries) / n) / n)
+        largest = np.zeros(entries.size)
+        np.maximum.at(largest, column, np.abs(columns.data))
+        return totals / n, np.where(spread > 1e-12 * largest, spread, 1.0)
+
+    def standardised(self, centre: FloatArray, scale: FloatArray) -> StandardisedTable:
+        """The table less the centres, over the scales."""
+        return StandardisedTable(self.matrix, centre, scale)
+
+
+@dataclass(frozen=True, eq=False)
+class StandardisedTable:
+    """Products with a table whose codes are centred and scaled."""
+
+    matrix: Any
+    centre: FloatArray
+    scale: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and codes."""
+        n_rows, n_codes = self.matrix.shape
+        return n_rows, n_codes
+
+    @property
+    def T(self) -> TransposedTable:
+        """The transposed table."""
+        return TransposedTable(self)
+
+    def __matmul__(self, coefficients: FloatArray) -> FloatArray:
+        scaled = (coefficients.T / self.scale).T
+        return np.asarray(self.matrix @ scaled - self.centre @ scaled)
+
+    def gram(self, by_rows: bool) -> FloatArray:
+        """Inner products of all codes, or of all rows."""
+        n_rows = self.matrix.shape[0]
+        shift = self.centre / self.scale
+        scaled = self.matrix.multiply(1 / self.scale).tocsr()
+        if not by_rows:
+            return np.asarray((scaled.T @ scaled).toarray() - n_rows * np.outer(shift, shift))
+        sums = scaled @ shift
+        return np.asarray((scaled @ scaled.T).toarray() - sums[:, None] - sums + shift @ shift)
+
+
+@dataclass(frozen=True, eq=False)
+class TransposedTable:
+    """The transposed of a standardised table."""
+
+    table: StandardisedTable
+
+    def __matmul__(self, targets: FloatArray) -> FloatArray:
+        sums = self.table.matrix.T @ targets - np.outer(self.table.centre, targets.sum(axis=0))
+        return np.asarray(sums / self.table.scale[:, None])

@@ -1,0 +1,69 @@
+"""Screening of many codes: planted ones are found, the others at no more than the stated rate."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import fisher_exact
+
+from unweave import Evidence
+from unweave.estimators.dependence.correlation import Spearman
+from unweave.evidence import EvidenceError
+from unweave.metrics.concepts import screened_codes
+from unweave.metrics.concepts.concept_inputs import sparse_or_dense_columns
+from unweave.metrics.concepts.screening import _p_values, _presence
+from unweave.metrics.matrices import factor_bases
+
+
+def null_codes(rng, n_rows, n_codes):
+    """Codes active on one to two hundred samples, whatever the factors are."""
+    density = rng.uniform(1 / n_rows, 0.2, size=n_codes)
+    return np.where(rng.random((n_rows, n_codes)) < density, rng.random((n_rows, n_codes)), 0.0)
+
+
+def test_false_discoveries_keep_to_the_rate():
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(20):
+        concepts = (rng.random((400, 5)) < [0.01, 0.05, 0.2, 0.5, 0.3]).astype(float)
+        codes = null_codes(rng, 400, 200)
+        codes[:, :20] = concepts[:, rng.integers(1, 5, size=20)] * rng.random((400, 20))
+        found = screened_codes(concepts, sparse.csr_array(codes), rate=0.1)
+        assert set(range(20)) <= set(found.codes.tolist())
+        shares.append((found.codes >= 20).mean())
+    assert np.mean(shares) < 0.1
+
+
+def test_of_unrelated_codes_none_are_kept_but_rarely():
+    rng = np.random.default_rng(1)
+    kept = []
+    for _ in range(20):
+        factors = np.column_stack([rng.normal(size=300), rng.random(300) < 0.03])
+        kept.append(screened_codes(factors, null_codes(rng, 300, 100), rate=0.1).codes.size > 0)
+    assert np.mean(kept) <= 0.2
+
+
+def test_rare_codes_have_the_p_value_of_fisher():
+    present = np.zeros(200)
+    present[:20] = 1
+    code = np.zeros((200, 1))
+    code[:4] = 1.0
+    evidence = Evidence(present, code)
+    columns = sparse_or_dense_columns(evidence)
+    p_values = _p_values(columns, factor_bases(evidence, Spearman()), _presence(evidence.factors[:, 0])[:, None])
+    one_sided = fisher_exact([[4, 0], [16, 180]], alternative="greater").pvalue
+    assert p_values[0, 0] == pytest.approx(4 * one_sided, rel=1e-9)  # two tails, two tests
+
+
+def test_numbers_dense_codes_and_words():
+    rng = np.random.default_rng(2)
+    factors = {"size": rng.normal(size=500), "hue": rng.normal(size=500)}
+    codes = rng.normal(size=(500, 40))
+    codes[:, 3] += factors["hue"]
+    found = screened_codes(factors, codes)
+    assert (found.names[0], found.factors[0]) == ("code 3", "hue")
+    assert str(found).startswith(f"{found.codes.size} of 40 codes depend on a factor (false-discovery rate 0.05)")
+    assert f"{40 - found.codes.size} codes are not shown." in str(found)
+    thin = screened_codes(factors, sparse.csr_array(codes))
+    np.testing.assert_array_equal(found.codes, thin.codes)
+    with pytest.raises(EvidenceError, match="rate=2 is not a rate"):
+        screened_codes(factors, codes, rate=2)
