@@ -11,7 +11,6 @@ import numpy as np
 
 from unweave.arrays import Rows
 from unweave.estimators.sparse.sparse_columns import SparseColumns
-from unweave.evidence.code_groups import checked_groups
 from unweave.evidence.derived import Derivable
 from unweave.evidence.fingerprints import fingerprint_of
 from unweave.evidence.jacobians import decoder_of
@@ -19,6 +18,7 @@ from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolve
 from unweave.evidence.large.all_rows import RowSummary, large_source, read_large
 from unweave.evidence.options import OPTION_NAMES, EvidenceOptions, refuse_unknown_options, with_option_signature
 from unweave.evidence.partial_labels import parts_by_labels
+from unweave.evidence.reading.code_groups import checked_groups
 from unweave.evidence.reading.columns import Levels, constant_names
 from unweave.evidence.reading.extremes import refuse_extremes, within_reach
 from unweave.evidence.reading.inputs import Inputs, names_of, read_inputs, values_of

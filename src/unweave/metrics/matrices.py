@@ -25,7 +25,7 @@ from unweave.estimators.totals.pass_plan import COUNTED
 from unweave.estimators.totals.row_totals import RowTotals
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
-from unweave.metrics.probed_codes import probed_codes
+from unweave.metrics.prediction.probed_codes import probed_codes
 
 NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 

@@ -10,7 +10,7 @@ from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import target_columns, varying
-from unweave.metrics.probed_codes import probed_codes
+from unweave.metrics.prediction.probed_codes import probed_codes
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
 MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
