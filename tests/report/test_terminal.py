@@ -1,6 +1,8 @@
 """Tables for a terminal, a pipe and a paper: nothing is cut, nothing is taken for markup."""
 
+import dataclasses
 import re
+from inspect import signature
 from io import StringIO
 
 import numpy as np
@@ -9,7 +11,12 @@ from fake_evaluations import fake_evaluation
 from rich.console import Console
 
 from unweave import Evidence, compare, evaluate
+from unweave.evaluation import Evaluation
+from unweave.findings import Finding
 from unweave.report.answer.reasons import shared_reasons
+from unweave.trust.verdict import Reason, Verdict
+from unweave.words import verdict_reasons
+from unweave.words.shared_reasons import shared_reason
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(60, 2))
@@ -180,6 +187,35 @@ def test_reasons_stand_below_once(doubtful, width):
     assert sum(len(reason.scores) for reason in reasons) == sum(row.verdict.level != "trust" for row in doubtful.rows)
     for reason in reasons:
         assert shown.count(reason.sentence) == 1
+
+
+def test_reasons_stand_under_the_verdict_of_their_row(doubtful):
+    """One cause, three scores that it moves by different amounts."""
+    moved = {"before": 0.5, "further": False, "rows_per_code": 20.0, "enough": 1000}
+    judged = zip(doubtful.rows, ("caution", "do not use", "caution"), (0.65, 0.9, 0.62), strict=True)
+    rows = [
+        dataclasses.replace(
+            row, verdict=Verdict(level, (Reason(Finding("depends_on_number_of_rows", after=after, **moved), "", 0.0),))
+        )
+        for row, level, after in judged
+    ]
+    reasons = shared_reasons(Evaluation(tuple(rows), doubtful.data))
+    labels = doubtful.labels
+    assert [(reason.level, reason.scores) for reason in reasons] == [
+        ("do not use", (labels[1],)),
+        ("caution", (labels[0], labels[2])),
+    ]
+    shown = " ".join(printed(Evaluation(tuple(rows), doubtful.data), 100).split())
+    assert "1 score (do not use): Depends on the number of rows." in shown
+    assert "2 scores (caution): Depend on the number of rows." in shown
+
+
+@pytest.mark.parametrize("kind", [name for name in vars(verdict_reasons) if name.startswith("depends_on_")])
+def test_every_cause_that_scores_can_share_has_one_sentence(kind):
+    quantities = dict.fromkeys(signature(getattr(verdict_reasons, kind)).parameters, 3.0)
+    quantities |= {"before": 0.25, "after": 0.75, "factors": ("x", "y")}
+    sentence = shared_reason({name: Finding(kind, **quantities) for name in ("mig", "sap")})
+    assert "mig goes from 0.25 to 0.75, sap from 0.25 to 0.75" in sentence
 
 
 def test_floors_in_the_table_lie_within_the_bounds_of_the_metric():

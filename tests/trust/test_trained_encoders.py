@@ -7,8 +7,11 @@ factors near one, with a factor that others determine, and with few rows.
 trained_codes.npz has the codes of all 4,608 images of `small_sprites()` by beta-VAEs of this package: `unweave train
 beta_vae small_sprites --beta 1,4,16,64 --seeds 2 --steps 4000 --learning-rate 1e-3 --reconstruction-weight 16`, seed 0,
 means as half-precision numbers and the root mean square of the posterior's standard deviation for each code. The
-published dSprites encoders are used where their weights are. Nothing was set on these encoders but by looking at the
-published beta-VAE (betaB) and VAE; the counts asserted are of others.
+published dSprites encoders are used where their weights are.
+
+Encoders are in two halves. Steps and thresholds were chosen while looking at the small encoders and at the published
+beta-VAE of Burgess (betaB) and VAE (`CHOSEN_ON`); the counts that are asserted are of the other published encoders
+(`REPORTED`), which were scored once the choices stood. `remembered` keeps codes and scores between runs.
 """
 
 import functools
@@ -17,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from remembered import Remembered, remembered
 
 from unweave import Evidence, Posterior
 from unweave.datasets import DependentSample, DSprites, small_sprites
@@ -54,7 +58,11 @@ DESIGNS = {
     "confounded": "scale~*:0.2",
     "cube": "y=cube(x)",
     "harsh": "x~y:0.04, scale~x:0.04",
+    "tight": "x~y:0.02",
+    "tied": "scale~*:0.1",
+    "square": "y=square(x)",
 }
+CHOSEN_ON = ("betaB_dsprites", "VAE_dsprites")
 REPORTED = (
     "factor_dsprites", "btcvae_dsprites", "betaH_dsprites", "btcvae_dsprites_a0", "btcvae_dsprites_a5",
     "btcvae_dsprites_a-5",
@@ -88,12 +96,13 @@ def drawn(dataset, design, n_rows, seed):
 
 def cells_of(evidence_of, metrics, samples, seed=0):
     """Yield the metric, the score, the truth and the verdict of every sample."""
+    kept = {name: Remembered(metric) for name, metric in metrics.items()}
     truth = [evidence_of("free", ENOUGH, seed + 100 + k) for k in range(2)]
-    expected = {name: np.mean([metric(each).value for each in truth]) for name, metric in metrics.items()}
+    expected = {name: np.mean([metric(each).value for each in truth]) for name, metric in kept.items()}
     for design, n_rows in samples:
         evidence = evidence_of(design, n_rows, seed)
-        scores = {name: metric(evidence) for name, metric in metrics.items()}
-        found = verdicts(metrics, scores, evidence, diagnose(evidence))
+        scores = {name: metric(evidence) for name, metric in kept.items()}
+        found = verdicts(kept, scores, evidence, diagnose(evidence))
         for name in metrics:
             yield f"{design} {n_rows} {name}", scores[name].value, expected[name], found[name]
 
@@ -146,42 +155,60 @@ def test_collapsed_codes_do_not_turn_trust_into_distrust():
     assert said.measured == pytest.approx(float(minimality(live)))
 
 
+@functools.cache
+def all_sprites():
+    return DSprites()
+
+
+def of_published(name):
+    """Evidence of a published encoder of dSprites; codes are remembered."""
+    dataset = all_sprites()
+
+    def encoded(rows):
+        import torch
+
+        from unweave.neural.published_vaes import read_published
+
+        with torch.no_grad():
+            mean, log_variance = read_published(name, WEIGHTS).encode(torch.as_tensor(dataset.images(rows)))[:2]
+        return mean.double().numpy(), (log_variance.double() / 2).exp().numpy()
+
+    def evidence_of(design, n_rows, seed):
+        sampled = f"{DESIGNS.get(design, design)} {n_rows} {seed}"
+        rows = remembered(f"rows dsprites {sampled}", lambda: drawn(dataset, design, n_rows, seed))
+        mean, std = remembered(f"codes {name} {sampled}", lambda: encoded(rows))
+        kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
+        return Evidence(dataset.factors(rows), Posterior(mean, std), factor_names=dataset.factor_names, kinds=kinds)
+
+    return evidence_of
+
+
+SAMPLES = [("free", 1000), ("free", 200), ("free", 100), *((design, 1000) for design in DESIGNS)]
+
+
 @pytest.mark.slow
 def test_a_fleet_of_small_encoders():
-    samples = [("free", 1000), ("free", 200), ("free", 100), *((design, 1000) for design in DESIGNS)]
+    """Half of the encoders that choices were made on: constraints of 8 places leave 160 to 300 images to look at."""
     cells = [
         (f"{name} {label}", *rest)
         for name in small_fleet()[2]
-        for label, *rest in cells_of(of_small_sprites(name), METRICS, samples)
+        for label, *rest in cells_of(of_small_sprites(name), METRICS, SAMPLES)
     ]
     tally, wrong = counts(cells)
     print(tally, *wrong, sep="\n")
     assert tally["misleading"] >= 30
-    assert tally["sound, right"] >= 0.9 * tally["sound"]
-    assert tally["misleading, right"] >= 0.9 * tally["misleading"]
+    assert tally["sound, right"] >= 0.8 * tally["sound"]
+    assert tally["misleading, right"] >= 0.75 * tally["misleading"]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not WEIGHTS.exists(), reason="published weights are not at ../shared/data/weights")
-def test_published_encoders():
-    torch = pytest.importorskip("torch")
-    from unweave.neural.published_vaes import read_published
-
-    dataset = DSprites()
-    samples = [("free", 1000), ("free", 200), ("free", 100), *((design, 1000) for design in DESIGNS)]
-    cells = []
-    for name in REPORTED:
-        model = read_published(name, WEIGHTS)
-
-        def evidence_of(design, n_rows, seed, model=model):
-            rows = drawn(dataset, design, n_rows, seed)
-            with torch.no_grad():
-                mean, log_variance = model.encode(torch.as_tensor(dataset.images(rows)))[:2]
-            posterior = Posterior(mean.double().numpy(), (log_variance.double() / 2).exp().numpy())
-            kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
-            return Evidence(dataset.factors(rows), posterior, factor_names=dataset.factor_names, kinds=kinds)
-
-        cells += [(f"{name} {label}", *rest) for label, *rest in cells_of(evidence_of, METRICS, samples)]
+@pytest.mark.parametrize("names", [CHOSEN_ON, REPORTED], ids=["chosen on", "reported"])
+def test_published_encoders(names):
+    pytest.importorskip("torch")
+    cells = [
+        (f"{name} {label}", *rest) for name in names for label, *rest in cells_of(of_published(name), METRICS, SAMPLES)
+    ]
     tally, wrong = counts(cells)
     print(tally, *wrong, sep="\n")
     assert tally["misleading"] >= 30

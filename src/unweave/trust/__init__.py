@@ -17,8 +17,9 @@ from unweave.on_demand import on_demand
 if TYPE_CHECKING:
     from unweave.trust.diagnosis.diagnosis import diagnose
     from unweave.trust.diagnosis.record import Diagnosis
-    from unweave.trust.effects import score_changes, without_codes
+    from unweave.trust.effects import without_codes
     from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
+    from unweave.trust.recomputed import modelled_score, score_changes, score_elsewhere
     from unweave.trust.sampling.comparison import Comparison, compared
     from unweave.trust.sampling.intervals import Interval, interval
     from unweave.trust.sampling.planning import SamplesNeeded, samples_needed
@@ -36,8 +37,10 @@ else:
             "compared": "unweave.trust.sampling.comparison",
             "diagnose": "unweave.trust.diagnosis.diagnosis",
             "interval": "unweave.trust.sampling.intervals",
+            "modelled_score": "unweave.trust.recomputed",
             "noise_floor": "unweave.trust.nulls.noise_floor",
-            "score_changes": "unweave.trust.effects",
+            "score_changes": "unweave.trust.recomputed",
+            "score_elsewhere": "unweave.trust.recomputed",
             "samples_needed": "unweave.trust.sampling.planning",
             "without_codes": "unweave.trust.effects",
             "verdicts": "unweave.trust.verdict",
@@ -54,9 +57,11 @@ __all__ = [
     "compared",
     "diagnose",
     "interval",
+    "modelled_score",
     "noise_floor",
     "samples_needed",
     "score_changes",
+    "score_elsewhere",
     "verdicts",
     "without_codes",
 ]

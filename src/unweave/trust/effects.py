@@ -10,17 +10,17 @@ on them are ignored.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from unweave.card.choices import Choice, card_of
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.score import Score
 from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, Where, stated_kind, with_factors
-from unweave.trust.diagnosis.diagnosis import Diagnosis, diagnose
+from unweave.trust.diagnosis.diagnosis import Diagnosis
 from unweave.trust.real_interventions import independent_draws
 from unweave.trust.repeated_scoring import raw_values, score_or_none
 from unweave.trust.verdict_record import Property
@@ -78,6 +78,10 @@ class Effects:
         """Changes on real codes, and those on modelled codes if the models are accurate or the change is larger."""
         return tuple(change for change in self.changes if not self.doubted(change))
 
+    def elsewhere(self, score: Score) -> float:
+        """The score after all changes that are believed."""
+        return float(np.clip(score.value + sum(change.moved for change in self.believed), *score.bounds))
+
     def doubted(self, change: Change) -> bool:
         """Whether a change relies on models that do not reproduce the score."""
         return change.modelled and abs(self.misfit) > MISFIT and abs(change.moved) <= abs(self.misfit)
@@ -94,6 +98,7 @@ class Steps:
     halves: _Draws = ()
     each_told: bool = False
     observed: Evidence | None = None
+    set_free: tuple[str, ...] = ()
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def on(self, metric: Choice, score: Score) -> Effects:
@@ -161,13 +166,22 @@ def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
 
 
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
-    """The steps that apply to these data: those for which there is something to remove."""
-    free = with_factors(evidence, [name for name in evidence.factor_names if name not in diagnosis.redundant_factors])
-    steps = [CheckStep("redundant factors", (evidence,), (free,))] if diagnosis.redundant_factors else []
-    lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
-    dependent, few = bool(diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
-    n_removed = len(diagnosis.redundant_factors)
-    counterpart = Counterpart.of(free, collapsed=diagnosis.dead_codes, n_removed=n_removed, seed=seed)
+    """The steps that apply to these data: those for which there is something to remove.
+
+    Redundant factors that no code follows are left out. Redundant factors that some code follows are varied freely in
+    the step to independent factors, because the encoder would respond to them.
+    """
+    redundant, collapsed = diagnosis.redundant_factors, diagnosis.dead_codes
+    points = with_factors(evidence, evidence.factor_names)  # a posterior's collapsed codes stay as they are
+    whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
+    set_free = whole.followed(redundant)
+    left_out = [name for name in redundant if name not in set_free]
+    free = with_factors(evidence, [name for name in evidence.factor_names if name not in left_out])
+    steps = [CheckStep("redundant factors", (evidence,), (free,))] if left_out else []
+    lighter = (without_codes(evidence, collapsed),) if _some_collapsed(evidence, diagnosis) else ()
+    dependent, few = bool(set_free or diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
+    n_removed = len(left_out)
+    counterpart = Counterpart.of(free, collapsed=collapsed, n_removed=n_removed, seed=seed) if left_out else whole
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
         return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
@@ -183,7 +197,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
-    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence)
+    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence, set_free)
 
 
 def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> CheckStep:
@@ -252,33 +266,3 @@ class _Draw:
                 self.known[key] = self.counterpart.sample(generator, where=where, **options)
             drawn.append(self.known[key])
         return tuple(drawn)
-
-
-def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
-    """How a score changes with each effect that is present in these data: the numbers behind a verdict's reasons.
-
-    The effects are "redundant factors", "dependence" (of the factors on each other), "number of codes" and "number of
-    rows". Effects that are not present in these data are left out.
-
-    Parameters
-    ----------
-    metric : metric or partial of one
-        Which score.
-    evidence : Evidence
-        The data.
-    seed : int
-        Of the counterpart.
-
-    Examples
-    --------
-    >>> from unweave.metrics import mig
-    >>> factors = np.random.default_rng(0).normal(size=(1000, 2))
-    >>> found = score_changes(mig, Evidence(factors, np.hstack([factors, -factors])))
-    >>> list(found), round(found["number of codes"].before, 1), round(found["number of codes"].after, 1)
-    (['number of codes'], 0.0, 0.9)
-    """
-    score = metric(evidence)
-    if not math.isfinite(score.bounds[1] - score.bounds[0]):
-        raise EvidenceError(f"{card_of(metric).name} has no range, so a change of it cannot be judged.")
-    found = steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)
-    return {change.effect: change for change in found.changes}

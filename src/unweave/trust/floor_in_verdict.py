@@ -18,6 +18,7 @@ NEXT_TO_NOTHING = 0.10  # of the metric's range
 MOSTLY_NOISE = 0.50
 ABOVE_NOISE = 0.05  # p-value
 HARDLY = 0.10  # calibrated
+CLEARLY = 3.0  # standard deviations of the nulls; of noise, one score in twenty has p <= .05
 GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
 
 
@@ -71,7 +72,7 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
         return "do not use", _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
     if share <= NEXT_TO_NOTHING:
         return None
-    if calibrated <= HARDLY:
+    if calibrated <= HARDLY or abs(value - noise) < CLEARLY * floor.spread:
         found = Finding("hardly_above_noise", value=value, floor=noise, calibrated=calibrated)
         return "caution", _reason(found, floor)
     found = Finding("floor_far_from_zero", value=value, floor=noise, calibrated=calibrated)
@@ -87,7 +88,7 @@ def _share_of_noise(score: Score, value: float) -> float:
 
 def _reason(found: Finding, floor: NoiseFloor) -> Reason:
     seen = f"n_draws={max(len(floor.draws), 1)}"
-    how = f"unweave.trust.noise_floor(metric, evidence, {seen}).floor"
+    how = f"float(metric(evidence)), unweave.trust.noise_floor(metric, evidence, {seen})"
     return Reason(found, "noise floor", floor.floor, SECTIONS["P4"], _advice(found), how)
 
 

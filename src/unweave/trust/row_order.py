@@ -85,7 +85,8 @@ def row_order(evidence: Evidence) -> RowOrder:
     if before is not None and not _sorted(evidence.factors):
         lags = [_largest_lag(columns, before) for columns in (factors, codes)]
         chance = norm.isf(LEVEL / 2 / (factors.shape[1] + codes.shape[1])) / math.sqrt(before.size)
-        if min(lags) > max(chance, LEAST):
+        if min(lags) > max(chance, LEAST) or _goes_on(evidence, (factors, codes), before):
+            lags = [max(lag, 0.0) for lag in lags]
             both = min(lags[0] * lags[1], 1 - 1 / n)
             reach = min(_reach(math.sqrt(both)), n // 4)
             return RowOrder("series", lags[0], lags[1], n * (1 - both) / (1 + both), reach)
@@ -183,16 +184,37 @@ def _rows_before(evidence: Evidence) -> Rows | None:
     return ends
 
 
+def _goes_on(evidence: Evidence, sides: tuple[FloatArray, ...], ends: Rows) -> bool:
+    """Whether the end of a row group resembles the next group's start about as much as rows within groups do.
+
+    Few ends tell little of one column. On average over the columns, pieces of one series are near the correlation that
+    rows within the groups have, and independent groups near 0.
+    """
+    groups = evidence.row_groups
+    if groups is None:
+        return False
+    within = np.flatnonzero(np.diff(groups) == 0)
+    if within.size < FEWEST_ROWS:
+        return False
+    means = [[float(np.mean(_lags(columns, rows))) for rows in (within, ends)] for columns in sides]
+    return all(inside > LEAST and across > inside / 2 for inside, across in means)
+
+
 def _largest_lag(columns: FloatArray, before: Rows) -> float:
     """The largest correlation of ranks with the next row."""
+    return float(np.max(_lags(columns, before)))
+
+
+def _lags(columns: FloatArray, before: Rows) -> FloatArray:
+    """Correlation of the ranks of every column that varies with the next row; 0 where none varies."""
     varying = columns[:, np.ptp(columns, axis=0) > 0]
     if not varying.shape[1]:
-        return 0.0
+        return np.zeros(1)
     ranked = rankdata(varying, axis=0)
     first, second = ranked[before], ranked[before + 1]
     first, second = first - first.mean(axis=0), second - second.mean(axis=0)
     spread = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-    return float(np.max((first * second).sum(axis=0) / np.where(spread > 0, spread, 1.0)))
+    return np.asarray((first * second).sum(axis=0) / np.where(spread > 0, spread, 1.0))
 
 
 def _sorted(factors: FloatArray) -> bool:

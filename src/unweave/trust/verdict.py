@@ -3,9 +3,10 @@
 The checklist of 003 (appendix A) and its Table 3 say where metrics fail. Here each entry is tested on the data
 (`effects`): the metric is computed again without factors that others determine, with independent factors, without
 redundant codes, and with enough rows, as far as these apply. A score that changes by at most .10 of the metric's range
-is trusted, and one that changes by more than .20 should not be used. Where a step relies on models of the codes that do
-not reproduce the score on the observed factors, there is no verdict. Where nothing can be tested, the result of the
-audit decides. The noise floor is applied last and can only make the verdict more severe (`floor_in_verdict`).
+is trusted, and one that changes by more than .20 should not be used. If a step relies on models of the codes, half of
+their error on the observed factors is subtracted from the change, and if they do not reproduce the score there is no
+verdict. Where nothing can be tested, the result of the audit decides. The noise floor is applied last and can only make
+the verdict more severe (`floor_in_verdict`).
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.audit_table import advice, audited_name, fails
-from unweave.trust.counterpart.counterpart import ENOUGH_ROWS
+from unweave.trust.change_reasons import reason_of_change
 from unweave.trust.diagnosis.diagnosis import Diagnosis
-from unweave.trust.effects import EFFECTS, Change, Effects, Steps, steps_of
+from unweave.trust.effects import Change, Effects, Steps, steps_of
 from unweave.trust.floor_in_verdict import with_floor
 from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
+from unweave.trust.verdict_record import SECTIONS, Level, Property, Reason, Verdict
 
 __all__ = ["Reason", "Verdict", "verdicts"]
 
 CAUTION = 0.10
 DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
+NOT_CANCELLED = 0.5  # of the models' error on the observed factors; before and after a step it is partly the same
 FEWEST_ROWS = 50
 FEWEST_GROUPS = 5
-ROUNDING = 0.005
 MOST_CODES = 2000
 CORRELATED = 0.3
 CROWDED = 0.1
@@ -124,18 +125,20 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
     if any(math.isnan(change.moved) for change in found.changes) or math.isnan(found.misfit):
         return _looked_up(metric, score, diagnosis, floor)
     width = _range(score)
-    elsewhere = float(np.clip(score.value + sum(change.moved for change in found.believed), *score.bounds))
-    gap = abs(elsewhere - score.value) / width
+    elsewhere = found.elsewhere(score)
+    spare = NOT_CANCELLED * abs(found.misfit) if any(change.modelled for change in found.believed) else 0.0
+    gap = abs(elsewhere - score.value) / width - spare
     level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
     moving = [change for change in found.believed if abs(change.moved) / width >= WORTH_SAYING]
-    reasons = [_reason(change, score, diagnosis) for change in sorted(moving, key=lambda change: -abs(change.moved))]
+    gravest = sorted(moving, key=lambda change: -abs(change.moved))
+    reasons = [reason_of_change(change, score, diagnosis, steps.set_free) for change in gravest]
     doubted = [change for change in found.changes if found.doubted(change)]
     if level != "trust":
         verdict = Verdict(level, tuple(reasons), elsewhere)
     elif doubted:
         verdict = Verdict("no verdict", (_misfit(doubted, found, score, width),))
     else:
-        verdict = Verdict(level, (_stable(found, elsewhere),), elsewhere)
+        verdict = Verdict(level, (_stable(found, score, elsewhere),), elsewhere)
     return with_floor(
         _with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis),
         score,
@@ -150,75 +153,32 @@ def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diag
         return verdict
     names = diagnosis.dead_codes
     found = Finding("collapsed_codes_count", value=score.value, live=live, codes=names)
-    how = f"float(metric(unweave.trust.without_codes(evidence, {list(names)})))"
+    how = f"float(metric(unweave.trust.without_codes(evidence, {list(names)}))), float(metric(evidence))"
     reason = Reason(found, "score of live codes", live, SECTIONS["P3"], Finding("leave_out_collapsed"), how)
     return replace(verdict, reasons=(*verdict.reasons, reason))
 
 
-def _stable(found: Effects, elsewhere: float) -> Reason:
+def _stable(found: Effects, score: Score, elsewhere: float) -> Reason:
     """The reason for a score that no step changes, with the steps that were tested."""
     tried = [change.effect for change in found.changes]
     if not tried:
         return Reason(Finding("nothing_moves_score"), "", math.nan, "", None, "unweave.diagnose(evidence).sentences()")
-    how = "unweave.trust.score_changes(metric, evidence)"
-    return Reason(
-        Finding("score_stable", elsewhere=elsewhere, tried=", ".join(tried)),
-        "score elsewhere",
-        elsewhere,
-        "",
-        None,
-        how,
-    )
+    names, width = ", ".join(tried), _range(score)
+    said = Finding("score_stable", elsewhere=elsewhere, tried=names)
+    how = "unweave.trust.score_elsewhere(metric, evidence)"
+    if abs(elsewhere - score.value) / width > CAUTION:
+        modelled = score.value + found.misfit * width
+        said = Finding("within_model_error", value=score.value, elsewhere=elsewhere, modelled=modelled, tried=names)
+        how += ", unweave.trust.modelled_score(metric, evidence), float(metric(evidence))"
+    return Reason(said, "score elsewhere", elsewhere, "", None, how)
 
 
 def _misfit(doubted: list[Change], found: Effects, score: Score, width: float) -> Reason:
     """The reason where the models of the codes do not reproduce the score on the observed factors."""
     effects, modelled = " and ".join(change.effect for change in doubted), score.value + found.misfit * width
     said = Finding("control_failed", value=score.value, modelled=modelled, effects=effects)
-    how = f"unweave.trust.score_changes(metric, evidence)[{doubted[0].effect!r}].before"
+    how = "unweave.trust.modelled_score(metric, evidence), float(metric(evidence))"
     return Reason(said, "score of the response model", modelled, "", Finding("check_by_interventions"), how)
-
-
-def _reason(change: Change, score: Score, diagnosis: Diagnosis) -> Reason:
-    """The reason that names what changed the score; advice is added when all verdicts are known."""
-    before, after = change.before, change.after
-    further = abs(before - score.value) >= ROUNDING
-    section = SECTIONS[EFFECTS[change.effect]]
-    how = f"unweave.trust.score_changes(metric, evidence)[{change.effect!r}]"
-    if change.effect == "redundant factors":
-        names = diagnosis.redundant_factors
-        found = Finding("depends_on_redundant_factors", before=before, after=after, further=further, factors=names)
-        return Reason(found, "effective dimension", diagnosis.effective_dimension, section, None, how)
-    if change.effect == "dependence":
-        pair = diagnosis.free_pairs[0]
-        n_rows = diagnosis.rows_looked_at if diagnosis.rows_looked_at < diagnosis.n_rows else 0
-        found = Finding(
-            "depends_on_dependence",
-            before=before,
-            after=after,
-            further=further,
-            strength=pair.association,
-            n_rows=n_rows,
-            factors=pair.factors,
-        )
-        return Reason(found, "largest correlation of factors", pair.association, section, None, how)
-    if change.effect == "number of codes":
-        # nobody counts the free ones of very many factors
-        n_free = diagnosis.n_factors if math.isnan(diagnosis.effective_dimension) else diagnosis.effective_dimension
-        n_codes = diagnosis.n_codes
-        found = Finding(
-            "depends_on_redundant_codes", before=before, after=after, further=further, n_codes=n_codes, n_free=n_free
-        )
-        return Reason(found, "codes per free factor", n_codes / n_free, section, None, how)
-    found = Finding(
-        "depends_on_number_of_rows",
-        before=before,
-        after=after,
-        further=further,
-        rows_per_code=diagnosis.rows_per_code,
-        enough=ENOUGH_ROWS,
-    )
-    return Reason(found, "rows per code", diagnosis.rows_per_code, section, None, how)
 
 
 def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
@@ -243,21 +203,28 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
     strongest = max((pair.association for pair in diagnosis.dependent_pairs), default=0.0)
     if strongest > CORRELATED and fails(name, "P1"):
         found = Finding("correlated_by_audit", correlation=strongest)
-        how = "unweave.diagnose(evidence).dependent_pairs"
+        how = "max(pair.association for pair in unweave.diagnose(evidence).dependent_pairs)"
         reasons.append(Reason(found, "largest correlation of factors", strongest, SECTIONS["P1"], None, how))
     if diagnosis.constraints and fails(name, "P2"):
         found = Finding("redundant_by_audit", factors=diagnosis.redundant_factors)
-        reasons.append(Reason(found, "effective dimension", diagnosis.effective_dimension, SECTIONS["P2"]))
+        reasons.append(_known(found, "effective dimension", diagnosis, "effective_dimension", "P2"))
     if diagnosis.codes_per_factor > 1 and fails(name, "P3"):
         found = Finding("many_codes_by_audit", codes_per_factor=diagnosis.codes_per_factor)
-        reasons.append(Reason(found, "codes per factor", diagnosis.codes_per_factor, SECTIONS["P3"]))
+        reasons.append(_known(found, "codes per factor", diagnosis, "codes_per_factor", "P3"))
     if diagnosis.codes_per_row > CROWDED and fails(name, "P4"):
         found = Finding("crowded_by_audit", codes_per_row=diagnosis.codes_per_row)
-        reasons.append(Reason(found, "codes per row", diagnosis.codes_per_row, SECTIONS["P4"]))
+        reasons.append(_known(found, "codes per row", diagnosis, "codes_per_row", "P4"))
     if diagnosis.n_rows < FEWEST_ROWS:
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
-        reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", Finding("take_more_samples")))
+        more = Finding("take_more_samples")
+        reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", more, "evidence.n_rows"))
     return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor, _chance_known(metric))
+
+
+def _known(found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property) -> Reason:
+    """A reason whose number the diagnosis knows."""
+    how = f"unweave.diagnose(evidence).{attribute}"
+    return Reason(found, quantity, getattr(diagnosis, attribute), SECTIONS[concerns], None, how)
 
 
 def _range(score: Score) -> float:

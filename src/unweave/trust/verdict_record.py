@@ -23,8 +23,8 @@ SECTIONS: dict[Property, str] = {
 class Reason:
     """A reason for a verdict: a finding, its most important quantity, a reference, and what to do instead.
 
-    ``how`` is a line of Python that computes the quantity again, where ``evidence`` is the evidence that was judged and
-    ``metric`` the metric.
+    ``how`` is a line of Python that computes the numbers of the sentence again, where ``evidence`` is the evidence that
+    was judged and ``metric`` the metric.
     """
 
     finding: Finding

@@ -30,21 +30,26 @@ def shared_reason(findings: Mapping[str, Finding]) -> str | None:
 
 _CAUSES = {
     "depends_on_redundant_factors": "redundant factors",
-    "depends_on_correlation": "the correlation of the factors",
-    "depends_on_number_of_codes": "the number of codes",
+    "depends_on_dependence": "the dependence of the factors",
+    "depends_on_constraint": "how the factors constrain each other",
+    "depends_on_redundant_codes": "the number of codes",
     "depends_on_number_of_rows": "the number of rows",
 }
 _CONDITIONS: dict[str, Callable[[Finding], str]] = {
     "depends_on_redundant_factors": lambda found: f"Without {listed(found.factors)}, which other factors determine,",
-    "depends_on_correlation": lambda found: (
-        f"With independent factors (here they correlate by up to {found.quantities['correlation']:.2f}),"
+    "depends_on_dependence": lambda found: (
+        f"With independent factors (here {found.factors[0]} and {found.factors[1]} correlate by "
+        f"{found.quantities['strength']:.2f}),"
     ),
-    "depends_on_number_of_codes": lambda found: _one_code_each(found.quantities),
+    "depends_on_constraint": lambda found: (
+        f"If all factors varied independently (here others determine {listed(found.factors)}),"
+    ),
+    "depends_on_redundant_codes": lambda found: _without_redundant(found.quantities),
     "depends_on_number_of_rows": lambda found: "With more rows,",
 }
 
 
-def _one_code_each(quantities: Mapping[str, object]) -> str:
+def _without_redundant(quantities: Mapping[str, object]) -> str:
     n_codes, n_free = int(float(str(quantities["n_codes"]))), float(str(quantities["n_free"]))
     factors = f"{n_free:.0f} independent factor{'' if n_free == 1 else 's'}"
-    return f"With one code for each factor (you have {counted(n_codes, 'code')} for {factors}),"
+    return f"With redundant codes removed (you have {counted(n_codes, 'code')} for {factors}),"

@@ -31,6 +31,15 @@ def depends_on_dependence(
     )
 
 
+def depends_on_constraint(before: float, after: float, further: bool, factors: tuple[str, ...]) -> str:
+    """A score that changes when factors that others determine vary on their own."""
+    return (
+        f"This score depends on how the factors constrain each other: {listed(factors)} {verb(factors, 'is', 'are')} "
+        f"determined by other factors here, and if all factors varied independently it "
+        f"{_would_change(before, after, further)}."
+    )
+
+
 def depends_on_redundant_codes(before: float, after: float, further: bool, n_codes: int, n_free: float) -> str:
     """A score that changes when redundant codes are removed."""
     return (
@@ -58,6 +67,15 @@ STABLE_WITH = {
 def score_stable(elsewhere: float, tried: str) -> str:
     """A score that changes little in the steps that were tried."""
     return f"Stable: the estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}."
+
+
+def within_model_error(value: float, elsewhere: float, modelled: float, tried: str) -> str:
+    """A score that changes by little more than the models of the codes are wrong."""
+    return (
+        f"The estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}, and its "
+        f"models score {modelled:.2f} on the factors as observed, where the codes score {value:.2f}: the difference is "
+        "within the error of the models."
+    )
 
 
 def nothing_moves_score() -> str:
@@ -247,6 +265,12 @@ def take_more_samples() -> str:
 def read_its_caveats() -> str:
     """What to do with an undefined score."""
     return "Read its note."
+
+
+def _would_change(before: float, after: float, further: bool) -> str:
+    direction = "drop" if after < before else "rise"
+    of_rest = " once the other effects are removed" if further else ""
+    return f"would {direction} from {before:.2f} to {after:.2f}{of_rest}"
 
 
 def _changes(before: float, after: float, further: bool) -> str:

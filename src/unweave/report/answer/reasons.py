@@ -12,7 +12,7 @@ from unweave.words.shared_reasons import shared_reason
 
 @dataclass(frozen=True)
 class SharedReason:
-    """A sentence, the scores that it is about, their worst verdict, and whether the sentence names the scores."""
+    """A sentence, the scores that it is about, the verdict of each, and whether the sentence names the scores."""
 
     sentence: str
     scores: tuple[str, ...]
@@ -21,22 +21,23 @@ class SharedReason:
 
 
 def shared_reasons(evaluation: Evaluation) -> list[SharedReason]:
-    """The weightiest reason of every score that is not trusted, once for all with the same cause, the gravest first."""
+    """The weightiest reason of every score that is not trusted, once for all with the same verdict and cause.
+
+    The gravest come first. A score stands under its own verdict, as in its row.
+    """
     several = len(evaluation.representations) > 1
-    groups: dict[tuple[object, ...], dict[str, tuple[Finding, str]]] = {}
+    groups: dict[tuple[object, ...], dict[str, Finding]] = {}
     for row in evaluation.rows:
         if row.verdict is None or row.verdict.level == "trust" or not row.verdict.reasons:
             continue
         finding = row.verdict.reasons[0].finding
         moves = {"before", "after"} <= set(finding.quantities)
-        key = (finding.kind, finding.factors) if moves else (str(finding),)
+        cause = (finding.kind, finding.factors) if moves else (str(finding),)
         name = f"{row.label} of {row.representation}" if several else row.label
-        groups.setdefault(key, {}).setdefault(name, (finding, row.verdict.level))
+        groups.setdefault((row.verdict.level, *cause), {}).setdefault(name, finding)
     found = []
-    for group in groups.values():
-        findings = {name: finding for name, (finding, _) in group.items()}
+    for (level, *_), findings in groups.items():
         shared = shared_reason(findings)
         sentence = shared or str(next(iter(findings.values())))
-        level = max((level for _, level in group.values()), key=rank_of)
-        found.append(SharedReason(sentence, tuple(findings), level, shared is not None))
+        found.append(SharedReason(sentence, tuple(findings), str(level), shared is not None))
     return sorted(found, key=lambda reason: -rank_of(reason.level))

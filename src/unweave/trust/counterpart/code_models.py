@@ -8,6 +8,7 @@ They are compared on held-out rows, and the first model that is as good as the b
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ from unweave.estimators.regression.factor_functions import normal_scores
 from unweave.evidence import Evidence
 from unweave.responses.code_responses import distinct_factors, responses_to_factors
 from unweave.responses.factor_bases import live_codes, varying_places
+from unweave.trust.counterpart.alike_factors import NEEDED, alike_pairs, without_rivals
 from unweave.trust.counterpart.factor_designs import JOINT_MODELS, TINY, FactorDesign, Places, factor_design
 
 N_FOLDS = 5
@@ -73,6 +75,20 @@ class CodeModels:
         """Predictions of every model where each factor takes its values from places of its own."""
         return _predicted(self.designs, self.weights, places)
 
+    def followed(self, factor: int) -> bool:
+        """Whether any code belongs to the factor, or needs it beside the others."""
+        live = ~self.silent & ~self.collapsed
+        return bool((live & (self.owner == factor)).any()) or any(
+            self._share(int(code), factor) >= NEEDED for code in np.flatnonzero(live & (self.owner == NO_FACTOR))
+        )
+
+    def _share(self, code: int, factor: int) -> float:
+        """Variance of what the code's model makes of the factor, as a share of the code's."""
+        form, fitted = JOINT_MODELS[self.model[code]], self.weights[self.model[code]][1:, code]
+        own = form.factors_of_columns(self.designs)[:, factor]
+        known = self.codes[:, code] if self.of_codes[code] else self.code_scores[:, code]
+        return float((form.columns(self.designs)[:, own] @ fitted[own]).var() / max(known.var(), TINY))
+
 
 def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     """Fit and compare the models.
@@ -90,12 +106,13 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
     alone, on_rows = zip(*(_of_one_factor(design, scores, folds) for design in designs), strict=True)
-    joint, weights = {}, {}
+    joint, weights, alike = {}, {}, alike_pairs(designs)
     for k, form in enumerate(JOINT_MODELS):
         if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
             # polynomials need no help, and any shrinkage would show as residuals of codes that are polynomials
             targets, ridge = (codes, NO_RIDGE) if form.of_code else (scores, RIDGE)
-            joint[k], weights[k] = _held_out(form.columns(designs), targets, folds, ridge)
+            fit = functools.partial(_held_out, form.columns(designs), targets, folds, ridge)
+            joint[k], weights[k] = without_rivals(fit, targets, form.factors_of_columns(designs), alike)
     in_scores = [_in_scores(joint[k], codes, scores) if JOINT_MODELS[k].of_code else joint[k] for k in joint]
     errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
     model = np.array(list(joint))[errors.simplest_joint()]
@@ -209,9 +226,23 @@ def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Row
 
 
 def _held_out(
-    columns: FloatArray, targets: FloatArray, folds: Sequence[Rows], ridge: float = RIDGE
+    columns: FloatArray,
+    targets: FloatArray,
+    folds: Sequence[Rows],
+    ridge: float = RIDGE,
+    *,
+    used: NDArray[np.bool_] | None = None,
+    of: NDArray[np.bool_] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Predictions for every fold from the others, and the weights of a fit to all rows (the constant first)."""
+    """Predictions for every fold from the others, and the weights of a fit to all rows (the constant first).
+
+    ``used`` are columns that may be used (the others get a weight of 0), and ``of`` the targets that are asked for.
+    """
+    if used is not None:
+        predictions, some = _held_out(columns[:, used], targets[:, of], folds, ridge)
+        weights = np.zeros((1 + used.size, some.shape[1]))
+        weights[np.concatenate([[True], used])] = some
+        return predictions, weights
     centre, scale = columns.mean(axis=0), columns.std(axis=0)
     scale = np.where(scale > 1e-12 * (np.abs(centre) + 1), scale, 1.0)
     standard = (columns - centre) / scale

@@ -111,6 +111,11 @@ class Counterpart:
         """Whether codes of its own determine every factor almost completely."""
         return each_told(self.tellers, self.evidence.n_factors)
 
+    def followed(self, factors: Sequence[str]) -> tuple[str, ...]:
+        """Those of these factors that some code follows, rather than the factors that determine them."""
+        places = [self.evidence.factor_names.index(name) for name in factors]
+        return tuple(name for name, j in zip(factors, places, strict=True) if self.responses.followed(j))
+
     def redundant_codes(self, rng: int = 0) -> int:
         """How many codes are copies, parts of one factor, functions of others, or noise."""
         return self.evidence.n_codes - self.sample(rng, where="as it is").n_codes

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.regression.factor_functions import harmonics, normal_scores
@@ -101,6 +102,14 @@ class JointModel:
         return sum(design.part(self.sums).shape[1] for design in designs) + sum(
             first * second for first, second in combinations(widths, 2)
         )
+
+    def factors_of_columns(self, designs: Sequence[FactorDesign]) -> NDArray[np.bool_]:
+        """Which factors (d) each of the columns is a function of."""
+        own = np.eye(len(designs), dtype=bool)
+        sums = [own[[j] * design.part(self.sums).shape[1]] for j, design in enumerate(designs)]
+        widths = [design.part(self.products).shape[1] for design in designs] if self.products else []
+        pairs = combinations(range(len(widths)), 2)
+        return np.vstack([*sums, *((own[[j]] | own[[k]]).repeat(widths[j] * widths[k], 0) for j, k in pairs)])
 
     def columns(self, designs: Sequence[FactorDesign]) -> FloatArray:
         """The functions of all rows."""
