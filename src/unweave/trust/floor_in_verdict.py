@@ -18,7 +18,7 @@ NEXT_TO_NOTHING = 0.10  # of the metric's range
 MOSTLY_NOISE = 0.50
 ABOVE_NOISE = 0.05  # p-value
 HARDLY = 0.10  # calibrated
-CLEARLY = 3.0  # standard deviations of the nulls; of noise, one score in twenty has p <= .05
+CLEARLY = 4.0  # standard deviations of the nulls, which nineteen of them may give too small by a third
 GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
 
 
