@@ -171,17 +171,10 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     Redundant factors that no code follows are left out. Redundant factors that some code follows are varied freely in
     the step to independent factors, because the encoder would respond to them.
     """
-    redundant, collapsed = diagnosis.redundant_factors, diagnosis.dead_codes
-    points = with_factors(evidence, evidence.factor_names)  # a posterior's collapsed codes stay as they are
-    whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
-    set_free = whole.followed(redundant)
-    left_out = [name for name in redundant if name not in set_free]
-    free = with_factors(evidence, [name for name in evidence.factor_names if name not in left_out])
-    steps = [CheckStep("redundant factors", (evidence,), (free,))] if left_out else []
-    lighter = (without_codes(evidence, collapsed),) if _some_collapsed(evidence, diagnosis) else ()
+    free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
+    steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
+    lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
     dependent, few = bool(set_free or diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
-    n_removed = len(left_out)
-    counterpart = Counterpart.of(free, collapsed=collapsed, n_removed=n_removed, seed=seed) if left_out else whole
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
         return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
@@ -198,6 +191,19 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
     return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence, set_free)
+
+
+def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:
+    """Evidence without redundant factors that no code follows, those that codes follow, and the counterpart of it."""
+    redundant, collapsed = diagnosis.redundant_factors, diagnosis.dead_codes
+    points = with_factors(evidence, evidence.factor_names)  # a posterior's collapsed codes stay as they are
+    whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
+    set_free = whole.followed(redundant)
+    left_out = [name for name in redundant if name not in set_free]
+    if not left_out:
+        return points, set_free, whole
+    free = with_factors(evidence, [name for name in evidence.factor_names if name not in left_out])
+    return free, set_free, Counterpart.of(free, collapsed=collapsed, n_removed=len(left_out), seed=seed)
 
 
 def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> CheckStep:
