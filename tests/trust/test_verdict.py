@@ -358,7 +358,7 @@ class TestVerdicts:
             "jemmig": "caution",
             "wsepin": "no verdict",
         }
-        assert "no factors" in found["wsepin"].reasons[0].sentence
+        assert "does not use factors" in found["wsepin"].reasons[0].sentence
         assert found["rmig"].reasons[0].section == "003, section 3.1"
 
     def test_the_same_seed_gives_the_same_verdict(self):
