@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unweave.trust.diagnosis.record import Diagnosis
     from unweave.trust.effects import without_codes
     from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
-    from unweave.trust.recomputed import modelled_score, score_changes, score_elsewhere
+    from unweave.trust.reasons.recomputed import modelled_score, score_changes, score_elsewhere
     from unweave.trust.sampling.comparison import Comparison, compared
     from unweave.trust.sampling.intervals import Interval, interval
     from unweave.trust.sampling.planning import SamplesNeeded, samples_needed
@@ -37,10 +37,10 @@ else:
             "compared": "unweave.trust.sampling.comparison",
             "diagnose": "unweave.trust.diagnosis.diagnosis",
             "interval": "unweave.trust.sampling.intervals",
-            "modelled_score": "unweave.trust.recomputed",
+            "modelled_score": "unweave.trust.reasons.recomputed",
             "noise_floor": "unweave.trust.nulls.noise_floor",
-            "score_changes": "unweave.trust.recomputed",
-            "score_elsewhere": "unweave.trust.recomputed",
+            "score_changes": "unweave.trust.reasons.recomputed",
+            "score_elsewhere": "unweave.trust.reasons.recomputed",
             "samples_needed": "unweave.trust.sampling.planning",
             "without_codes": "unweave.trust.effects",
             "verdicts": "unweave.trust.verdict",
