@@ -11,8 +11,8 @@ from unweave.findings import Finding
 from unweave.metrics import dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
 from unweave.score import Score
 from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.reasons.floor_in_verdict import with_floor
 from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floors
+from unweave.trust.reasons.floor_in_verdict import with_floor
 from unweave.trust.verdict import Verdict, verdicts
 
 
