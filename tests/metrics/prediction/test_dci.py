@@ -55,7 +55,7 @@ def test_dead_codes_count_as_published_and_a_note_gives_the_value_without_them()
     without = [caveat.quantities["without"] for caveat in padded.caveats if caveat.kind == "dead_codes_counted"]
     assert without == pytest.approx([plain.raw])
     assert not any(caveat.kind == "dead_codes_counted" for caveat in plain.caveats)
-    assert "dead ones raise it" in dci_completeness.card.fails_when
+    assert "dead codes raise the score" in dci_completeness.card.fails_when
 
 
 def test_concentration_closed_forms():
