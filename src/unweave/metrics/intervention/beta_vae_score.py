@@ -29,6 +29,7 @@ BatchOfHalf = tuple[FloatArray, NDArray[np.intp]]
 
 @held_factor_metric(
     cost="10,000 batches of 64 pairs, ten linear classifiers",
+    version=2,
     fails_when=(
         "entanglement is the question: most invertible mixings score nearly 1, and a rotation by 45 degrees scores "
         "about 0; without a sampler also when factors are correlated or there are few rows for each value"
