@@ -37,7 +37,7 @@ def test_the_metric_is_right_and_explained(added):
     z = np.random.default_rng(0).normal(size=(500, 2))
     expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
     assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
-    assert "Options:    power=1.0" in explained(added)
+    assert "Options:      power=1.0" in explained(added)
 
 
 def test_the_line_is_as_the_others_are():

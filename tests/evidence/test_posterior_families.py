@@ -64,7 +64,7 @@ def test_codes_are_dead_when_nothing_of_the_posterior_varies():
     [
         ((MEAN, -STD), {}, "zero or negative"),
         ((MEAN, 0 * STD), {}, "zero or negative"),
-        ((None, STD), {}, "without a mean"),
+        ((None, STD), {}, "a spread but no mean"),
         ((MEAN,), {}, "spread once"),
         ((MEAN, STD), {"log_variance": STD}, "spread once"),
         ((MEAN, STD[:5]), {}, "one spread for each mean"),

@@ -169,10 +169,20 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 
 
 def test_without_torch_the_command_says_so(tmp_path):
-    program = (
-        "import sys; sys.modules['torch'] = None; from unweave.cli import main; "
-        f"main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / 'runs')!r}])"
-    )
+    # a finder that has no torch: other libraries look into sys.modules, where an absent package has no entry at all
+    program = f"""
+import sys
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, Finder)
+from unweave.cli import main
+main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / "runs")!r}])
+"""
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert found.returncode == 2
     assert found.stderr.strip() == "Error: Models need torch: install it with pip install 'unweave[torch]'."

@@ -20,6 +20,7 @@ protocol                    estimators of this package, and the metrics that tak
 `Prior`                     `StandardNormal`, `GaussianMixture`, `IndependentPrior`: the metrics of geometry
 =========================== =========================================================================================
 
+`CodeCorrelations` has the correlation matrices of a posterior's means and draws.
 `LinearThenTrees` is the ladder of probes of `dci_explicitness` and `dci_size`. Names are imported when first used.
 
 >>> from unweave.estimators import Histogram

@@ -350,7 +350,7 @@ def test_what_noise_scores_as_often_as_one_time_in_twenty_is_no_evidence(p_value
     evaluation = fake_evaluation()
     rows = [replace(row, noise_floor=replace(row.noise_floor, p_value=p_value)) for row in evaluation.rows]
     found = summarise(replace(evaluation, rows=tuple(rows)))
-    assert any("as evidence of anything" in step["sentence"] for step in found["next_steps"]) is said
+    assert any("Do not use these as evidence" in step["sentence"] for step in found["next_steps"]) is said
     assert ("no better than noise" in found["headline"]) is said
 
 

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from unweave.arrays import FloatArray
 from unweave.estimators.dependence.correlation import RANK_TOLERANCE
 from unweave.estimators.totals.pass_plan import PassPlan
-from unweave.estimators.totals.row_totals import RowTotals
-
-
-def never_vary(totals: RowTotals) -> NDArray[np.bool_]:
-    """Which factors and then codes have one value only."""
-    return np.asarray(totals.lowest == totals.highest)
+from unweave.estimators.totals.row_totals import RowTotals, never_vary
 
 
 def correlations_from(plan: PassPlan, totals: RowTotals) -> FloatArray:

@@ -133,3 +133,8 @@ def _factor_totals(
 def _sums_by_label(labels: NDArray[np.uint16], scaled: FloatArray, n_labels: int) -> FloatArray:
     columns = [np.bincount(labels, weights=column, minlength=n_labels) for column in scaled.T]
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+def never_vary(totals: RowTotals) -> NDArray[np.bool_]:
+    """Which factors and then codes have one value only."""
+    return np.asarray(totals.lowest == totals.highest)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unweave.estimators.totals.from_totals import never_vary
 from unweave.estimators.totals.pass_plan import PassPlan
-from unweave.estimators.totals.row_totals import RowTotals
+from unweave.estimators.totals.row_totals import RowTotals, never_vary
 from unweave.evidence.large.gathering import Gathered, gathered
 from unweave.evidence.large.row_blocks import RowBlocks, array_blocks, is_large
 from unweave.evidence.options import EvidenceOptions
