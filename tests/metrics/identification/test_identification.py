@@ -408,3 +408,13 @@ def test_signs_of_codes_do_not_matter():
         for i in range(3):
             signs = np.where(np.arange(codes.shape[1]) == i, -1.0, 1.0)
             assert identification(factors, codes * signs).raw == pytest.approx(raw, abs=0.005)
+
+
+def test_a_determined_factor_is_not_named_in_place_of_a_mixed_one():
+    """Every code of a mixed circuit depends on its voltage: no factor is absent, and the free ones are mixed."""
+    factors = Circuit().sample(1000, rng=0)
+    mixing = np.random.default_rng(4).normal(size=(4, 4))
+    score = identification(factors, (factors - factors.mean(axis=0)) / factors.std(axis=0) @ mixing)
+    reasons = [finding.quantities.get("reason") for finding in score.findings]
+    assert "absent" not in reasons
+    assert reasons.count("mixed") == 2

@@ -40,8 +40,11 @@ def _of_factor(evidence: Evidence, found: Findings, j: int, names: list[str]) ->
 def _reason(found: Findings, j: int) -> tuple[str, list[int]]:
     """Why a factor is not identified: what takes most of it away; and the factors it is mixed with."""
     used = found.recovery.chosen[j]
-    if not used.size or max(found.affine[j], found.responses.purity[used[0], j]) < ABSENT:
+    purest = found.responses.purity[used[0], j] if used.size else 0.0
+    if max(found.affine[j], purest) < ABSENT:
         return "absent", []
+    if not used.size:
+        return "mixed", []
     best = int(used[0])
     noise = 1 - found.responses.signal[best]
     mixing = 0.0 if found.recovery.alone[j] else 1 - found.responses.unmixed[best, j]

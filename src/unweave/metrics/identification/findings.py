@@ -82,7 +82,7 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
         recovery=recovered,
         luck=by_luck,
         identified=identified,
-        free=np.array(constraints.free(names, identified), dtype=np.intp),
+        free=np.array(constraints.free(names, np.maximum(identified, 0.0)), dtype=np.intp),
         n_distinct=n_codes,
         chosen=chosen,
         affine=np.maximum(affine, recovered.read),
