@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
-E = TypeVar("E")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def own_or_default(default: Callable[Concatenate[E, P], R], estimator: E) -> Callable[P, R]:
+def own_or_default(default: Callable[Concatenate[Any, P], R], estimator: object) -> Callable[P, R]:
     """The estimator's own method of this name, or the protocol's default applied to the estimator.
 
     A protocol has methods that every estimator must write and methods with a default. A class that is derived from the

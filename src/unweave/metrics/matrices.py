@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import MetricUndefined
 from unweave.estimators.dependence import correlation as correlations
-from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
+from unweave.estimators.dependence.correlation import Correlation, SparseCorrelation
 from unweave.estimators.information.entropy import label_entropies
 from unweave.estimators.information.information_protocols import FactorLabels, Information
-from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
 from unweave.estimators.probes.probe_protocols import Probe
 from unweave.estimators.protocol_defaults import own_or_default
-from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
-from unweave.estimators.sparse.sparse_histogram import sparse_information_matrix
 from unweave.estimators.totals.from_totals import correlations_from, entropies_from, information_from
-from unweave.estimators.totals.pass_plan import COUNTED
+from unweave.estimators.totals.pass_plan import CORRELATED, COUNTED
 from unweave.estimators.totals.row_totals import RowTotals
 from unweave.evidence import Evidence, FactorKind, Posterior
 from unweave.memo import memoised
@@ -97,15 +94,16 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     categorical one through its levels (multiple correlation). Where the correlation takes several functions of a
     column, it is the largest canonical correlation.
     """
-    if evidence.is_summary and evidence.all_rows is not None and isinstance(correlation, Pearson):
+    if evidence.is_summary and evidence.all_rows is not None and correlation == CORRELATED:
         matrix = correlations_from(evidence.all_rows.plan, evidence.all_rows.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
     bases = factor_bases(evidence, correlation)
-    if evidence.sparse_codes is not None and isinstance(correlation, (Pearson, Spearman)):
-        matrix = sparse_correlation_matrix(bases, evidence.sparse_codes, isinstance(correlation, Spearman))
-        matrix[:, ~varying(evidence)] = np.nan
-        return matrix
+    if evidence.sparse_codes is not None:
+        sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
+        if sparse is not None:
+            sparse[:, ~varying(evidence)] = np.nan
+            return sparse
     codes = _code_columns(evidence, correlation)
     if codes is not None:
         matrix = correlations.multiple_correlation_matrix(bases, *codes)
@@ -212,11 +210,12 @@ def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
 @memoised(on="both")
 def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[FloatArray, FloatArray]:
     """Mutual information and entropies of sparse codes, whose zeros are a bin like any other."""
-    if not isinstance(estimator, Histogram) or estimator.bias_correction:
-        raise MetricUndefined("Sparse codes are counted in bins: use Histogram(bins), or pass codes.toarray().")
     assert evidence.sparse_codes is not None
     labels = factor_labels(evidence, estimator)
-    return sparse_information_matrix(evidence.sparse_codes, labels, estimator.bins, estimator.binning)
+    found = own_or_default(Information.sparse_information, estimator)(evidence.sparse_codes, labels)
+    if found is None:
+        raise MetricUndefined("Sparse codes are counted in bins: use Histogram(bins), or pass codes.toarray().")
+    return found
 
 
 @memoised(on="codes")

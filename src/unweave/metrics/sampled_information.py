@@ -16,7 +16,14 @@ from unweave.estimators.information.information_protocols import FactorLabels
 from unweave.estimators.posteriors.grid_masses import aggregated_moments
 from unweave.estimators.posteriors.mixture_density import Components, groups_of
 from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
-from unweave.estimators.posteriors.posterior_protocols import FactorDraws, Sampled, SampledFactors, WithinValues
+from unweave.estimators.posteriors.posterior_protocols import (
+    FactorDraws,
+    Sampled,
+    SampledFactors,
+    SampleMixtures,
+    WithinValues,
+)
+from unweave.estimators.protocol_defaults import own_or_default
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.splits import renumbered
 from unweave.findings import Finding
@@ -164,14 +171,13 @@ def limit_caveat(information: float, evidence: Evidence, estimator: object) -> t
 
 def n_mixed(evidence: Evidence, estimator: object) -> int:
     """How many samples the mixtures are made of: no estimate exceeds the logarithm of this number."""
-    return min(evidence.n_rows, estimator.most_rows) if isinstance(estimator, MixtureSampling) else evidence.n_rows
+    return own_or_default(SampleMixtures.n_mixed, estimator)(evidence.n_rows)
 
 
 def rows_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
     """A caveat when the mixtures are made of some of the samples."""
-    if not isinstance(estimator, MixtureSampling) or evidence.n_rows <= estimator.most_rows:
-        return ()
-    return (Finding("mixtures_sampled_rows", n_rows=estimator.most_rows, of=evidence.n_rows),)
+    n_used = n_mixed(evidence, estimator)
+    return (Finding("mixtures_sampled_rows", n_rows=n_used, of=evidence.n_rows),) if n_used < evidence.n_rows else ()
 
 
 def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:

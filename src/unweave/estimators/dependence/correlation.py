@@ -11,6 +11,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unweave.arrays import FloatArray
+from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
 
 FAR_FROM_ZERO = 1e4
 SMALLEST_SQUARES = 1e-280
@@ -39,6 +41,14 @@ class Correlation(Protocol):
         """What is correlated in the place of this column (n): a column (n), or functions of it (n x p)."""
 
 
+class SparseCorrelation(Correlation, Protocol):
+    """A correlation that need not see the zeros of sparse codes; without this method it takes dense columns only."""
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """Correlation of every sparse code (rows) with every factor's orthonormal basis; None if it has to see all."""
+        return None
+
+
 @dataclass(frozen=True)
 class Pearson:
     """Linear correlation of the columns as they are.
@@ -50,6 +60,10 @@ class Pearson:
     def column(self, column: FloatArray) -> FloatArray:
         """The column to correlate."""
         return column
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """Correlation of every sparse code with every factor, from the entries that are not zero."""
+        return sparse_correlation_matrix(bases, codes)
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,10 @@ class Spearman:
     def column(self, column: FloatArray) -> FloatArray:
         """The column's ranks."""
         return ranks(column)
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """The same of the codes' ranks; all zeros of a code share one."""
+        return sparse_correlation_matrix(bases, codes, ranked=True)
 
 
 def ranks(column: FloatArray) -> FloatArray:

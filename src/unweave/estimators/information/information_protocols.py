@@ -19,6 +19,7 @@ from unweave.estimators.protocol_defaults import own_or_default
 
 if TYPE_CHECKING:
     from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
+    from unweave.estimators.sparse.sparse_columns import SparseColumns
 
 
 class FactorLabels(Protocol):
@@ -93,6 +94,12 @@ class Information(Protocol):
     def information_matrix(self, observed: Observations) -> FloatArray:
         """`code_information` of what was observed; an estimator that reads more than points overrides it."""
         return self.code_information(observed.codes, observed.factor_labels(self))
+
+    def sparse_information(
+        self, codes: SparseColumns, factor_labels: Sequence[Labels]
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """The same from sparse codes, and the entropy of every code; None (the default) if it takes dense ones only."""
+        return None
 
     def code_entropies(self, observed: Observations) -> FloatArray:
         """Entropy of every code; by default, of its labels."""

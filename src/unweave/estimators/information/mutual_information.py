@@ -18,6 +18,8 @@ from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.estimators.information.information_protocols import Information, JointInformation, Observations
 from unweave.estimators.information.joint_counts import joint_tables
 from unweave.estimators.information.neighbours import label_information
+from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.estimators.sparse.sparse_histogram import sparse_information_matrix
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,14 @@ class Histogram(BinnedFactors, Information):
     def information_matrix(self, observed: Observations) -> FloatArray:
         """The same from labels that are shared by all permutations of the factors."""
         return self.label_information(observed.code_labels(self), observed.factor_labels(self))
+
+    def sparse_information(
+        self, codes: SparseColumns, factor_labels: Sequence[Labels]
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """The same for sparse codes, whose zeros are a bin like any other, and the entropy of every code."""
+        if self.bias_correction:
+            return None
+        return sparse_information_matrix(codes, factor_labels, self.bins, self.binning)
 
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
         """The same for codes that are labels already."""

@@ -61,6 +61,10 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
             return None
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, self.most_rows, replace=False))
 
+    def n_mixed(self, n_rows: int) -> int:
+        """How many samples the mixtures are made of."""
+        return min(n_rows, self.most_rows)
+
     def _factor_cut(self) -> tuple[int, Binning]:
         return self.factor_bins, "equal_mass"
 

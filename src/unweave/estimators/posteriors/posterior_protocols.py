@@ -162,6 +162,14 @@ class PosteriorInformation(FactorLabels, Protocol):
         """I(z_i, y_j) and H(z_i, y_j) of every code and factor."""
 
 
+class SampleMixtures(Protocol):
+    """An estimator that may describe the aggregated posterior by some of the samples."""
+
+    def n_mixed(self, n_rows: int) -> int:
+        """How many samples the mixtures are made of; by default, all."""
+        return n_rows
+
+
 @dataclass(frozen=True)
 class PartialInformation:
     """I(y_j; z_i) and I(y_j; z_not_i) (codes x factors), I(y_j; z) and H(y_j) (factors).

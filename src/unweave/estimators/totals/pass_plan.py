@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.estimators.dependence.correlation import Pearson
 from unweave.estimators.information.binning import bin_edges, edges_passed
 from unweave.estimators.information.mutual_information import Histogram
 
 Role = Literal["number", "levels", "categories", "circle"]
 COUNTED = Histogram()  # the estimator whose counts every pass makes
+CORRELATED = Pearson()  # the correlation whose products every pass sums up
 
 
 @dataclass(frozen=True, eq=False)

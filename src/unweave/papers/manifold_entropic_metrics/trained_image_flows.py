@@ -164,12 +164,11 @@ def _measured(
 
     parts = list(_classes(flow, latents, digits.test_labels))
     spectra, matrices, centres = [], [], []
-    for k, prior in parts:
+    for k, prior, middle in parts:
         evidence = Evidence(decoder=class_decoder(flow, k))
         n_each = max(n_samples // len(parts), 5)
         spectra.append(spectrum(evidence, prior=prior, n_samples=n_each))
         matrices.append(manifold_mutual_information(evidence, prior=prior, n_samples=n_each).parts["matrix"])
-        middle = np.asarray(prior.means) if isinstance(prior, GaussianMixture) else np.zeros((1, flow.size))
         centres.append(class_decoder(flow, k).decode(middle)[0])
     entropies = np.mean([found.entropies for found in spectra], axis=0)
     order = np.argsort(-entropies, kind="stable")[:N_TRAVERSED]
@@ -187,19 +186,15 @@ def _measured(
     )
 
 
-def _classes(flow: ImageFlow, latents: FloatArray, labels: Any) -> Iterator[tuple[int | None, Prior]]:
-    """Each class with its prior; for a flow without classes, None and a standard normal."""
-    if not flow.n_classes and flow.prior is None:
-        yield None, StandardNormal()
+def _classes(flow: ImageFlow, latents: FloatArray, labels: Any) -> Iterator[tuple[int | None, Prior, FloatArray]]:
+    """Each class with its prior and the prior's mean (1 x d); for a flow without classes, None in its place."""
+    if flow.prior is None:
+        for k in range(N_CLASSES) if flow.n_classes else (None,):
+            yield k, StandardNormal(), np.zeros((1, flow.size))
         return
-    for k in range(N_CLASSES):
-        # the empirical deviations of every class, as E.1.3 has it
-        prior = (
-            StandardNormal()
-            if flow.prior is None
-            else GaussianMixture.fitted(latents[labels == k], labels[labels == k])
-        )
-        yield k, prior
+    for k in range(N_CLASSES):  # the empirical deviations of every class, as E.1.3 has it
+        fitted = GaussianMixture.fitted(latents[labels == k], labels[labels == k])
+        yield k, fitted, np.asarray(fitted.means)
 
 
 def _traversals(flow: ImageFlow, order: list[int]) -> FloatArray:
