@@ -74,7 +74,7 @@ def write(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
     yield path
 
 
-def draw(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
+def draw(name: str, title: str, found: ToyCurves, options: Options) -> Iterator[Path]:
     """A set of axes for every panel; curves that differ by dependence go from blue (dependent) to red, as in 004."""
     from unweave.report.figures.curves import panels_figure, save
 
@@ -86,6 +86,8 @@ def draw(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
         across=found.across,
         in_order=ordered,
         limits=(-0.04, 1.06) if found.label == "score" else None,
+        heading=title,
+        logarithmic=found.label != "score",
     )
     yield save(figure, options.folder / f"004-{name}.png")
 
@@ -103,7 +105,7 @@ def _experiment(
         compute=compute,
         compare=partial(compare, claims) if isinstance(claims, tuple) else claims,
         write=partial(write, name),
-        draw=partial(draw, name),
+        draw=partial(draw, name, title),
         options=("seed",),
         cost=cost,
     )

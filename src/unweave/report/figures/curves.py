@@ -88,10 +88,13 @@ def panels_figure(
     tick_labels: Sequence[object] = (),
     n_across: int = PANELS_ACROSS,
     marks: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    heading: str = "",
+    logarithmic: bool = False,
 ) -> Figure:
     """A set of axes for every panel with a line for every name, over numbers; names in order go from blue to red.
 
-    ``marks`` are crosses in a panel, for the paper's own numbers.
+    ``marks`` are crosses in a panel, for the paper's own numbers. ``logarithmic`` shows powers of ten at equal
+    distances, for numbers of different sizes.
     """
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     shades = [colormaps["coolwarm"](place) for place in np.linspace(0, 1, len(names))]
@@ -111,6 +114,8 @@ def panels_figure(
             axes.set_xticks(ticks, [str(tick) for tick in tick_labels])
         if limits:
             axes.set_ylim(*limits)
+        if logarithmic:
+            axes.set_yscale("log")
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     for axes in grid[len(panels) :]:
@@ -118,6 +123,7 @@ def panels_figure(
     for axes in grid[::n_across]:
         axes.set_ylabel(label, fontsize=9)
     figure.set_layout_engine("constrained")
+    figure.suptitle(heading, fontsize=10)
     handles, shown = grid[0].get_legend_handles_labels()
     figure.legend(handles, shown, loc="outside right center", frameon=False, fontsize=8)
     return figure

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PARTS = {"unique": OWN, "redundant": REDUNDANT, "unique to the rest": OTHERS, "synergistic": SYNERGISTIC}
+SHORT = 0.15  # of the axis: shorter bars have their text beside them
 SMALLEST, NARROW = 0.005, 0.1  # of the whole: less is not drawn, and has its name beside it
 
 
@@ -123,12 +124,15 @@ def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
     figure = Figure(figsize=(7.4, 1.2 * len(systems) + 0.9), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
+    axis_end = max(best for best, _, _ in systems.values())
     for row, (best, second, rest) in enumerate(systems.values()):
         for name, taken, height in (("MIG", second, row - 0.4), ("UniBound", rest, row + 0.08)):
             kept = max(best - taken, 0.0)
             axes.barh(height, kept, height=0.32, align="edge", color=OWN, alpha=0.7)
             axes.barh(height, min(taken, best), left=kept, height=0.32, align="edge", color=REDUNDANT, alpha=0.6)
-            axes.text(0.01 * best, height + 0.16, f"{name} {kept:.2f}", va="center", fontsize=8, color=INK)
+            beside = kept < SHORT * axis_end  # too short for its text
+            place = (best if beside else 0.0) + 0.01 * axis_end
+            axes.text(place, height + 0.16, f"{name} {kept:.2f}", va="center", fontsize=8, color=INK)
     axes.set_yticks(range(len(systems)), list(systems))
     axes.invert_yaxis()
     axes.set_xlabel("information of the factor (nats): green counts, red is taken off")
