@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from benchmarks.image_jacobians import IMAGE_JACOBIANS
 from benchmarks.measurement import HEADING, Measurement, Target, seconds
-from benchmarks.timing import peak_gigabytes
+from benchmarks.timing import best_cpu_seconds, peak_gigabytes
 
 CONV_DECODER = """
 import torch
@@ -70,10 +70,10 @@ def conv_jacobians() -> Measurement:
 
     found = torch.cat(list(jacobian_blocks(decoder, latents))).numpy()
     np.testing.assert_allclose(found[:, :4].transpose(0, 2, 1), listing(4).numpy(), atol=1e-5)
-    times = _in_turns(
+    times = best_cpu_seconds(
         {
-            "unweave": lambda: list(jacobian_blocks(decoder, latents)),
-            f"listing, {SLICE_OUTPUTS} of 4096 outputs": lambda: listing(SLICE_OUTPUTS),
+            "unweave": lambda _: list(jacobian_blocks(decoder, latents)),
+            f"listing, {SLICE_OUTPUTS} of 4096 outputs": lambda _: listing(SLICE_OUTPUTS),
         },
         repetitions=3,
     )
@@ -119,10 +119,10 @@ def all_pairs() -> Measurement:
 
     matrix = manifold_mutual_information(jacobians).parts["matrix"]
     np.testing.assert_allclose([matrix[pair] for pair in pairs], determinants(20), atol=1e-10)
-    times = _in_turns(
+    times = best_cpu_seconds(
         {
-            "unweave, 20 samples": lambda: manifold_mutual_information(jacobians),
-            f"determinants, 1000 samples, {len(pairs)} pairs": lambda: determinants(1000),
+            "unweave, 20 samples": lambda _: manifold_mutual_information(jacobians),
+            f"determinants, 1000 samples, {len(pairs)} pairs": lambda _: determinants(1000),
         },
         repetitions=3,
     )
@@ -149,22 +149,12 @@ def all_pairs_memory() -> Measurement:
     )
 
 
-def _in_turns(contestants: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
-    """Smallest CPU time of each, taken in turns."""
-    best = dict.fromkeys(contestants, float("inf"))
-    for _ in range(repetitions):
-        for name, run in contestants.items():
-            start = time.process_time()
-            run()
-            best[name] = min(best[name], time.process_time() - start)
-    return best
-
-
 GEOMETRY: dict[str, Callable[[], Measurement]] = {
     "conv-jacobians": conv_jacobians,
     "conv-memory": conv_memory,
     "all-pairs": all_pairs,
     "all-pairs-memory": all_pairs_memory,
+    **IMAGE_JACOBIANS,
 }
 
 

@@ -1,0 +1,124 @@
+"""Jacobians of image flows and of convolutional VAEs, both ways, against torch.func sample after sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measurement import Measurement, Target, seconds
+from benchmarks.timing import best_cpu_seconds
+
+FLOW_SAMPLES, VAE_SAMPLES = 8, 24
+ROUNDING = 1e-3  # of derivatives in single precision, as a share of the largest
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A direction of a model: our Jacobians, a function of a single row, rows, and what of torch.func suits it."""
+
+    name: str
+    adapter: Any
+    single: Callable[[Any], Any]
+    rows: Any
+    modes: tuple[str, ...]
+
+    def ours(self) -> list[Any]:
+        """All blocks."""
+        return list(self.adapter.jacobian_blocks(self.rows.numpy()))
+
+    def loop(self, mode: str, module: Any) -> list[Any]:
+        """Row after row by torch.func, in evaluation mode."""
+        import torch.func
+
+        module.eval()
+        transform = getattr(torch.func, mode)
+        found = [transform(lambda row: self.single(row).flatten())(row).detach() for row in self.rows]
+        module.train()
+        return found
+
+
+def flow_jacobians() -> Measurement:
+    """A GLOW-like flow of 16 x 16 with fresh weights, as decoder and as encoder: 256 x 256."""
+    import torch
+
+    from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
+    from unweave.neural.image_flows.class_decoders import class_decoder, encoder_jacobians
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    flow = image_flow(ImageFlowSettings())
+    flow.fit(torch.randn(300, 1, 16, 16))
+    rows = torch.randn(FLOW_SAMPLES, 256)
+    ways = (
+        Way("decoder", class_decoder(flow), lambda z: flow.decode(z[None])[0], rows, ("jacrev", "jacfwd")),
+        Way("encoder", encoder_jacobians(flow), lambda x: flow.encode(x.reshape(1, 1, 16, 16))[0], rows, ("jacrev",)),
+    )
+    return _measured(f"an image flow, 256 x 256, {FLOW_SAMPLES} samples", ways, flow)
+
+
+def vae_jacobians() -> Measurement:
+    """A convolutional VAE with BatchNorm, 10 latents and 32 x 32 pixels, that was left in training mode."""
+    import torch
+    from torch import nn
+
+    from unweave.neural.decoder_adapters import TorchDecoder
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    vae = nn.ModuleDict(
+        {
+            "encoder": nn.Sequential(
+                *(nn.Conv2d(1, 32, 4, 2, 1), nn.BatchNorm2d(32), nn.ReLU()),
+                *(nn.Conv2d(32, 64, 4, 2, 1), nn.BatchNorm2d(64), nn.ReLU()),
+                *(nn.Flatten(), nn.Linear(64 * 8 * 8, 128), nn.ReLU(), nn.Linear(128, 10)),
+            ),
+            "decoder": nn.Sequential(
+                *(nn.Linear(10, 128), nn.ReLU(), nn.Linear(128, 64 * 8 * 8), nn.ReLU(), nn.Unflatten(1, (64, 8, 8))),
+                *(nn.ConvTranspose2d(64, 32, 4, 2, 1), nn.BatchNorm2d(32), nn.ReLU()),
+                *(nn.ConvTranspose2d(32, 1, 4, 2, 1), nn.Sigmoid()),
+            ),
+        }
+    )
+    images = torch.rand(200, 1, 32, 32)
+    vae["decoder"](vae["encoder"](images))  # running means and deviations that are not 0 and 1
+    decoder = TorchDecoder(vae["decoder"], 10, module=vae)
+    encoder = TorchDecoder(lambda x: vae["encoder"](x.reshape(-1, 1, 32, 32)), 1024, module=vae)
+    latents, pixels = torch.randn(VAE_SAMPLES, 10), images[:VAE_SAMPLES].flatten(1)
+    ways = (
+        Way("decoder", decoder, lambda z: vae["decoder"](z[None])[0], latents, ("jacfwd",)),
+        Way("encoder", encoder, lambda x: vae["encoder"](x.reshape(1, 1, 32, 32))[0], pixels, ("jacrev",)),
+    )
+    return _measured(f"a convolutional VAE, 10 x 1024, {VAE_SAMPLES} samples", ways, vae)
+
+
+def _measured(subject: str, ways: tuple[Way, ...], module: Any) -> Measurement:
+    """The smallest ratio over all ways to the fastest loop; the module is in training mode but for the loops."""
+    ratios, notes = [], []
+    for way in ways:
+        module.train()
+        found = np.concatenate(way.ours())
+        wanted = np.stack([jacobian.numpy() for jacobian in way.loop(way.modes[0], module)])
+        np.testing.assert_allclose(found, wanted, atol=ROUNDING * np.abs(wanted).max())
+        contestants: dict[str, Callable[[Any], object]] = {f"unweave, {way.name}": lambda _, way=way: way.ours()}
+        for mode in way.modes:
+            contestants[mode] = lambda _, mode=mode, way=way: way.loop(mode, module)
+        times = best_cpu_seconds(contestants, repetitions=5)
+        here, *loops = times.values()
+        ratios.append(min(loops) / here)
+        notes.append(seconds(times))
+    return Measurement(
+        subject=f"Jacobians of {subject}, float32 on both sides, evaluation mode",
+        figure=min(ratios),
+        unit="times faster than torch.func's jacrev or jacfwd, whichever suits, sample after sample (slower way)",
+        target=Target("at least", 0.9),  # no slower, up to the noise of timing
+        notes=tuple(notes),
+    )
+
+
+IMAGE_JACOBIANS: dict[str, Callable[[], Measurement]] = {
+    "flow-jacobians": flow_jacobians,
+    "vae-jacobians": vae_jacobians,
+}
