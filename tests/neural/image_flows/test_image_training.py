@@ -156,7 +156,20 @@ def test_bad_input_is_refused_in_a_sentence(images, classes, objective, sentence
         train_on_images(image_flow(SMALL), images, classes, objective, SHORT)
 
 
-def test_a_class_without_samples_is_named_before_training():
-    flow = image_flow(dataclasses.replace(SMALL, couplings="gin", n_components=3))
-    with pytest.raises(EvidenceError, match="Class 2 has no samples"):
-        train_on_images(flow, pictures(50), np.arange(50) % 2, settings=SHORT)
+@pytest.mark.parametrize("classes_of", [{"couplings": "gin", "n_components": 3}, {"n_conditions": 3}])
+@pytest.mark.parametrize(
+    ("classes", "sentence"),
+    [
+        (np.arange(50) % 2, "Class 2 has no samples"),
+        (np.arange(50) % 4, "Class 3 is not of this flow, whose classes are 0 to 2"),
+        (np.arange(50) % 3 - 1, "Class -1 is not of this flow"),
+    ],
+)
+def test_classes_that_are_not_those_of_the_flow_are_named_before_training(classes_of, classes, sentence):
+    flow = image_flow(dataclasses.replace(SMALL, **classes_of))
+    with pytest.raises(EvidenceError, match=sentence):
+        train_on_images(flow, pictures(50), classes, settings=SHORT)
+
+
+def test_flows_without_classes_do_not_read_them():
+    assert train_on_images(image_flow(SMALL), pictures(50), np.full(50, 7), settings=SHORT)

@@ -145,5 +145,26 @@ def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObj
         raise EvidenceError("The images hold nan or infinite pixels: leave those images out.")
     if classes is not None and len(classes) != len(images):
         raise EvidenceError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
+    if classes is not None:
+        _refuse_other_classes(
+            np.asarray(classes), max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
+        )
     if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
         raise EvidenceError(f"The core {objective.core} names latents that are not there: there are {flow.size}.")
+
+
+def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
+    """Classes of a flow that has some are 0, 1, ..., and all of them occur; a flow without any does not read them."""
+    present = set(np.unique(classes).tolist())
+    others = sorted(present - set(range(n_classes)))
+    if n_classes and others:
+        raise EvidenceError(
+            f"Class {others[0]} is not of this flow, whose classes are 0 to {n_classes - 1}: number them so, or build "
+            "a flow of more."
+        )
+    missing = sorted(set(range(n_classes)) - present)
+    if missing:
+        raise EvidenceError(
+            f"Class {missing[0]} has no samples, so nothing can be learned of it: give samples of all {n_classes} "
+            "classes, or build a flow of fewer."
+        )

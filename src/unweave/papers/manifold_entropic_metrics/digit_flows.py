@@ -71,6 +71,7 @@ def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
         high < WEAK,
         164,
         in_part=high < CLEARLY_BELOW_ONE,
+        value=rank,
     )
     n_top = max(len(gin.entropies) // 10, 1)
     important = gin.entropies >= np.sort(gin.entropies)[-n_top]

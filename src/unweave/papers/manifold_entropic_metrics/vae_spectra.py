@@ -129,7 +129,7 @@ def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
         sharp = [drop > SHARP for drop in drops]
         words = f"{sum(sharp)} of {len(sharp)}, drops of {min(drops):.2f} to {max(drops):.2f} nats"
         claim = "published decoders have a sharp knee (a drop of more than 1 nat)"
-        yield ClaimCheck(claim, "very sharp", words, all(sharp), 164, in_part=any(sharp))
+        yield ClaimCheck(claim, "very sharp", words, all(sharp), 164, in_part=any(sharp), value=float(sum(sharp)))
     if not found.trained:
         return
     for beta, one in found.trained.items():

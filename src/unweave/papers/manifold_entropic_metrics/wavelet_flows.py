@@ -88,6 +88,7 @@ def compare(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
         all(gap > 0 for gap in lower),
         164,
         in_part=any(gap > 0 for gap in lower),
+        value=float(np.mean(lower)),
     )
     means = np.array([[second.entropies[scale].mean() for scale in found.scales] for _, second in pairs])
     yield ClaimCheck(
