@@ -1,10 +1,13 @@
 """Rows that are read in blocks give the numbers of the rows in memory."""
 
+import functools
+
 import numpy as np
 import polars
 import pytest
 
 from unweave import Evidence, EvidenceError, evaluate
+from unweave.card.choices import metric_of
 from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks
 from unweave.files.parquet_blocks import parquet_blocks
 from unweave.metrics import dcimig, mcc, mig, mig_sup, modularity, r2, sap
@@ -29,7 +32,7 @@ CODES = np.column_stack(
 )
 FACTORS = {name.removeprefix("factor "): column for name, column in COLUMNS.items()}
 KINDS = {"angle": "circular:360"}
-EXACT = [mcc, mig, mig_sup, dcimig, modularity]
+EXACT = [mcc, mig, mig_sup, dcimig, modularity, functools.partial(sap, classify="none")]
 
 
 def folder_of(path, n_parts=3, **more):
@@ -45,7 +48,7 @@ def blocks(tmp_path):
     return parquet_blocks(folder_of(tmp_path), sample_rows=500)
 
 
-@pytest.mark.parametrize("metric", EXACT, ids=lambda metric: metric.card.name)
+@pytest.mark.parametrize("metric", EXACT, ids=lambda metric: metric_of(metric).card.name)
 def test_a_folder_gives_the_numbers_of_memory(metric, blocks):
     kinds = {"factor angle": "circular:360"}
     known, found = metric(FACTORS, CODES, kinds=KINDS), metric(blocks, kinds=kinds)
@@ -57,7 +60,7 @@ def test_a_folder_gives_the_numbers_of_memory(metric, blocks):
 
 
 def test_metrics_of_rows_take_a_stated_sample(blocks):
-    found = r2(blocks, kinds={"factor angle": "circular:360"})
+    found = r2(blocks, kinds={"factor angle": "circular:360"})  # categories, of which no moments are kept
     assert str(found.caveats[-1]) == "Computed on 500 of 3,000 rows, drawn at random."
     evidence = Evidence(blocks, kinds={"factor angle": "circular:360"})
     assert evidence.n_rows == 500
@@ -66,6 +69,51 @@ def test_metrics_of_rows_take_a_stated_sample(blocks):
     assert mcc(evidence, correlation="spearman").caveats[-1].kind == "rows_sampled"
     assert mcc(evidence, cross_fit=True).caveats[-1].kind == "rows_sampled"
     assert evidence.dead_codes == ("code 4",)
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_r2_of_blocks_is_r2_in_memory_with_the_same_folds(copied, monkeypatch):
+    n = 2501
+    factors = np.column_stack([RNG.normal(size=(n, 2)), RNG.integers(4, size=n), RNG.uniform(0, 360, size=n)])
+    angle = np.deg2rad(factors[:, 3])
+    codes = np.column_stack(
+        [factors[:, :3] @ RNG.normal(size=(3, 3)) + 0.3 * RNG.normal(size=(n, 3)) + 100, np.cos(angle), np.full(n, 7.0)]
+    )
+    codes = np.column_stack([codes, codes[:, 0] - codes[:, 1]]) if copied else codes
+    kinds = ["continuous", "continuous", "ordinal", "circular:360"]
+    monkeypatch.setattr("unweave.evidence.large.row_blocks.ROWS_IN_BLOCK", 700)
+    found = r2(array_blocks(factors, codes, sample_rows=100), kinds=kinds)
+    assert found.caveats[-1].kind == "all_rows_in_blocks"
+    stops = [np.arange(1, 6) * size // 5 for size in (700, 700, 700, 401)]
+    fold = np.concatenate([np.searchsorted(stop, np.arange(stop[-1]), side="right") for stop in stops])
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
+    monkeypatch.setattr(Evidence, "folds", lambda *_: folds)
+    known = r2(factors, codes, kinds=kinds)
+    assert found.raw == pytest.approx(known.raw, abs=1e-10)
+    np.testing.assert_allclose([*found.per_factor.values()], [*known.per_factor.values()], atol=1e-10)
+
+
+def test_r2_of_heavy_tails_is_of_the_sample():
+    factors = RNG.normal(size=(2000, 1))
+    codes = np.column_stack([factors + RNG.normal(size=(2000, 1)), RNG.standard_cauchy(2000) ** 3 + factors[:, 0]])
+    codes[0, 0] = 1e6  # a prediction from it would be clipped
+    assert r2(array_blocks(factors, codes, sample_rows=300)).caveats[-1].kind == "rows_sampled"
+
+
+def test_tables_of_dask_are_read_by_partitions(monkeypatch):
+    dask = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 1000)
+    factors = dask.from_pandas(pandas.DataFrame(FACTORS), npartitions=4)
+    codes = dask.from_pandas(pandas.DataFrame(CODES, columns=[f"c{i}" for i in range(5)]), npartitions=4)
+    evidence = Evidence(factors, codes, kinds=KINDS)
+    assert (evidence.all_rows.n_rows, evidence.code_names[0], evidence.factor_names[2]) == (N, "c0", "shape")
+    for metric in (mcc, mig):
+        assert metric(evidence).raw == pytest.approx(metric(FACTORS, CODES, kinds=KINDS).raw, abs=1e-10)
+    with pytest.raises(EvidenceError, match="partitions do not pair up.*repartition"):
+        Evidence(factors, codes.repartition(npartitions=3))
+    with pytest.raises(EvidenceError, match="Column 'shape' of the codes is no number"):
+        Evidence(codes, factors)
 
 
 def test_the_sample_is_of_all_rows_and_keeps_pairs(blocks):

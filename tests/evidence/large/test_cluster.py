@@ -1,5 +1,6 @@
 """The pass over all rows on the workers of a Dask cluster."""
 
+import json
 import os
 import signal
 import socket
@@ -8,8 +9,10 @@ import time
 import numpy as np
 import polars
 import pytest
+from click.testing import CliRunner
 
 from unweave import Evidence, EvidenceError
+from unweave.cli import main
 from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks
 from unweave.files.parquet_blocks import parquet_blocks
 from unweave.metrics import mcc, mig
@@ -50,6 +53,39 @@ def test_two_workers_give_the_numbers_of_one_process(cluster, tmp_path):
     )
     assert here.fingerprint == there.fingerprint
     assert (mcc(there).raw, mig(there).raw) == (mcc(here).raw, mig(here).raw)
+
+
+def test_text_that_one_worker_alone_has_seen(cluster):
+    words = np.array(["heart", "square"])[(FACTORS[:, 0] > 0).astype(int)].astype(object)
+    words[500], words[700:702], words[1300] = "oval", "star", "line"  # not among the rows that are looked at first
+    factors = np.column_stack([words, FACTORS[:, 1].astype(object)])
+    parts = [ArrayPart(factors, CODES, start, start + 400) for start in range(0, 1600, 400)]
+    here, there = (
+        Evidence(
+            RowBlocks(parts, ("shape", "size"), ("c", "d"), sample_rows=1600, planning_rows=96, cluster=address),
+            kinds={"size": "continuous"},
+        )
+        for address in (None, cluster.scheduler_address)
+    )
+    known = Evidence({"shape": words, "size": FACTORS[:, 1]}, CODES)
+    for evidence in (here, there):
+        assert mcc(evidence).raw == pytest.approx(mcc(known).raw, abs=1e-12)
+        shapes = [evidence.factor_levels[0][int(place)] for place in evidence.factors[:, 0]]
+        assert shapes == words.tolist()
+
+
+def test_the_command_line_on_a_cluster(cluster, tmp_path):
+    for k, rows in enumerate(np.array_split(np.arange(1600), 4)):
+        table = {f"factor {j}": FACTORS[rows, j] for j in range(2)} | {f"code {j}": CODES[rows, j] for j in range(2)}
+        polars.DataFrame(table).write_parquet(tmp_path / f"{k}.parquet")
+    words = ["score", str(tmp_path), "--metrics", "mcc,mig", "--quick", "--json", "--cluster"]
+    ran = CliRunner().invoke(main, [*words, cluster.scheduler_address])
+    assert ran.exit_code == 0, ran.output
+    scores = {row["label"]: row["score"]["raw"] for row in json.loads(ran.stdout)["rows"]}
+    assert scores == {"mcc": mcc(parquet_blocks(tmp_path)).raw, "mig": mig(parquet_blocks(tmp_path)).raw}
+    lonely = CliRunner().invoke(main, [*words, "tcp://127.0.0.1:9"])
+    assert lonely.exit_code != 0
+    assert "There is no cluster at tcp://127.0.0.1:9" in lonely.output
 
 
 def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ Binning = Literal["equal_mass", "equal_width"]
 
 MOST_LABELS = 2**16
 ROWS_IN_CACHE = 16_384
+MOST_SELECTED = 64  # order statistics that are selected sooner than the whole column is sorted
 
 
 def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
@@ -36,16 +37,21 @@ def bin_edges(column: FloatArray, bins: int, binning: Binning) -> FloatArray:
     [3.0]
     """
     if binning == "equal_mass":
-        return _equal_mass_edges(np.sort(column), bins)
+        return _equal_mass_edges(column, bins)
     if binning == "equal_width":
         return np.linspace(column.min(), column.max(), bins + 1)[1:-1]
     raise ValueError(f"binning={binning!r} is not known: use 'equal_mass' or 'equal_width'.")
 
 
-def _equal_mass_edges(ascending: FloatArray, bins: int) -> FloatArray:
-    edges = ascending[(np.arange(1, bins) * ascending.size) // bins]
+def _equal_mass_edges(column: FloatArray, bins: int) -> FloatArray:
+    places = (np.arange(1, bins) * column.size) // bins
+    few = bins <= MOST_SELECTED
+    ascending = np.partition(column, places) if few and places.size else np.sort(column)
+    edges = ascending[places]
     if (edges[1:] != edges[:-1]).all():
         return edges
+    if few:
+        ascending.sort()
     new = np.flatnonzero(ascending[1:] != ascending[:-1]) + 1
     if new.size < bins:
         return ascending[new]

@@ -116,26 +116,48 @@ def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: Fl
 def _ridge_by_cross_validation(design: LinearDesign, codes: Any, targets: FloatArray) -> FloatArray:
     """Ridge coefficients (codes x targets) of standardised codes and centred targets."""
     n_rows, n_codes = codes.shape
-    tall = n_codes <= n_rows
-    energies, vectors = design.energies, design.vectors
-    loads = vectors.T @ (codes.T @ targets if tall else targets)
-    # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
-    penalties = n_rows * (PENALTIES if tall else PENALTIES[PENALTIES >= 1e-6])
-    added = penalties[:, None] * design.burdens
-    shrunk = energies + added
     total = np.square(targets).sum(axis=0)
-    if tall:
-        explained = (np.square(loads)[None] * ((energies + 2 * added) / shrunk**2)[:, :, None]).sum(axis=1)
-        residual = np.maximum(total - explained, 0.0)
-    else:
-        residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
-    freedom = n_rows - 1 - (energies / shrunk).sum(axis=1)
+    if n_codes <= n_rows:
+        return ridge_coefficients(design, codes.T @ targets, total, n_rows)
+    loads = design.vectors.T @ targets
+    # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
+    added = n_rows * PENALTIES[PENALTIES >= 1e-6][:, None] * design.burdens
+    shrunk = design.energies + added
+    residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
+    chosen = _chosen(design, shrunk, residual, total, n_rows)
+    return np.asarray(codes.T @ (design.vectors @ (loads / chosen)))
+
+
+def ridge_coefficients(design: LinearDesign, products: FloatArray, total: FloatArray, n_rows: int) -> FloatArray:
+    """Coefficients (codes x targets) of the codes of a tall design, from their products with the centred targets.
+
+    ``total`` is the sum of squares of every target.
+
+    >>> codes = np.random.default_rng(0).normal(size=(50, 2))
+    >>> codes = (codes - codes.mean(axis=0)) / codes.std(axis=0)
+    >>> targets = codes @ [[1.0], [2.0]]
+    >>> ridge_coefficients(Linear().design(codes), codes.T @ targets, np.square(targets).sum(axis=0), 50).round(6)
+    array([[1.],
+           [2.]])
+    """
+    loads = design.vectors.T @ products
+    added = n_rows * PENALTIES[:, None] * design.burdens
+    shrunk = design.energies + added
+    explained = (np.square(loads)[None] * ((design.energies + 2 * added) / shrunk**2)[:, :, None]).sum(axis=1)
+    chosen = _chosen(design, shrunk, np.maximum(total - explained, 0.0), total, n_rows)
+    return np.asarray(design.vectors @ (loads / chosen))
+
+
+def _chosen(
+    design: LinearDesign, shrunk: FloatArray, residual: FloatArray, total: FloatArray, n_rows: int
+) -> FloatArray:
+    """Shrunk energies (directions x targets) under the penalty of the smallest generalised cross-validation error."""
+    freedom = n_rows - 1 - (design.energies / shrunk).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)
     # a residual at rounding level is no reason to prefer one penalty to a smaller one
     errors = np.maximum(errors, 1e-15 * total / n_rows**2)
-    chosen = shrunk[errors.argmin(axis=0)].T
-    return np.asarray(vectors @ (loads / chosen) if tall else codes.T @ (vectors @ (loads / chosen)))
+    return np.asarray(shrunk[errors.argmin(axis=0)].T)
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ def correlations_from(plan: PassPlan, totals: RowTotals) -> FloatArray:
     >>> correlations_from(plan, totals_of(plan, rows, -2 * rows)).round(9).tolist()
     [[1.0]]
     """
-    n, means = totals.n_rows, totals.code_sums / totals.n_rows
+    moments = totals.moments
+    n, means = moments.n_rows, moments.code_sums / moments.n_rows
     constant = never_vary(totals)[len(plan.factors) :]
-    squares = np.where(constant, 0.0, totals.squares - n * np.square(means))
-    cross = totals.cross - np.outer(totals.feature_sums, means)
-    among = totals.among - np.outer(totals.feature_sums, totals.feature_sums) / n
+    squares = np.where(constant, 0.0, moments.squares - n * np.square(means))
+    cross = moments.cross - np.outer(moments.feature_sums, means)
+    among = moments.among - np.outer(moments.feature_sums, moments.feature_sums) / n
     explained = np.zeros((len(plan.codes), len(plan.factors)))
     place = 0
     for j, entry in enumerate(plan.factors):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.joint_counts import joint_tables
+from unweave.estimators.totals.moments import Moments, folds_of
 from unweave.estimators.totals.pass_plan import PassPlan
 
 Counts = NDArray[np.int64]
@@ -32,6 +35,13 @@ class FactorTotals:
         levels = np.union1d(self.values, other.values)
         return self._on(levels) + other._on(levels)
 
+    def renumbered(self, places: FloatArray) -> FactorTotals:
+        """The same counts under other numbers of the levels, given for every old number."""
+        values = places[self.values.astype(np.intp)]
+        order = np.argsort(values)
+        sums = None if self.code_sums is None else self.code_sums[order]
+        return FactorTotals(values[order], self.tables[:, order], sums)
+
     def _on(self, levels: FloatArray) -> FactorTotals:
         """The same counts with room for more levels."""
         place = np.searchsorted(levels, self.values)
@@ -46,32 +56,36 @@ class FactorTotals:
 
 @dataclass(frozen=True, eq=False)
 class RowTotals:
-    """What a pass gathers: numbers of rows, sums and products of standardised columns, extremes and joint counts.
+    """What a pass gathers: numbers of rows, moments of every fold, extremes of the columns and joint counts."""
 
-    ``features`` are the numbers that stand for the factors; ``cross`` holds their products with the codes, ``among``
-    those with each other, ``squares`` the squares of the codes.
-    """
-
-    n_rows: int
     n_dropped: int
-    feature_sums: FloatArray
-    code_sums: FloatArray
-    cross: FloatArray
-    among: FloatArray
-    squares: FloatArray
+    folds: tuple[Moments, ...]
     lowest: FloatArray
     highest: FloatArray
     factors: tuple[FactorTotals, ...]
 
+    @property
+    def moments(self) -> Moments:
+        """Moments of all rows."""
+        return functools.reduce(operator.add, self.folds)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows without a missing value."""
+        return sum(fold.n_rows for fold in self.folds)
+
+    def with_factor(self, j: int, factor: FactorTotals) -> RowTotals:
+        """The same totals with another entry for factor j."""
+        factors = (*self.factors[:j], factor, *self.factors[j + 1 :])
+        ends = factor.values[[0, -1]]
+        lowest, highest = self.lowest.copy(), self.highest.copy()
+        lowest[j], highest[j] = ends
+        return RowTotals(self.n_dropped, self.folds, lowest, highest, factors)
+
     def __add__(self, other: RowTotals) -> RowTotals:
         return RowTotals(
-            self.n_rows + other.n_rows,
             self.n_dropped + other.n_dropped,
-            self.feature_sums + other.feature_sums,
-            self.code_sums + other.code_sums,
-            self.cross + other.cross,
-            self.among + other.among,
-            self.squares + other.squares,
+            tuple(mine + theirs for mine, theirs in zip(self.folds, other.folds, strict=True)),
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
             tuple(mine + theirs for mine, theirs in zip(self.factors, other.factors, strict=True)),
@@ -88,21 +102,18 @@ def totals_of(plan: PassPlan, factors: FloatArray, codes: FloatArray, n_dropped:
     >>> (totals_of(plan, rows[:3], rows[:3]) + totals_of(plan, rows[3:], rows[3:])).factors[0].tables.tolist()
     [[[4, 0], [0, 4]]]
     """
-    columns = [feature for j, entry in enumerate(plan.factors) for feature in entry.features(factors[:, j])]
-    features = np.array(columns) if columns else np.empty((0, len(factors)))
-    scaled = np.empty(codes.shape, order="F")
+    features = [feature for j, entry in enumerate(plan.factors) for feature in entry.features(factors[:, j])]
+    columns = np.empty((len(features) + codes.shape[1], len(codes)))
+    for place, feature in enumerate(features):
+        columns[place] = feature
+    scaled = columns[len(features) :]
     for i, entry in enumerate(plan.codes):
-        np.subtract(codes[:, i], entry.centre, out=scaled[:, i])
-        scaled[:, i] /= entry.scale
+        np.subtract(codes[:, i], entry.centre, out=scaled[i])
+        scaled[i] *= 1 / entry.scale
     both = [factors, codes]
     return RowTotals(
-        n_rows=len(codes),
         n_dropped=n_dropped,
-        feature_sums=features.sum(axis=1),
-        code_sums=scaled.sum(axis=0),
-        cross=features @ scaled,
-        among=features @ features.T,
-        squares=np.einsum("ij,ij->j", scaled, scaled),
+        folds=folds_of(columns, len(features)),
         lowest=np.concatenate([side.min(axis=0) for side in both]),
         highest=np.concatenate([side.max(axis=0) for side in both]),
         factors=_factor_totals(plan, factors, codes, scaled),
@@ -131,7 +142,7 @@ def _factor_totals(
 
 
 def _sums_by_label(labels: NDArray[np.uint16], scaled: FloatArray, n_labels: int) -> FloatArray:
-    columns = [np.bincount(labels, weights=column, minlength=n_labels) for column in scaled.T]
+    columns = [np.bincount(labels, weights=column, minlength=n_labels) for column in scaled]
     return np.stack(columns, axis=1).astype(np.float64)
 
 

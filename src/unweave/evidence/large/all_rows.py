@@ -10,6 +10,7 @@ import numpy as np
 
 from unweave.estimators.totals.pass_plan import PassPlan
 from unweave.estimators.totals.row_totals import RowTotals, never_vary
+from unweave.evidence.large.dask_frames import frame_blocks, is_dask_frame
 from unweave.evidence.large.gathering import Gathered, gathered
 from unweave.evidence.large.row_blocks import RowBlocks, array_blocks, is_large
 from unweave.evidence.options import EvidenceOptions
@@ -44,7 +45,8 @@ class RowSummary:
     def digest(self) -> bytes:
         """Digest of the totals."""
         digest = hashlib.blake2b(repr((self.n_rows, self.totals.n_dropped)).encode(), digest_size=16)
-        for array in (self.totals.cross, self.totals.squares, *(factor.tables for factor in self.totals.factors)):
+        moments = self.totals.moments
+        for array in (moments.cross, moments.squares, *(factor.tables for factor in self.totals.factors)):
             digest.update(np.ascontiguousarray(array).data)
         return digest.digest()
 
@@ -58,6 +60,11 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
     elif is_large(factors, codes):
         names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
         source = array_blocks(factors, codes, **names)
+    elif is_dask_frame(factors) and is_dask_frame(codes):
+        found = frame_blocks(factors, codes)
+        if found is None:
+            return None
+        source = found
     else:
         return None
     for name in ("nuisances", "row_groups"):

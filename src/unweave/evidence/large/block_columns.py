@@ -54,14 +54,22 @@ class BlockReader:
             )
         return np.asfortranarray(factors[complete]), np.asfortranarray(codes[complete]), complete
 
-    def take_levels(self, seen: Mapping[int, Levels]) -> None:
-        """Agree with the levels that a pass over a part has met, which may have been elsewhere."""
+    def merged(self, seen: Mapping[int, Levels]) -> dict[int, FloatArray]:
+        """Numbers here of the levels that a pass over a part has met elsewhere, for the factors where they differ.
+
+        >>> reader = BlockReader(("shape",), (), "refuse", {0: ("a", "c")})
+        >>> reader.merged({0: ("a", "b")}), reader.levels
+        ({0: array([0., 2.])}, {0: ('a', 'c', 'b')})
+        """
+        places: dict[int, FloatArray] = {}
         for j, levels in seen.items():
-            if levels != self.levels.get(j):
-                raise EvidenceError(
-                    f"Factor {quoted(self.factor_names[j])} has the value {quoted(levels[-1])}, which is not among "
-                    "the rows that were looked at first: number its levels before the rows go to a cluster."
-                )
+            known = self.levels.get(j, ())
+            if levels == known[: len(levels)]:
+                continue
+            known = self.levels[j] = (*known, *(level for level in levels if level not in set(known)))
+            place = {level: k for k, level in enumerate(known)}
+            places[j] = np.array([place[level] for level in levels], dtype=np.float64)
+        return places
 
     def check_reach(self, lowest: FloatArray, highest: FloatArray, first_row: int) -> None:
         """Refuse numbers whose squares floats cannot hold, and infinities."""

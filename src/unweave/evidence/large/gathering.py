@@ -21,9 +21,10 @@ from unweave.estimators.totals.row_totals import RowTotals, totals_of
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.large.block_columns import BlockReader
 from unweave.evidence.large.row_blocks import BlockPart, RowBlocks
-from unweave.evidence.reading.columns import EvidenceError, Levels
+from unweave.evidence.reading.columns import EvidenceError, Levels, quoted
 
 STRETCHES = 16
+STRETCHED_ROWS = 250_000  # a bin of 1/20 of them has its share within .0005
 LARGEST_DRIFT = 0.01  # of the share of a bin: the stretches were not like the other rows
 ROLES: dict[FactorKind, Role] = {
     FactorKind.CONTINUOUS: "number",
@@ -129,7 +130,7 @@ def _stretches(source: RowBlocks, n_rows: int) -> Iterator[tuple[int, Any]]:
                 yield row, block
                 row += len(block[1])
         return
-    length = max(n_rows // STRETCHES, 1)
+    length = max(min(n_rows, STRETCHED_ROWS) // STRETCHES, 1)
     for place in np.linspace(0, source.n_rows - length, STRETCHES).astype(int).tolist():
         k = int(np.searchsorted(starts, place, side="right")) - 1
         start = place - int(starts[k])
@@ -148,12 +149,24 @@ def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTo
     totals: RowTotals | None = None
     factors, codes = [], []
     for found, of_factors, of_codes, levels in _computed(tasks, source.cluster):
+        for j, places in reader.merged(levels).items():
+            found = _renumbered(found, plan, j, places, source.factor_names[j])
+            of_factors[:, j] = places[of_factors[:, j].astype(np.intp)]
         totals = found if totals is None else totals + found
         factors.append(of_factors)
         codes.append(of_codes)
-        reader.take_levels(levels)
     assert totals is not None
     return totals, np.asfortranarray(np.concatenate(factors)), np.asfortranarray(np.concatenate(codes))
+
+
+def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, name: str) -> RowTotals:
+    """Totals of a part whose worker numbered the levels of factor j otherwise."""
+    if plan.factors[j].role != "categories":
+        raise EvidenceError(
+            f"Factor {quoted(name)} is text with an order, and rows on the cluster have levels that are not among the "
+            "rows that were looked at first: number its levels before the rows go to a cluster."
+        )
+    return totals.with_factor(j, totals.factors[j].renumbered(places))
 
 
 def _computed(tasks: list[Task], cluster: str | None) -> Iterator[Any]:

@@ -1,0 +1,87 @@
+"""Held-out R2 of the linear probe from moments of folds: the errors of a fit are a quadratic form of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.probes.linear_probes import ROWS_PER_CODE, LinearDesign, ridge_coefficients
+from unweave.estimators.totals.moments import Moments
+from unweave.estimators.totals.pass_plan import PassPlan
+from unweave.estimators.totals.row_totals import RowTotals, never_vary
+
+HEAVY = 25.0  # standard deviations that no value of a code lies beyond, unless its tails are heavy
+MARGIN = 0.5  # of the range of a factor: how far beyond it one code alone may move a prediction
+
+
+def held_out_r2_from(plan: PassPlan, totals: RowTotals) -> FloatArray | None:
+    """R2 of every factor on the folds that the probe did not see; None where it does not follow from moments.
+
+    That is with categories, with too many codes or too few rows, and where a code with a heavy tail alone could move a
+    prediction far out of the range of its factor: such predictions are clipped row by row. Constant factors are nan.
+    """
+    roles = [entry.role for entry in plan.factors]
+    n_codes, constant = len(plan.codes), never_vary(totals)
+    fewest = min(totals.n_rows - fold.n_rows for fold in totals.folds)
+    if "categories" in roles or not totals.folds[0].gram.size or fewest < ROWS_PER_CODE * max(n_codes, 2):
+        return None
+    widths = [2 if role == "circle" else 1 for role in roles]
+    starts = np.cumsum([0, *widths[:-1]])
+    lowest, highest = _extremes(plan, totals)
+    errors, deviations = np.zeros((2, sum(widths)))
+    everything = totals.moments
+    for fold in totals.folds:
+        train = everything - fold
+        centre, scale, coefficients, intercept = _fitted(train, constant[len(roles) :])
+        reach = np.maximum(np.abs(highest - centre), np.abs(lowest - centre)) / scale
+        furthest = (np.abs(coefficients) * np.where(reach > HEAVY, reach, 0.0)[:, None]).max(axis=0)
+        if (furthest > _room(plan, totals, intercept, starts)).any():
+            return None
+        slopes = coefficients / scale[:, None]
+        errors += _squared_errors(fold, slopes, intercept - centre @ slopes)
+        deviations += _squared_errors(fold, np.zeros_like(slopes), intercept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = 1 - np.add.reduceat(errors, starts) / np.add.reduceat(deviations, starts)
+    return np.where(constant[: len(roles)], np.nan, found)
+
+
+def _fitted(train: Moments, constant: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Centres and scales of the codes, coefficients of the standardised codes, and intercepts."""
+    n = train.n_rows
+    centre, middle = train.code_sums / n, train.feature_sums / n
+    gram = train.gram - n * np.outer(centre, centre)
+    spread = np.sqrt(np.maximum(gram.diagonal() / n, 0.0))
+    scale = np.where((spread > 0) & ~np.asarray(constant), spread, 1.0)
+    gram = np.where(np.asarray(constant)[:, None] | np.asarray(constant), 0.0, gram / np.outer(scale, scale))
+    energies, vectors = np.linalg.eigh(gram)
+    design = LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies)).whitened(n)
+    products = (train.cross - np.outer(middle, train.code_sums)).T / scale[:, None]
+    products[np.asarray(constant)] = 0.0
+    total = np.maximum(train.among.diagonal() - n * np.square(middle), 0.0)
+    return centre, scale, ridge_coefficients(design, products, total, n), middle
+
+
+def _squared_errors(fold: Moments, slopes: FloatArray, intercept: FloatArray) -> FloatArray:
+    """Sum over the rows of a fold of (feature - intercept - codes @ slopes)^2, for every feature."""
+    quadratic = np.einsum("it,ij,jt->t", slopes, fold.gram, slopes)
+    linear = np.einsum("it,ti->t", slopes, fold.cross)
+    sums = fold.code_sums @ slopes
+    shifted = fold.among.diagonal() - 2 * intercept * fold.feature_sums + fold.n_rows * np.square(intercept)
+    return np.maximum(shifted - 2 * linear + quadratic + 2 * intercept * sums, 0.0)
+
+
+def _extremes(plan: PassPlan, totals: RowTotals) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest standardised value of every code."""
+    centre, scale = (np.array([getattr(entry, name) for entry in plan.codes]) for name in ("centre", "scale"))
+    ends = [(side[len(plan.factors) :] - centre) / scale for side in (totals.lowest, totals.highest)]
+    return ends[0], ends[1]
+
+
+def _room(plan: PassPlan, totals: RowTotals, middle: FloatArray, starts: FloatArray) -> FloatArray:
+    """How far from its mean a prediction of every feature may lie."""
+    room = np.full(middle.size, 2 * (1 + MARGIN))  # cosine and sine
+    for j, (start, entry) in enumerate(zip(starts.tolist(), plan.factors, strict=True)):
+        if entry.role != "circle":
+            low, high = ((side[j] - entry.centre) / entry.scale for side in (totals.lowest, totals.highest))
+            room[start] = max(high - middle[start], middle[start] - low) + MARGIN * (high - low)
+    return room
