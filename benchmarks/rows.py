@@ -1,8 +1,9 @@
 """Many rows: one pass over a folder of Parquet files beside reading the same files alone.
 
-Run ``python -m benchmarks.rows [ROWS CODES FACTORS FOLDER]``. The files are written first, unless the folder has some.
-CPU seconds are of all threads; the memory is the largest that the process ever held, so give the folder of an earlier
-run to leave the writing out. Up to a million rows, the scores are also compared with those of the rows in memory.
+Run ``python -m benchmarks.rows [ROWS CODES FACTORS FOLDER KIND]``, where the kind of numbers is float64 or float32. The
+files are written first, unless the folder has some. CPU seconds are of all threads; the memory is the largest that the
+process ever held, so give the folder of an earlier run to leave the writing out. Up to a million rows, the scores are
+also compared with those of the rows in memory.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ METRICS = (mcc, mig, mig_sup, dcimig, modularity, sap)
 ROWS_IN_FILE = 2_000_000
 
 
-def write(folder: Path, n_rows: int, n_codes: int, n_factors: int) -> None:
+def write(folder: Path, n_rows: int, n_codes: int, n_factors: int, kind: str = "float64") -> None:
     rng = np.random.default_rng(0)
     for k, start in enumerate(range(0, n_rows, ROWS_IN_FILE)):
         n = min(ROWS_IN_FILE, n_rows - start)
         factors = rng.normal(size=(n_factors, n))
         noise = rng.normal(size=(n_codes, n))
-        table = {f"factor {j}": factors[j].astype(np.float32) for j in range(n_factors)}
-        table |= {f"code {i}": (factors[i % n_factors] + noise[i]).astype(np.float32) for i in range(n_codes)}
+        table = {f"factor {j}": factors[j].astype(kind) for j in range(n_factors)}
+        table |= {f"code {i}": (factors[i % n_factors] + noise[i]).astype(kind) for i in range(n_codes)}
         polars.DataFrame(table).write_parquet(folder / f"{k:05}.parquet", row_group_size=250_000)
 
 
@@ -61,7 +62,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(sys.argv[4] if len(sys.argv) > 4 else temporary)
         if not list(folder.glob("*.parquet")):
-            write(folder, n_rows, n_codes, n_factors)
+            write(folder, n_rows, n_codes, n_factors, *sys.argv[5:6])
         peak_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         reading = seconds_of_reading(folder)
         source = parquet_blocks(folder)

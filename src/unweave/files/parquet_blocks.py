@@ -43,7 +43,8 @@ class ParquetPart:
 
     def _columns(self, frame: Any) -> Block:
         codes = [_numbers(self.path, frame[name]) for name in self.codes]
-        table = np.empty((len(frame), sum(column.shape[1] for column in codes)), order="F")
+        dtype = np.result_type(*codes)  # numbers of 32 bits stay so until they are summed
+        table = np.empty((len(frame), sum(column.shape[1] for column in codes)), dtype, order="F")
         np.concatenate(codes, axis=1, out=table)
         return [frame[name].to_numpy() for name in self.factors], table
 
@@ -167,9 +168,10 @@ def _numbers(path: str, series: Any) -> Any:
             )
         series = series.list.to_array(lengths[0])
     if series.dtype.base_type() is polars.Array:
-        return series.to_numpy().astype(np.float64)
+        array = series.to_numpy()
+        return array if array.dtype == np.float32 else array.astype(np.float64)
     if not (series.dtype.is_numeric() or series.dtype == polars.Boolean):
         raise EvidenceError(
             f"Column {series.name!r} of {path} is {series.dtype}: codes are numbers, so leave this column out."
         )
-    return series.cast(polars.Float64).to_numpy()[:, None]
+    return (series if series.dtype == polars.Float32 else series.cast(polars.Float64)).to_numpy()[:, None]

@@ -110,7 +110,7 @@ def test_tables_of_dask_are_read_by_partitions(monkeypatch):
     assert (evidence.all_rows.n_rows, evidence.code_names[0], evidence.factor_names[2]) == (N, "c0", "shape")
     for metric in (mcc, mig):
         assert metric(evidence).raw == pytest.approx(metric(FACTORS, CODES, kinds=KINDS).raw, abs=1e-10)
-    with pytest.raises(EvidenceError, match="partitions do not pair up.*repartition"):
+    with pytest.raises(EvidenceError, match=r"partitions do not pair up.*repartition"):
         Evidence(factors, codes.repartition(npartitions=3))
     with pytest.raises(EvidenceError, match="Column 'shape' of the codes is no number"):
         Evidence(codes, factors)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Labels, Rows
 
@@ -105,10 +106,18 @@ class BinnedFactors:
         return levels(column) if discrete else edges_passed(column, bin_edges(column[train], *self._factor_cut()))
 
 
-def edges_passed(column: FloatArray, edges: FloatArray) -> Labels:
+def edges_passed(column: NDArray[Any], edges: FloatArray) -> Labels:
     """How many edges every entry reaches; comparing a block in cache with all edges beats a search per entry."""
     if edges.size > 64:
         return np.searchsorted(edges, column, side="right").astype(np.uint16)
+    if column.dtype == np.float32:  # half the bytes, where the edges are values of such a column
+        narrow = edges.astype(np.float32)
+        same = bool((narrow == edges).all())
+        return _reached(column if same else column.astype(np.float64), narrow if same else edges)
+    return _reached(column, edges)
+
+
+def _reached(column: NDArray[Any], edges: NDArray[Any]) -> Labels:
     passed = np.empty(column.size, dtype=np.uint8)
     for start in range(0, column.size, ROWS_IN_CACHE):
         rows = slice(start, start + ROWS_IN_CACHE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import ROWS_PER_CODE, LinearDesign, ridge_coefficients
@@ -45,18 +46,18 @@ def held_out_r2_from(plan: PassPlan, totals: RowTotals) -> FloatArray | None:
     return np.where(constant[: len(roles)], np.nan, found)
 
 
-def _fitted(train: Moments, constant: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _fitted(train: Moments, constant: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Centres and scales of the codes, coefficients of the standardised codes, and intercepts."""
     n = train.n_rows
     centre, middle = train.code_sums / n, train.feature_sums / n
     gram = train.gram - n * np.outer(centre, centre)
     spread = np.sqrt(np.maximum(gram.diagonal() / n, 0.0))
-    scale = np.where((spread > 0) & ~np.asarray(constant), spread, 1.0)
-    gram = np.where(np.asarray(constant)[:, None] | np.asarray(constant), 0.0, gram / np.outer(scale, scale))
+    scale = np.where((spread > 0) & ~constant, spread, 1.0)
+    gram = np.where(constant[:, None] | constant, 0.0, gram / np.outer(scale, scale))
     energies, vectors = np.linalg.eigh(gram)
     design = LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies)).whitened(n)
     products = (train.cross - np.outer(middle, train.code_sums)).T / scale[:, None]
-    products[np.asarray(constant)] = 0.0
+    products[constant] = 0.0
     total = np.maximum(train.among.diagonal() - n * np.square(middle), 0.0)
     return centre, scale, ridge_coefficients(design, products, total, n), middle
 

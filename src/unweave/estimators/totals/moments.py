@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,4 +71,4 @@ def moments_of(columns: FloatArray, n_features: int) -> Moments:
 def folds_of(columns: FloatArray, n_features: int) -> tuple[Moments, ...]:
     """Moments of every fifth of these rows, each of them a stretch."""
     stops = np.arange(N_FOLDS + 1) * columns.shape[1] // N_FOLDS
-    return tuple(moments_of(columns[:, a:b], n_features) for a, b in zip(stops[:-1], stops[1:], strict=True))
+    return tuple(moments_of(columns[:, a:b], n_features) for a, b in itertools.pairwise(stops))

@@ -31,7 +31,7 @@ class FramePart:
         return _columns(*self._computed(), start, stop)
 
     def _computed(self) -> tuple[Any, Any]:
-        return tuple(side.compute(scheduler="synchronous") for side in (self.factors, self.codes))  # type: ignore[return-value]
+        return tuple(side.compute(scheduler="synchronous") for side in (self.factors, self.codes))
 
 
 def is_dask_frame(given: object) -> bool:
