@@ -22,14 +22,15 @@ from unweave.synthetic.known_decoders import Torus
 WEIGHTS = Path(__file__).parents[2] / "../shared/data/weights"
 
 
-def written_digits(folder, labels=None, n=400):
+def written_digits(folder, labels=None, n=400, test_labels=None, side=28):
     """Four idx files of noise whose brightness follows the label."""
     rng = np.random.default_rng(0)
     folder.mkdir(exist_ok=True)
     for split, rows in (("train", n), ("t10k", 100)):
-        digits = np.arange(rows) % 10 if labels is None else np.resize(labels, rows)
-        pixels = (rng.random((rows, 28, 28)) * (25 * digits[:, None, None] + 20)).astype(np.uint8)
-        header = struct.pack(">HBBIII", 0, 8, 3, rows, 28, 28)
+        chosen = test_labels if split == "t10k" and test_labels is not None else labels
+        digits = np.arange(rows) % 10 if chosen is None else np.resize(chosen, rows)
+        pixels = (rng.random((rows, side, side)) * (25 * digits[:, None, None] + 20)).astype(np.uint8)
+        header = struct.pack(">HBBIII", 0, 8, 3, rows, side, side)
         (folder / f"{split}-images-idx3-ubyte").write_bytes(header + pixels.tobytes())
         (folder / f"{split}-labels-idx1-ubyte").write_bytes(
             struct.pack(">HBBI", 0, 8, 1, rows) + digits.astype(np.uint8).tobytes()
@@ -62,7 +63,16 @@ def test_missing_files_are_said_in_a_sentence(tmp_path):
 
 def test_a_digit_without_samples_is_named(tmp_path):
     data = written_digits(tmp_path / "data", labels=[0, 1, 2, 3, 4, 5, 6, 8, 9])
-    with pytest.raises(EvidenceError, match="no digit 7"):
+    with pytest.raises(EvidenceError, match="training images have no digit 7"):
+        claims_of("000", "fig4", Options(tmp_path, data=data, quick=True))
+    data = written_digits(tmp_path / "held out", test_labels=[0, 1, 2, 3, 4, 5, 6, 8, 9])
+    with pytest.raises(EvidenceError, match="test images have no digit 7"):
+        claims_of("000", "fig4", Options(tmp_path, data=data, quick=True))
+
+
+def test_images_that_are_too_large_are_refused_in_a_sentence(tmp_path):
+    data = written_digits(tmp_path / "data", side=40)
+    with pytest.raises(EvidenceError, match="Images of 40 x 40 cannot be padded to 32"):
         claims_of("000", "fig4", Options(tmp_path, data=data, quick=True))
 
 

@@ -57,9 +57,10 @@ def digit_images(options: Options) -> DigitImages:
 def _read(folder: Path, side: int) -> DigitImages:
     images, labels = _averaged(mnist(folder, "train", 32), side)
     test_images, test_labels = _averaged(mnist(folder, "test", 32), side)
-    _refuse_missing_classes(labels)
-    mean, deviation = float(images.mean()), float(images.std())
     rows = np.random.default_rng(0).permutation(len(test_images))[:N_TEST]
+    _refuse_missing_classes(labels, "training")
+    _refuse_missing_classes(test_labels[rows], "test")
+    mean, deviation = float(images.mean()), float(images.std())
     return DigitImages(
         (images - mean) / deviation,
         labels,
@@ -80,7 +81,7 @@ def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
     return np.concatenate(parts).astype(np.float32), digits.labels.astype(np.int64)
 
 
-def _refuse_missing_classes(labels: Labels) -> None:
+def _refuse_missing_classes(labels: Labels, which: str) -> None:
     missing = sorted(set(range(N_CLASSES)) - set(labels.tolist()))
     if missing:
-        raise EvidenceError(f"The training images have no digit {missing[0]}: give files with all ten digits.")
+        raise EvidenceError(f"The {which} images have no digit {missing[0]}: give files with all ten digits.")
