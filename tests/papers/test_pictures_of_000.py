@@ -94,6 +94,16 @@ def test_the_knee_has_to_lie_at_the_core():
         assert verdicts["core of 5: the largest drop comes after"].holds is holds
 
 
+def test_the_first_latents_are_counted_if_they_are_of_the_core():
+    for entropies, n_core in (
+        ([3.0] * 5 + [0.0] * 20, "5"),
+        ([0.0] * 20 + [3.0] * 5, "0"),
+        ([3.0] * 4 + [0, 3.0], "4"),
+    ):
+        checks = list(core_flows.compare([core_flows.CoreFlows(5, (flow(entropies),))], Options(Path())))
+        assert next(check for check in checks if "of the core among" in check.claim).here == n_core
+
+
 def test_diverged_flows_are_counted_and_not_compared():
     lost = dataclasses.replace(flow([0.0]), problem="The likelihood is not finite at step 3.")
     group = core_flows.CoreFlows(5, (lost, flow([3.0] * 5 + [0.0] * 20)))

@@ -67,6 +67,8 @@ def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"core of {group.core}: held-out cost, nats per pixel", "", costs)
         drops = ", ".join(f"{_drop(flow, group.core):.2f}" for flow in group.finished) or "none"
         yield ClaimCheck(f"core of {group.core}: drop of the sorted entropies there, nats", "", drops)
+        found_there = ", ".join(str(_in_front(flow, group.core)) for flow in group.finished) or "none"
+        yield ClaimCheck(f"core of {group.core}: latents of the core among the {group.core} first", "", found_there)
         words = ", ".join(map(str, knees)) or "all seeds diverged"
         holds = None if not near else all(near)
         yield ClaimCheck(
@@ -109,6 +111,10 @@ def compare_information(found: list[CoreFlows], options: Options) -> Iterator[Cl
 def _drop(flow: MeasuredFlow, after: int) -> float:
     falling = np.sort(flow.entropies)[::-1]
     return float(falling[after - 1] - falling[after])
+
+
+def _in_front(flow: MeasuredFlow, core: int) -> int:
+    return sum(latent < core for latent in flow.order[:core])
 
 
 def draw(found: list[CoreFlows], options: Options) -> Iterator[Path]:
