@@ -209,6 +209,16 @@ def test_double_precision_is_for_the_look_only():
     assert [id(weight) for weight in decoder.parameters()] == owners  # an optimiser still has them
 
 
+def test_buffers_have_their_own_precision_again_so_that_the_next_block_fits():
+    decoder = nn.Sequential(*saturating(gain=24.0), nn.BatchNorm1d(4)).eval()
+    before = {name: buffer.clone() for name, buffer in decoder.named_buffers()}
+    adapter = TorchDecoder(decoder, 3, module=decoder, memory=50_000)
+    blocks = list(adapter.jacobian_blocks(np.random.default_rng(0).standard_normal((300, 3))))
+    assert len(blocks) > 1  # or this test tests nothing
+    assert {name: buffer.dtype for name, buffer in decoder.named_buffers()} == {k: v.dtype for k, v in before.items()}
+    assert all(torch.equal(buffer, before[name]) for name, buffer in decoder.named_buffers())
+
+
 def test_a_function_of_single_precision_is_taken_as_it_is():
     matrix = torch.randn(6, 3)
     score = manifold_entropy(TorchDecoder(lambda z: z @ matrix.T, latent_size=3))

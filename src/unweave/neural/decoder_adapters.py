@@ -212,14 +212,17 @@ def _evaluation_mode(module: nn.Module | None) -> Iterator[None]:
 @contextmanager
 def _double_precision(module: nn.Module) -> Iterator[None]:
     """The module with weights and buffers in double precision; afterwards each has its own type and values again."""
-    tensors = [*module.parameters(), *module.buffers()]
-    before = [tensor.data for tensor in tensors]
+    weights = [(weight, weight.data) for weight in module.parameters()]
+    # converted buffers are new tensors, so that the old ones have to be put back by name
+    buffers = [(owner, *named) for owner in module.modules() for named in owner.named_buffers(recurse=False)]
     module.double()
     try:
         yield
     finally:
-        for tensor, data in zip(tensors, before, strict=True):
-            tensor.data = data
+        for weight, data in weights:
+            weight.data = data
+        for owner, name, buffer in buffers:
+            setattr(owner, name, buffer)
 
 
 def _rounded_away(jacobians: FloatArray) -> NDArray[np.bool_]:
