@@ -48,8 +48,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Measure how well the codes in FILE represent its factors.
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
-    'codes_std' for a posterior), .npy (one for factors and one for codes), .csv, .parquet, HDF5, Zarr, or folders of
-    .parquet files. What is too large for memory is read in blocks of rows.
+    'codes_std' for a posterior; or a sparse matrix of scipy, for codes), .npy (one for factors and one for codes),
+    .csv, .parquet, HDF5, Zarr, or folders of .parquet files. What is too large for memory is read in blocks of rows.
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
@@ -264,6 +264,7 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "n_jobs": options["jobs"],
         "quick": options["quick"],
         "budget": options["budget"],
+        "screen": options["screen"],
         "row_groups": files.row_groups,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,

@@ -62,6 +62,14 @@ SCORE_OPTIONS = [
         default=1,
         help="Number of threads. The scores do not depend on it.",
     ),
+    click.option(
+        "--screen/--no-screen",
+        default=None,
+        help=(
+            "Find the codes that depend on a factor on half of the rows, and score these alone on the other half. "
+            "[default: for the panel, with more than 1,000 codes or 64 sparse ones]"
+        ),
+    ),
     click.option("--quick", is_flag=True, help="Compute scores only, without noise floors, intervals and verdicts."),
     click.option(
         "--budget",

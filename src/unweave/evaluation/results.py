@@ -55,6 +55,7 @@ FRAME_COLUMNS = (
     *("representation", "metric", "seed", "value", "raw", "chance", "floor", "p_value", "calibrated"),
     *("lower", "upper", "verdict", "seconds", "note"),
 )
+CODE_COLUMNS = ("code", "factor", "correlation", "p_value", "q_value")
 
 
 @dataclass(frozen=True)
@@ -300,6 +301,22 @@ class Evaluation:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
         except ImportError:
             raise EvidenceError(f"A frame of {backend} needs {backend}: install it, or use polars.") from None
+
+    def code_frame(self, representation: str | None = None, backend: str = "polars") -> Any:
+        """One line per code that depends on a factor, strongest first, where many codes were screened.
+
+        Columns are the code, its factor, their rank correlation, the p-value, and the false-discovery rate at which the
+        code is just kept. There are at most 1,000 lines.
+        """
+        import narwhals.stable.v1 as nw
+
+        known = self.data.get("screening", {})
+        name = representation or next(iter(known), None)
+        if name not in known:
+            raise EvidenceError("The codes were not screened: pass screen=True, or read score.per_code.")
+        lines = known[name]["codes"]
+        columns = {key: [line[key] for line in lines] for key in CODE_COLUMNS}
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""

@@ -29,6 +29,8 @@ class Derivable:
     posterior: Posterior | None
     nuisances: FloatArray
     row_groups: Rows | None
+    code_names: tuple[str, ...]
+    code_groups: dict[str, Any]
     sampler: Sampler | None
     labelled_parts: tuple[Self, ...]
     all_rows: RowSummary | None
@@ -167,6 +169,27 @@ class Derivable:
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
             _permuted_from=None,
             _splits_of=None,
+        )
+
+    def choosing_codes(self, index: Rows) -> Self:
+        """The evidence of these codes alone, in this order; sparse ones become a table.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], np.eye(3)).choosing_codes(np.array([2, 0])).code_names
+        ('code 2', 'code 0')
+        """
+        self._refuse_summary()
+        if self.posterior is not None or self.code_groups:
+            raise EvidenceError("Codes of a posterior or in groups stay together: choose columns before.")
+        sparse = self.sparse_codes
+        codes = self.codes[:, index] if sparse is None else sparse.chosen(index).dense(slice(0, len(index)))
+        return self._with(
+            codes=codes,
+            sparse_codes=None,
+            code_names=tuple(self.code_names[i] for i in index),
+            labelled_parts=tuple(part.choosing_codes(index) for part in self.labelled_parts),
+            sampler=None,
+            _permuted_from=None,
         )
 
     def leaving_out(self, index: Rows) -> Self:

@@ -20,6 +20,7 @@ from unweave.files.stored_arrays import STORED, stored_arrays
 
 FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
 PARTS = "*.parquet"
+SPARSE_PARTS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes, among others
 LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and how many times smaller they may be in the file
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
@@ -27,7 +28,7 @@ MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read: a bare array (no names), an archive of named arrays, or a polars table."""
+    """A file that was read: a bare array or sparse matrix (no names), an archive of named arrays, or a polars table."""
 
     path: Path
     content: Any
@@ -36,7 +37,7 @@ class Opened:
     @property
     def is_one_array(self) -> bool:
         """Whether it is a bare array."""
-        return isinstance(self.content, np.ndarray)
+        return isinstance(self.content, np.ndarray) or hasattr(self.content, "tocsc")
 
     @property
     def is_archive(self) -> bool:
@@ -100,6 +101,10 @@ def _opened_arrays(path: Path, expected: type) -> Opened:
         content = np.load(path, allow_pickle=False, mmap_mode="r" if expected is np.ndarray else None)
         if not isinstance(content, expected):
             raise ValueError("the file has the ending of the other kind")
+        if set(getattr(content, "files", ())) >= SPARSE_PARTS:
+            from scipy.sparse import load_npz
+
+            return Opened(path, load_npz(path), ())
     return Opened(path, content, tuple(getattr(content, "files", ())))
 
 

@@ -128,11 +128,12 @@ def reported_score(
     return f"{metric} is {fixed(value, 2)}{f' ({stated})' if stated else ''}"
 
 
-def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str) -> str:
-    """What to write: the trusted scores in one sentence."""
+def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str, n_given: int | None = None) -> str:
+    """What to write: the trusted scores in one sentence; ``n_given`` is the number of codes before screening."""
     if not scores:
         return "No metric that was computed can be trusted on these data, so there is no number to report alone."
-    data = f"{counted(n_rows, 'sample')} with {counted(n_codes, 'code')}"
+    codes = counted(n_codes, "code") if n_given is None else f"{n_codes:,} of {counted(n_given, 'code')}"
+    data = f"{counted(n_rows, 'sample')} with {codes}"
     return f"On {data}, {listed(scores, len(scores))}.{f' {found}' if found else ''}"
 
 

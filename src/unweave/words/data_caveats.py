@@ -79,6 +79,17 @@ def all_rows_in_planned_bins(n_rows: int, n_sampled: int, n_planning: int) -> st
     )
 
 
+def codes_screened(n_codes: int, n_found: int, n_scored: int, n_rows: int, rate: float) -> str:
+    """Codes that were left out because they do not depend on a factor."""
+    said = (
+        f"{n_found:,} of {n_codes:,} codes depend on a factor (tested on {n_rows:,} other rows; false-discovery rate "
+        f"{100 * rate:g} %)."
+    )
+    if n_found == n_scored:
+        return f"{said} {'Only it is' if n_found == 1 else 'Only these are'} scored and shown."
+    return f"{said} Only the {n_scored:,} strongest codes are scored and shown; {n_codes - n_scored:,} are not."
+
+
 def sampler_asked(n_calls: int, n_samples: int) -> str:
     """What a score with interventions asked of the sampler."""
     return f"The sampler was asked {n_calls:,} times, for {n_samples:,} samples in all."

@@ -49,7 +49,8 @@ def test_rare_codes_have_the_p_value_of_fisher():
     code[:4] = 1.0
     evidence = Evidence(present, code)
     columns = sparse_or_dense_columns(evidence)
-    p_values = _p_values(columns, factor_bases(evidence, Spearman()), _presence(evidence.factors[:, 0])[:, None])
+    present = _presence(evidence.factors[:, 0])[:, None]
+    p_values, _ = _p_values(columns, factor_bases(evidence, Spearman()), present, 0.05)
     one_sided = fisher_exact([[4, 0], [16, 180]], alternative="greater").pvalue
     assert p_values[0, 0] == pytest.approx(4 * one_sided, rel=1e-9)  # two tails, two tests
 

@@ -82,6 +82,14 @@ class SparseColumns:
         counts = np.r_[0, np.cumsum(stay)]
         return SparseColumns(kept.size, self.values[stay], place[self.rows[stay]], counts[self.starts])
 
+    def ascending_order(self) -> NDArray[np.intp]:
+        """Order of the entries by column and then by value."""
+        sizes = self.n_entries
+        if sizes.size and (sizes == sizes[0]).all() and sizes[0]:
+            within = self.values.reshape(sizes.size, -1).argsort(axis=1)
+            return np.asarray((within + self.starts[:-1, None]).ravel())
+        return np.lexsort((self.values, self.column_of_entry))
+
     def dense(self, which: slice) -> FloatArray:
         """A stretch of columns as a dense array."""
         part = self.columns(which)

@@ -88,7 +88,7 @@ def sparse_information_matrix(
 
 def _labels(part: SparseColumns, bins: int, binning: Binning) -> tuple[np.ndarray, np.ndarray]:
     """Bin of every entry, and the bin of zero in every column."""
-    order = np.lexsort((part.values, part.column_of_entry))
+    order = part.ascending_order()
     ascending = part.values[order]
     labels, zero = np.empty(ascending.size, dtype=np.intp), np.zeros(part.shape[1], dtype=np.intp)
     for i, (start, stop) in enumerate(zip(part.starts[:-1].tolist(), part.starts[1:].tolist(), strict=True)):

@@ -38,7 +38,7 @@ def sparse_ranks(columns: SparseColumns) -> SparseRanks:
     ([4.0, 1.0], [2.5])
     """
     column = columns.column_of_entry
-    order = np.lexsort((columns.values, column))
+    order = columns.ascending_order()
     ascending, of_column = columns.values[order], column[order]
     negative = columns.sums((columns.values < 0).astype(np.float64))
     place = np.arange(ascending.size) - columns.starts[of_column] + 1.0  # among the entries of the column, from 1

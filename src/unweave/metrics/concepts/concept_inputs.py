@@ -33,7 +33,14 @@ def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
     """The codes by columns, whichever way they were given."""
     if evidence.sparse_codes is not None:
         return evidence.sparse_codes
-    dense = evidence.codes
+    return columns_of_dense(evidence.codes)
+
+
+def columns_of_dense(dense: FloatArray) -> SparseColumns:
+    """The entries of a table (n x m) that are not zero, by columns."""
+    if np.count_nonzero(dense) == dense.size:
+        rows = np.tile(np.arange(len(dense)), dense.shape[1])
+        return SparseColumns(len(dense), dense.T.ravel(), rows, np.arange(dense.shape[1] + 1) * len(dense))
     rows, places = np.nonzero(dense.T)[::-1]
     starts = np.r_[0, np.cumsum(np.bincount(places, minlength=dense.shape[1]))]
     return SparseColumns(len(dense), dense[rows, places], rows, starts)

@@ -9,35 +9,40 @@ is applied to the codes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, hypergeom
+from scipy.stats import chi2, norm
 
 from unweave.arrays import FloatArray
 from unweave.estimators.dependence.correlation import Spearman
+from unweave.estimators.dependence.hypergeometric import lower_tail, upper_tail
 from unweave.estimators.dependence.multiple_testing import corrected
-from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.estimators.sparse.sparse_columns import ENTRIES_IN_BLOCK, SparseColumns
 from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
 from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics.concepts.concept_inputs import sparse_or_dense_columns
+from unweave.metrics.concepts.concept_inputs import columns_of_dense
 from unweave.metrics.matrices import factor_bases
 
 EXPECTED = 10  # active samples of the rarer kind that the normal limit needs
-WORTH_COUNTING = 2.0  # standard deviations from the expected count below which an exact p-value would not matter
+NEAR = 0.7  # of the standard deviations that a normal count would need, from where on the exact tail is computed
 
 
 @dataclass(frozen=True)
 class ScreenedCodes:
     """The codes that any factor depends on, strongest first: their numbers, names, factors, p-values and q-values.
 
-    ``q_value`` is the rate of false discoveries at which a code is just kept; ``n_codes`` is how many were tested.
+    ``correlation`` is the rank correlation with the factor (multiple correlation with a categorical one). ``q_value``
+    is the rate of false discoveries at which a code is just kept; ``n_codes`` is how many were tested.
     """
 
     codes: NDArray[np.intp]
     names: tuple[str, ...]
     factors: tuple[str, ...]
+    correlation: FloatArray
     p_value: FloatArray
     q_value: FloatArray
     n_codes: int
@@ -47,6 +52,12 @@ class ScreenedCodes:
     def n_left_out(self) -> int:
         """Codes that are not in the list."""
         return self.n_codes - self.codes.size
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The list as a table: one entry for each code."""
+        columns = self.names, self.factors, self.correlation.tolist(), self.p_value.tolist(), self.q_value.tolist()
+        names = ("code", "factor", "correlation", "p_value", "q_value")
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def __str__(self) -> str:
         said = f"{self.codes.size} of {self.n_codes} codes depend on a factor (false-discovery rate {self.rate:g})"
@@ -62,8 +73,8 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
     """The codes that any factor depends on beyond chance, so that they can be scored alone.
 
     Of the codes in the list a share of ``rate`` is there by chance, on average. A dependence that leaves ranks
-    uncorrelated, such as that of z on z**2, is not seen. The codes were chosen on these rows: score them on others, or
-    expect scores that are a little too high.
+    uncorrelated, such as that of z on z**2, is not seen. The codes were chosen on these rows: score them on others, as
+    `evaluate` does, or expect scores that are a little too high.
 
     Parameters
     ----------
@@ -84,54 +95,81 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
     >>> found.names, found.n_left_out
     (('code 7',), 49)
     """
+    return screened(Evidence(factors, codes, kinds=kinds), rate)
+
+
+def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
+    """The same of an Evidence; at least ``fewest`` codes are in the list, whatever their q-values."""
     if not 0 < rate < 1:
         raise EvidenceError(f"rate={rate!r} is not a rate of false discoveries: use a number between 0 and 1.")
-    evidence = Evidence(factors, codes, kinds=kinds)
-    columns = sparse_or_dense_columns(evidence)
     bases = factor_bases(evidence, Spearman())
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])
-    smallest, best = np.ones(columns.shape[1]), np.zeros(columns.shape[1], dtype=np.intp)
-    for block in columns.blocks():
-        p_values = _p_values(columns.columns(block), bases, present)
-        best[block] = p_values.argmin(axis=1)
-        smallest[block] = np.minimum(p_values.min(axis=1) * evidence.n_factors, 1.0)
+    m, d = evidence.n_codes, evidence.n_factors
+    smallest, strength, best = np.ones(m), np.zeros(m), np.zeros(m, dtype=np.intp)
+    for block, part in _blocks(evidence):
+        p_values, correlations = _p_values(part, bases, present, rate / d)
+        # of codes without a p-value that matters, the factor that they correlate with most
+        best[block] = np.lexsort((-correlations, p_values), axis=1)[:, 0]
+        places = np.arange(len(p_values)), best[block]
+        strength[block] = correlations[places]
+        smallest[block] = np.minimum(p_values[places] * d, 1.0)
     q_values = corrected(smallest, "benjamini-hochberg")
-    kept = np.flatnonzero(q_values <= rate)
-    kept = kept[np.argsort(smallest[kept], kind="stable")]
+    order = np.lexsort((-strength, smallest))
+    kept = order[: max(int((q_values <= rate).sum()), min(fewest, m))]
     return ScreenedCodes(
         codes=kept,
         names=tuple(evidence.code_names[i] for i in kept),
         factors=tuple(evidence.factor_names[best[i]] for i in kept),
+        correlation=strength[kept],
         p_value=smallest[kept],
         q_value=q_values[kept],
-        n_codes=columns.shape[1],
+        n_codes=m,
         rate=rate,
     )
 
 
+def _blocks(evidence: Evidence) -> Iterator[tuple[slice, SparseColumns]]:
+    """Some columns at a time, with their entries."""
+    if evidence.sparse_codes is not None:
+        for block in evidence.sparse_codes.blocks():
+            yield block, evidence.sparse_codes.columns(block)
+        return
+    width = max(ENTRIES_IN_BLOCK // evidence.n_rows, 1)
+    for start in range(0, evidence.n_codes, width):
+        block = slice(start, min(start + width, evidence.n_codes))
+        yield block, columns_of_dense(evidence.codes[:, block])
+
+
 def _presence(column: FloatArray) -> FloatArray:
-    """Whether a factor of two values has the larger one; nan for other factors."""
+    """Whether a factor of two values has the larger one; never for other factors."""
     values = np.unique(column)
-    return (column == values[1]).astype(np.float64) if values.size == 2 else np.full(column.size, np.nan)
+    return (column == values[1]).astype(np.float64) if values.size == 2 else np.zeros(column.size)
 
 
-def _p_values(part: SparseColumns, bases: tuple[FloatArray, ...], present: FloatArray) -> FloatArray:
-    """p-value of every code (rows) with every factor (columns); 1 where no test is possible."""
+def _p_values(
+    part: SparseColumns, bases: tuple[FloatArray, ...], present: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """p-value and rank correlation of every code (rows) with every factor (columns).
+
+    The p-value is 1 where no test is possible, and where it would be above the level.
+    """
     n, active = part.n_rows, part.n_entries[:, None]
-    is_binary = ~np.isnan(present[0])
-    n_present = np.where(is_binary, np.nansum(present, axis=0), n / 2)
+    is_binary = present.any(axis=0)
+    n_present = np.where(is_binary, present.sum(axis=0), n / 2)
     rarer = np.minimum(active, n - active) * np.minimum(n_present, n - n_present) / n
     ties_fit = (rarer >= EXPECTED) | (active == n)
     width = np.array([max(basis.shape[1], 1) for basis in bases])
-    ranked = chi2.sf(n * np.square(sparse_correlation_matrix(bases, part, ranked=True)), width)
-    found = np.where(ties_fit, ranked, 1.0)
-    hits = part.products_with_ones(np.nan_to_num(present))
+    correlations = sparse_correlation_matrix(bases, part, ranked=True)
+    statistic = n * np.square(correlations)
+    found = np.ones_like(statistic)
+    i, j = np.nonzero(ties_fit & (statistic >= chi2.isf(level / 2, width)))
+    found[i, j] = chi2.sf(statistic[i, j], width[j])
+    hits = part.products_with_ones(present)
     expected = active * n_present / n
     spread = np.sqrt(np.maximum(expected * (1 - n_present / n) * (n - active) / max(n - 1, 1), 1e-300))
-    counted = is_binary & (np.abs(hits - expected) > WORTH_COUNTING * spread) & (active > 0) & (active < n)
-    i, j = np.nonzero(counted)
-    size, total = active[i, 0], n_present[j]
-    upper, lower = hypergeom.sf(hits[i, j] - 1, n, total, size), hypergeom.cdf(hits[i, j], n, total, size)
-    exact = np.ones_like(found)
-    exact[i, j] = np.minimum(2 * np.minimum(upper, lower), 1.0)
-    return np.asarray(np.minimum(2 * np.minimum(found, exact), 1.0))
+    far = np.abs(hits - expected) > NEAR * norm.isf(level / 4) * spread
+    i, j = np.nonzero(is_binary & far & (active > 0) & (active < n))
+    cells = hits[i, j], n, n_present[j], active[i, 0]
+    exact = np.minimum(2 * np.minimum(upper_tail(*cells), lower_tail(*cells)), 1.0)
+    found[i, j] = np.minimum(found[i, j], exact)
+    return np.minimum(2 * found, 1.0), correlations

@@ -114,5 +114,9 @@ def _report(
     found = f"{yes} of {n} factors {'has a code of its' if yes == 1 else 'have codes of their'} own." if n else ""
     data = evaluation.data
     return words.report_sentence(
-        data["n_rows"], data["representations"][representation]["n_codes"], scores, found if scores else ""
+        data["n_rows"],
+        data["representations"][representation]["n_codes"],
+        scores,
+        found if scores else "",
+        data.get("screening", {}).get(representation, {}).get("n_codes"),
     )

@@ -19,6 +19,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
     ]
     if data["n_dropped"]:
         sentences.append(f"{counted(data['n_dropped'], 'row')} with missing values were dropped.")
+    sentences += [entry["sentence"] for entry in summary.get("screening", [])]
     seeds = sorted({seed for cell in cells for seed in cell["seeds"]})
     if len(seeds) > 1:
         sentences.append(

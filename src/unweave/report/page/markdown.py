@@ -44,6 +44,8 @@ def rendered(summary: Mapping[str, Any]) -> str:
         parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
     if summary["matrices"]:
         parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
+    for entry in summary["screening"]:
+        parts += ["## Codes that depend on a factor", _plain(entry["sentence"]), _codes(entry)]
     if summary["charts"]:
         parts += ["## Factor by factor", _per_factor(summary, several)]
     parts.append("## What the data are")
@@ -68,6 +70,13 @@ def _answer(answer: Mapping[str, Any]) -> list[str]:
         f"**Report:** {_plain(answer['report'])}",
         "**Next:**\n\n" + _list(map(_plain, answer["next_steps"])),
     ]
+
+
+def _codes(entry: Mapping[str, Any]) -> str:
+    """The codes that were found, and how many are not in the list."""
+    rows = [[row["code"], row["factor"], fixed(row["correlation"], 2), row["q"]] for row in entry["codes"]]
+    table = _table(["code", "factor", "correlation", "q"], rows) if rows else ""
+    return f"{table}\n\n{entry['n_hidden']:,} codes are not shown."
 
 
 def _tables(answer: Mapping[str, Any]) -> list[str]:

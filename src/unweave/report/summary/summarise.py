@@ -13,6 +13,7 @@ from unweave.report.answer.compared_answer import compared_by
 from unweave.report.answer.grouping import by_question
 from unweave.report.answer.levels import rank_of
 from unweave.report.answer.plain import plain_answer
+from unweave.report.answer.screening import code_lists
 from unweave.report.citing.methods_text import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.report.summary.advice import grouped_reasons, headline, next_steps
@@ -49,6 +50,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
         "answer": plain_answer(evaluation),
+        "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
             for question, labels in by_question(evaluation).items()

@@ -17,6 +17,7 @@ from unweave.report.answer.answer import answer_of
 from unweave.report.answer.compared_answer import compared_answer, compared_by
 from unweave.report.answer.grouping import by_question
 from unweave.report.answer.reasons import SharedReason, shared_reasons
+from unweave.report.answer.screening import screening_sentences
 from unweave.report.terminal.answer_tables import (
     factor_table,
     left_out,
@@ -35,7 +36,9 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     """What was evaluated, the answer, the metrics by question, the reasons and the notes."""
     width = min(width, WIDTH)
     several = len(evaluation.representations) > 1
-    parts: list[RenderableType] = [Text(_heading(evaluation)), Text()]
+    parts: list[RenderableType] = [Text(_heading(evaluation))]
+    parts += [Text(sentence) for sentence in screening_sentences(evaluation)]
+    parts += [Text()]
     parts += _compared(evaluation) if several else _single(evaluation, width)
     reasons = shared_reasons(evaluation)
     if reasons:
@@ -140,5 +143,8 @@ def _heading(evaluation: Evaluation) -> str:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     sizes = {entry["n_codes"] for entry in data["representations"].values()}
     codes = counted(min(sizes), "code") if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
+    given = {name: entry["n_codes"] for name, entry in data.get("screening", {}).items()}
+    if len(given) == len(data["representations"]) == 1:
+        codes = f"{min(sizes):,} of {counted(max(given.values()), 'code')}"
     stated = f"{counted(len(data['factors']), 'factor')} ({factors})" if factors else "no factors"
     return f"{counted(data['n_rows'], 'row')}, {stated}, {codes}"

@@ -1,0 +1,93 @@
+"""Many codes: those that depend on a factor are found on half of the rows and scored on the others."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import sparse
+
+from unweave import Evidence, EvidenceError, compare, evaluate
+from unweave.cli import main
+from unweave.evaluation import Evaluation
+from unweave.metrics import mcc
+
+RNG = np.random.default_rng(0)
+N, M, D = 1200, 300, 3
+CONCEPTS = (RNG.random((N, D)) < 0.3).astype(float)
+CODES = np.where(RNG.random((N, M)) < 0.02, RNG.random((N, M)), 0.0)
+PLANTED = [5, 77, 200]
+CODES[:, PLANTED] = CONCEPTS * RNG.gamma(50, 0.02, (N, D))
+SPARSE = sparse.csr_array(CODES)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return evaluate(CONCEPTS, SPARSE, budget=2)
+
+
+def test_the_panel_is_of_the_codes_that_matter(found):
+    screening = found.data["screening"]["codes"]
+    assert (screening["n_codes"], screening["n_found"], screening["n_rows"]) == (M, D, N // 2)
+    assert found.data["n_rows"] == N // 2
+    assert found.data["representations"]["codes"]["code_names"] == [f"code {i}" for i in PLANTED]
+    assert found["identification"].value > 0.9
+    assert not [row.label for row in found.rows if row.problem]
+    assert [row["codes"] for row in found.answer["factors"]] == [[f"code {i}"] for i in PLANTED]
+
+
+def test_it_is_said_how_many_codes_are_not_shown(found):
+    sentence = "3 of 300 codes depend on a factor (tested on 600 other rows; false-discovery rate 5 %)."
+    assert sentence in " ".join(str(found).split())
+    assert "3 of 300 codes" in found.answer["report"] or "no number" in found.answer["report"]
+    page, text = found.to_html(), found.to_markdown()
+    for shown in (page, text):
+        assert sentence in shown
+        assert "297 codes are not shown" in " ".join(shown.split())
+    frame = found.code_frame()
+    assert sorted(frame["code"].to_list()) == sorted(f"code {i}" for i in PLANTED)
+    assert frame["q_value"].max() < 0.05
+    again = Evaluation.from_json(found.to_json())
+    assert again == found
+    assert str(again) == str(found)
+
+
+def test_named_metrics_take_all_codes_unless_told_otherwise():
+    everything = evaluate(CONCEPTS, SPARSE, metrics=["mcc"], quick=True)
+    assert everything["mcc"].raw == pytest.approx(mcc(CONCEPTS, CODES).raw, abs=1e-10)
+    assert "screening" not in everything.data
+    with pytest.raises(EvidenceError, match="The codes were not screened: pass screen=True"):
+        everything.code_frame()
+    chosen = evaluate(CONCEPTS, CODES, metrics=["mcc"], quick=True, screen=True)
+    second = np.sort(Evidence(CONCEPTS, CODES).split(0.5, seed=0)[1])
+    assert chosen["mcc"].raw == pytest.approx(mcc(CONCEPTS[second], CODES[second]).raw, abs=1e-10)
+    assert chosen.data["representations"]["codes"]["n_codes"] == D
+
+
+def test_codes_without_any_dependence_get_the_score_of_chance():
+    noise = sparse.random_array((N, 500), density=0.05, rng=np.random.default_rng(1), format="csr")
+    found = evaluate(CONCEPTS, noise, metrics=["mcc", "r2"], screen=True, budget=2)
+    assert found.data["screening"]["codes"]["n_scored"] == D  # the strongest ones, which are none
+    assert found["mcc"].raw < 0.15  # chosen on other rows, they are not good by selection
+    assert found["r2"].raw < 0.02
+    assert "Only the 3 strongest codes are scored and shown; 497 are not." in " ".join(str(found).split())
+
+
+def test_representations_are_compared_on_the_same_rows():
+    both = compare(CONCEPTS, {"wide": SPARSE, "small": CODES[:, PLANTED]}, quick=True, screen=None)
+    assert both.data["n_rows"] == N // 2
+    assert list(both.data["screening"]) == ["wide"]
+    assert both.score("mcc", "wide").raw == pytest.approx(both.score("mcc", "small").raw, abs=1e-10)
+
+
+def test_a_sparse_matrix_in_a_file(tmp_path):
+    np.save(tmp_path / "concepts.npy", CONCEPTS)
+    sparse.save_npz(tmp_path / "codes.npz", SPARSE)
+    words = ["score", str(tmp_path / "concepts.npy"), str(tmp_path / "codes.npz"), "--json", "--quick", "--no-screen"]
+    ran = CliRunner().invoke(main, [*words, "--metrics", "mcc"])
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["rows"][0]["score"]["raw"] == pytest.approx(mcc(CONCEPTS, CODES).raw, abs=1e-10)
+    (tmp_path / "codes.npz").write_bytes((tmp_path / "codes.npz").read_bytes()[:-400])
+    broken = CliRunner().invoke(main, words)
+    assert broken.exit_code != 0
+    assert "is not a whole .npz file" in broken.output
