@@ -18,7 +18,7 @@ from unweave.evidence import EvidenceError
 
 Function = Callable[[Tensor], Tensor]
 Mode = Literal["auto", "forward", "reverse"]
-MEMORY = 256 * 2**20
+MEMORY = 64 * 2**20  # larger blocks leave the caches and take up to twice the time
 LIVE_LAYERS = 4  # activations of so many layers are held at a time while tangents travel
 
 
@@ -87,7 +87,8 @@ def _by_rows(function: Function, latents: Tensor, n_outputs: int) -> Tensor:
     try:
         outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
         basis = torch.eye(outputs.shape[1], dtype=latents.dtype)
-        return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2).detach()
+        with torch.no_grad():  # or every intermediate cotangent is kept, for derivatives of the derivative
+            return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2)
     except (RuntimeError, NotImplementedError):
         return _row_after_row(function, latents)
 
