@@ -80,6 +80,31 @@ def test_representations_are_compared_on_the_same_rows():
     assert both.score("mcc", "wide").raw == pytest.approx(both.score("mcc", "small").raw, abs=1e-10)
 
 
+def test_concepts_and_dictionaries_on_the_command_line(tmp_path):
+    np.save(tmp_path / "concepts.npy", CONCEPTS)
+    sparse.save_npz(tmp_path / "codes.npz", SPARSE)
+    words = ["score", str(tmp_path / "concepts.npy"), str(tmp_path / "codes.npz"), "--metrics", "concepts"]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code == 0, ran.output
+    assert "3 of 300 codes depend on a concept (false-discovery rate 5 %)" in " ".join(ran.stdout.split())
+    found = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
+    assert [row["auroc_code"] for row in found["concepts"]] == [f"code {i}" for i in PLANTED]
+    assert [row["probe_16"] for row in found["concepts"]] == pytest.approx([1.0] * D, abs=1e-3)
+    assert (found["n_codes"], found["always_on_codes"]) == (M, 0)
+    refused = CliRunner().invoke(main, [*words, "--html", str(tmp_path / "page.html")])
+    assert "prints a table or JSON" in refused.output
+    decoder = RNG.normal(size=(16, 40))
+    np.save(tmp_path / "first.npy", decoder)
+    np.save(tmp_path / "second.npy", -decoder[:, ::-1])
+    words = ["dictionaries", str(tmp_path / "first.npy"), str(tmp_path / "second.npy")]
+    assert (
+        CliRunner().invoke(main, [*words, "--unsigned"]).stdout.startswith("Mean cosine of 40 matched columns: 1.0000")
+    )
+    assert json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)["mean_cosine"] < 0.9
+    wrong = CliRunner().invoke(main, ["dictionaries", str(tmp_path / "first.npy"), str(tmp_path / "codes.npy")])
+    assert "There is no file" in wrong.output
+
+
 def test_a_sparse_matrix_in_a_file(tmp_path):
     np.save(tmp_path / "concepts.npy", CONCEPTS)
     sparse.save_npz(tmp_path / "codes.npz", SPARSE)

@@ -9,6 +9,7 @@ import click
 
 from unweave import __version__
 from unweave.cli.claims_command import checklist, claims
+from unweave.cli.concept_commands import dictionaries
 from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
@@ -42,6 +43,7 @@ for command in (
     claims,
     checklist,
     geometry,
+    dictionaries,
     unlabelled,
     demo,
 ):

@@ -67,6 +67,11 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             cluster=options["cluster"],
         )
         settings = _settings(options, files)
+        if settings["metrics"] == ["concepts"]:
+            from unweave.cli.concept_commands import show_concepts
+
+            show_concepts(files, settings, options)
+            return
         pictures = _pictures(files, settings["kinds"], options)
         evaluation = evaluate(files.factors, files.codes, **settings)
         show(evaluation, options["as_json"])

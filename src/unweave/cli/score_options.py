@@ -13,8 +13,8 @@ SCORE_OPTIONS = [
         metavar="NAMES",
         help=(
             "Metrics to compute, separated by commas: names, families such as information, or 'all' for the whole "
-            "catalogue. The default is the panel. Options follow after colons: mcc:correlation=spearman. Name a metric "
-            "of your own as module:name."
+            "catalogue. The default is the panel; 'concepts' gives what is usually reported of sparse autoencoders. "
+            "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name."
         ),
     ),
     click.option(

@@ -36,7 +36,7 @@ def code_usage(codes: object) -> CodeUsage:
     >>> found.dead.tolist(), found.always_on.tolist(), found.active_per_row
     ([0], [1], 1.5)
     """
-    evidence = Evidence(None, codes)
+    evidence = codes if isinstance(codes, Evidence) else Evidence(None, codes)
     sparse = evidence.sparse_codes
     counts = (evidence.codes != 0).sum(axis=0) if sparse is None else sparse.n_entries
     density = counts / evidence.n_rows

@@ -10,13 +10,13 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.reading.columns import quoted
 
 
-def concepts_and_codes(concepts: object, codes: object) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
-    """Concepts as 0 and 1 (n x d), their names, and the codes by columns.
+def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
+    """Concepts as 0 and 1 (n x d), their names, and the codes by columns; an `Evidence` alone will do.
 
     >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
     [[0.0], [1.0], [1.0]]
     """
-    evidence = Evidence(concepts, codes)
+    evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
     columns = np.empty((evidence.n_rows, evidence.n_factors))
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])

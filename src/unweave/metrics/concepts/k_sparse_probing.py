@@ -31,7 +31,7 @@ class SparseProbes:
 
 
 def k_sparse_probing(
-    concepts: object, codes: object, *, k: Sequence[int] = (1, 2, 5, 16), test_share: float = 0.3, seed: int = 0
+    concepts: object, codes: object = None, *, k: Sequence[int] = (1, 2, 5, 16), test_share: float = 0.3, seed: int = 0
 ) -> SparseProbes:
     """Held-out AUROC of logistic probes on the best 1, 2, 5 and 16 codes of every concept; random codes score 1/2.
 

@@ -41,7 +41,7 @@ class SingleCodes:
     auroc_of_chance: FloatArray
 
 
-def single_codes(concepts: object, codes: object) -> SingleCodes:
+def single_codes(concepts: object, codes: object = None) -> SingleCodes:
     """AUROC, average precision and F1 of the code that detects each concept best.
 
     Examples

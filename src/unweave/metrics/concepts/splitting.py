@@ -59,7 +59,7 @@ class SplitConcepts:
         return int(self.absorbed.sum())
 
 
-def split_concepts(concepts: object, codes: object, *, fewest: int = 5) -> SplitConcepts:
+def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -> SplitConcepts:
     """Count concepts that are split over several codes, and those whose main code others absorb samples from.
 
     Parameters
