@@ -2,9 +2,10 @@
 
 ``python tests/mutants/reach.py`` runs the quick tests once under coverage and writes into ``build/reach``. With paths
 of tests it looks at these alone and adds to what is known; ``--part 0/2`` takes every second file, so that two
-processes can share the work. Fixtures that several tests share count for all of them. What runs in other processes is
-not seen, and what runs on import counts for all tests that reach anything else of the file. The sources are kept with
-the lines, so that lines that have moved since are found again.
+processes can share the work. Name files of tests that were written since, so that faults meet them too. Fixtures that
+several tests share count for all of them. What runs in other processes is not seen, and what runs on import counts
+for all tests that reach anything else of the file. The sources are kept with the lines, so that lines that have moved
+since are found again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import difflib
 import json
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate, takewhile
 from pathlib import Path
@@ -27,7 +28,6 @@ from faults import ROOT, Fault
 
 RECORDED = ROOT / "build" / "reach"
 SMALL = 0.3  # CPU seconds
-UNKNOWN = 0.2  # CPU seconds of tests that are not in the record
 # tests that look at source as text or start processes: they reach no lines here
 NOT_SEEN = (
     "tests/architecture",
@@ -131,44 +131,24 @@ class Reach:
                 found.setdefault(fixture, []).append(name)
         return found
 
-    def of(self, file: str, text: str, start: int, end: int, present: Collection[str]) -> list[str]:
+    def of(self, file: str, text: str, start: int, end: int) -> list[str]:
         """Tests that reach the statement around these places of the text of a file, the likeliest and cheapest first.
 
-        Where the statement runs on import alone, all that reach the file. Tests that are not in the record count if
-        they are of the same room or name the file.
+        Where the statement runs on import alone, all that reach the file.
         """
         there, nearby = self._contexts(file, text, start, end)
         contexts = (there - {""}) or (nearby - {""})
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
         if not there - {""}:  # a constant or a default: what is on record of it reaches no line
-            chosen |= {test for test in present if "[defaults-" in test or "options of commands" in test}
-        chosen |= {test for test in present if test not in self.tests and _nearness(test, file)}
-        return self._ordered([test for test in present if test in chosen], file)
+            chosen |= {test for test in self.tests if "[defaults-" in test or "options of commands" in test}
+        return self._ordered(sorted(chosen), file)
 
-    def affordable(self, fault: Fault, text: str, present: Collection[str], effort: float) -> list[str]:
-        """Tests that may notice a fault, as far as so many CPU seconds go; one at least."""
+    def affordable(self, fault: Fault, text: str, effort: float) -> list[str]:
+        """Tests that may notice a fault, as far as so many CPU seconds go; one at least, if any reaches it."""
         start = text.index(fault.find)
-        tests = self.of(fault.file, text, start, start + len(fault.find), present)
+        tests = self.of(fault.file, text, start, start + len(fault.find))
         spent = accumulate(map(self.seconds, tests))
         return tests[: max(1, sum(1 for _ in takewhile(lambda seconds: seconds <= effort, spent)))]
-
-    def files(self, faults: list[Fault], effort: float) -> list[str]:
-        """Files of the tests that these faults may meet."""
-        recorded = {test.split("::")[0] for test in self.tests}
-        paths = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
-        present = [*self.tests, *(f"{path}::" for path in paths if path not in recorded)]
-        found: set[str] = set()
-        for fault in faults:
-            text = (ROOT / fault.file).read_text(encoding="utf-8")
-            if text.count(fault.find) == 1:
-                found |= {test.split("::")[0] for test in self.affordable(fault, text, present, effort)}
-                found |= {path for path in paths if "contract" in path and "/metrics/" in fault.file}
-                found |= {fault.file}
-        return sorted(found)
-
-    def on_import(self, file: str, text: str, start: int) -> bool:
-        """Whether the statement at this place runs when the package or the tests are imported."""
-        return "" in self._contexts(file, text, start, start + 1)[0]
 
     def _contexts(self, file: str, text: str, start: int, end: int) -> tuple[set[str], set[str]]:
         """What reaches the statement, and what reaches the file."""
@@ -197,11 +177,11 @@ class Reach:
         return small + [test for _, tests in sorted(files.items(), key=rank) for test in tests]
 
     def seconds(self, test: str) -> float:
-        """CPU seconds that a test took when it was recorded, or a guess."""
-        return self.tests[test]["seconds"] if test in self.tests else UNKNOWN
+        """CPU seconds that a test took when it was recorded."""
+        return float(self.tests[test]["seconds"])
 
     def _shares(self, test: str) -> bool:
-        return bool(self.tests[test]["shared"]) if test in self.tests else False
+        return bool(self.tests[test]["shared"])
 
 
 def _nearness(test: str, file: str) -> int:

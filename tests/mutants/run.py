@@ -14,64 +14,18 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import json
-import os
-import shutil
-import subprocess
-import sys
+import queue
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from faults import ROOT, Fault, digest, faults_in
-from reach import RECORDED, Reach
+from reach import Reach
+from trial import Tree
 
 LISTS = sorted(Path(__file__).parent.glob("*.toml"))
 RESULTS = ROOT / "build" / "mutants.jsonl"
-# as in make test: more threads are slower, and sums differ
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-
-
-class Tree:
-    """A copy of the working tree, and the process that tries faults in it."""
-
-    def __init__(self, folder: Path, tests: list[str]) -> None:
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        for name in listed.stdout.splitlines():
-            if (ROOT / name).is_file():
-                target = folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, target)
-        asked, requests = os.pipe()
-        answers, said = os.pipe()
-        self.requests, self.answers = os.fdopen(requests, "w"), os.fdopen(answers)
-        program = [sys.executable, str(Path(__file__).with_name("forks.py")), str(folder)]
-        with (folder / "output.txt").open("w") as output:
-            self.process = subprocess.Popen(
-                [*program, str(asked), str(said), str(RECORDED), *tests],
-                env=os.environ | ENVIRONMENT | {"PYTHONPATH": str(folder / "src")},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                pass_fds=(asked, said),
-            )
-        os.close(asked)
-        os.close(said)
-
-    def tried(self, fault: Fault, effort: float) -> tuple[str, str]:
-        """What became of a fault, and the test that found it."""
-        self.requests.write(json.dumps({"fault": fault.__dict__, "effort": effort}) + "\n")
-        self.requests.flush()
-        status, by = json.loads(self.answers.readline())
-        return status, by
-
-    def close(self) -> None:
-        """No more requests."""
-        self.requests.close()
-        self.process.wait()
 
 
 def known(results: Path, tests_digest: str) -> dict[str, dict[str, str]]:
@@ -84,27 +38,26 @@ def known(results: Path, tests_digest: str) -> dict[str, dict[str, str]]:
     return kept
 
 
-def tried_all(faults: list[Fault], tests: list[str], workers: int, effort: float) -> Iterator[tuple[Fault, str, str]]:
+def tried_all(faults: list[Fault], reach: Reach, workers: int, effort: float) -> Iterator[tuple[Fault, str, str]]:
     """Every fault with what became of it, as they end."""
-    trees: list[Tree] = []
-    own, lock = threading.local(), threading.Lock()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+        for k in range(workers):
+            free.put(Tree(Path(folder, str(k))))
 
         def one(fault: Fault) -> tuple[Fault, str, str]:
-            if not hasattr(own, "tree"):
-                with lock:
-                    own.tree = Tree(Path(folder, str(len(trees))), tests)
-                    trees.append(own.tree)
-            return fault, *own.tree.tried(fault, effort)
+            tree = free.get()
+            try:
+                return fault, *tree.tried(fault, reach, effort)
+            finally:
+                free.put(tree)
 
         jobs = [pool.submit(one, fault) for fault in faults]
         try:
             for job in concurrent.futures.as_completed(jobs):
                 yield job.result()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for tree in trees:
-                tree.close()
+            pool.shutdown(cancel_futures=True)
 
 
 def main() -> None:
@@ -124,8 +77,7 @@ def main() -> None:
     status = {fault: kept[fault.key]["status"] for fault in faults if fault.key in kept}
     with RESULTS.open("a", encoding="utf-8") as file:
         waiting = [fault for fault in faults if fault not in status]
-        tests = Reach().files(waiting, chosen.effort)
-        for fault, found, by in tried_all(waiting, tests, chosen.workers, chosen.effort):
+        for fault, found, by in tried_all(waiting, Reach(), chosen.workers, chosen.effort):
             status[fault] = found
             entry = {"key": fault.key, "name": fault.name, "status": found, "by": by, "tests": tests_digest}
             file.write(json.dumps(entry) + "\n")

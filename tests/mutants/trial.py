@@ -1,0 +1,82 @@
+"""One fault in a copy of the tree: run the tests that may notice it in a process of their own, and see what fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from chosen import NAMED_IN
+from faults import ROOT, Fault, faulty
+from reach import Reach
+
+OPTIONS = ("-x", "-q", "-m", "not slow", "--tb=no", "--no-header", "-p", "chosen", "-p", "no:randomly")
+# as in make test: more threads are slower, and sums differ
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+STARTING = 60  # CPU seconds for imports; beside them tests may take five times what they took when they were recorded
+DOES_NOT_END = "(does not end)"
+
+
+class Tree:
+    """A copy of the working tree, to put faults into."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "tree"
+        self.broken: set[str] = set()  # tests that fail without any fault: they say nothing of one
+        names = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for name in filter(lambda name: (ROOT / name).is_file(), names):
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, self.folder / name)
+
+    def tried(self, fault: Fault, reach: Reach, effort: float) -> tuple[str, str]:
+        """Whether a fault is found, survives or is stale, and the test that found it."""
+        path = self.folder / fault.file
+        original = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = faulty(original, fault)
+        if text is None:
+            return "stale", ""
+        tests = reach.affordable(fault, original, effort)
+        while tests := [test for test in tests if test not in self.broken]:
+            path.write_text(text, encoding="utf-8")
+            try:
+                failed = self.first_failure(tests, reach)
+            finally:
+                path.write_text(original, encoding="utf-8")
+            if not failed:
+                break
+            name = failed.removesuffix(DOES_NOT_END).strip()
+            if not self.first_failure([name] if name in tests else tests[:1], reach):
+                return "found", failed
+            self.broken.add(name)
+        return "survived", ""
+
+    def first_failure(self, tests: list[str], reach: Reach) -> str:
+        """The first of these tests that fails, in their order; empty if all pass."""
+        named, cache = self.folder.parent / "tests.json", self.folder.parent / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        named.write_text(json.dumps(tests), encoding="utf-8")
+        seconds = int(STARTING + 5 * sum(map(reach.seconds, tests)))
+        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        paths = os.pathsep.join(map(str, (self.folder / "src", self.folder / "tests" / "mutants")))
+        ended = subprocess.run(
+            [sys.executable, "-m", "pytest", *OPTIONS, "-o", f"cache_dir={cache}", *files],
+            cwd=self.folder,
+            env=os.environ | ENVIRONMENT | {"PYTHONPATH": paths, NAMED_IN: str(named)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+            check=False,
+        )
+        if ended.returncode in (0, 5):  # all passed, or none was collected
+            return ""
+        failures = cache / "v" / "cache" / "lastfailed"
+        if failures.exists():
+            return str(next(iter(json.loads(failures.read_text(encoding="utf-8")))))
+        return f"{tests[0]} {DOES_NOT_END}"
