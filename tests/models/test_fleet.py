@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import nn
 
+from unweave.datasets import small_sprites
 from unweave.models import (
     MLP,
     OBJECTIVES,
@@ -88,7 +89,7 @@ def test_a_fleet_trains_as_a_plain_loop_of_torch(blocks):
 
 def test_convolutions_are_those_of_torch():
     trunk, sizes = Convolutional((4, 6), hidden=10), Sizes((1, 16, 16), n_head=6, n_codes=3)
-    weights = initial_weights(trunk.layers(sizes), [0, 1])
+    weights = {name: weight + 0.1 for name, weight in initial_weights(trunk.layers(sizes), [0, 1]).items()}
     images = torch.rand(2, 5, 256, generator=torch.Generator().manual_seed(0))
     maps = images[1].view(5, 1, 16, 16)
     for k, (wide, deep) in enumerate(((1, 4), (4, 6))):
@@ -101,6 +102,16 @@ def test_convolutions_are_those_of_torch():
     torch.testing.assert_close(trunk.encode(weights, images, sizes)[1], head)
     codes = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(1))
     assert trunk.decode(weights, codes, sizes).shape == (2, 5, 256)
+
+
+def test_signals_keep_their_size_through_convolutions_that_are_not_trained_yet():
+    """Codes that vary by .001 beside noise of 1, as with weights within 1 / sqrt(inputs), are never learned from."""
+    trunk, sizes = Convolutional(), Sizes((1, 64, 64), n_head=20, n_codes=10)
+    images = torch.from_numpy(small_sprites(64).images(range(0, 4608, 97))).flatten(1)
+    weights = initial_weights(trunk.layers(sizes), [0])
+    codes = trunk.encode(weights, images[None], sizes)[0]
+    assert 0.1 < float(codes.std(0).mean()) < 1
+    assert 0.3 < float(trunk.decode(weights, torch.randn(1, 48, 10), sizes).std()) < 3
 
 
 def test_convolutions_refuse_images_that_do_not_halve(blocks):

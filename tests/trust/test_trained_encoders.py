@@ -4,10 +4,10 @@ A cell is one encoder, one way to sample its images, and one metric. It is sound
 and misleading if it is more than .20 away. Images are sampled independently, with two factors near each other, with all
 factors near one, with a factor that others determine, and with few rows.
 
-trained_codes.npz has the codes of all 4,608 images of `small_sprites()` by beta-VAEs of this package: `unweave train
-beta_vae small_sprites --beta 1,4,16,64 --seeds 2 --steps 4000 --learning-rate 1e-3 --reconstruction-weight 16`, seed 0,
-means as half-precision numbers and the root mean square of the posterior's standard deviation for each code. The
-published dSprites encoders are used where their weights are.
+trained_codes.npz has the codes of the 4,608 combinations of `small_sprites()`, drawn at 16 pixels without averaging
+(`DSprites` with the same values kept), by beta-VAEs of this package: beta 1, 4, 16 and 64, 4,000 steps, learning rate
+1e-3, reconstruction weight 16, seed 0; means as half-precision numbers and the root mean square of the posterior's
+standard deviation for each code. The published dSprites encoders are used where their weights are.
 
 Encoders are in two halves. Steps and thresholds were chosen while looking at the small encoders and at the published
 beta-VAE of Burgess (betaB) and VAE (`CHOSEN_ON`); the counts that are asserted are of the other published encoders

@@ -16,17 +16,18 @@ from unweave.models.networks.trunk import Layer, Sizes, Weights
 class Dense:
     """Linear layers of these widths with a rectifier between them; weights are models x inputs x outputs.
 
-    ``slope`` is that of the rectifier below 0.
+    ``slope`` is that of the rectifier below 0; ``for_rectifiers`` says how weights begin (`Layer`).
     """
 
     prefix: str
     widths: tuple[int, ...]
     slope: float = 0.0
+    for_rectifiers: bool = False
 
     def layers(self) -> dict[str, Layer]:
         """Layers by name."""
         pairs = zip(self.widths[:-1], self.widths[1:], strict=True)
-        return {f"{self.prefix}.{k}": Layer((n, m), (1, m), n) for k, (n, m) in enumerate(pairs)}
+        return {f"{self.prefix}.{k}": Layer((n, m), (1, m), n, self.for_rectifiers) for k, (n, m) in enumerate(pairs)}
 
     def __call__(self, weights: Weights, inputs: Tensor) -> Tensor:
         """Outputs, models x batch x last width."""

@@ -17,11 +17,15 @@ Weights = Mapping[str, Tensor]
 
 
 class Layer(NamedTuple):
-    """A weight and its bias in one model, and how many inputs each output of the layer has."""
+    """A weight and its bias in one model, how many inputs each output of the layer has, and how both begin.
+
+    A layer for rectifiers begins with weights that keep the size of signals through rectifiers, see `initial_weights`.
+    """
 
     weight: tuple[int, ...]
     bias: tuple[int, ...]
     fan_in: int
+    for_rectifiers: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,15 @@ class Trunk(Protocol):
 def initial_weights(layers: Mapping[str, Layer], seeds: Sequence[int]) -> dict[str, Tensor]:
     """Weights and biases uniform within 1 / sqrt(inputs), which is what torch gives its own layers.
 
-    Every model draws each layer from a stream of its own.
+    Layers for rectifiers have weights uniform within sqrt(6 / inputs) and biases of 0 (He et al. 2015). Every model
+    draws each layer from a stream of its own.
     """
     weights = {}
     for name, layer in layers.items():
-        bound = 1 / math.sqrt(layer.fan_in)
+        bound = math.sqrt((6 if layer.for_rectifiers else 1) / layer.fan_in)
         for part, shape in (("weight", layer.weight), ("bias", layer.bias)):
             full = f"{name}.{part}"
-            drawn = [generator_of(seed, full).uniform(-bound, bound, shape) for seed in seeds]
+            reach = 0.0 if layer.for_rectifiers and part == "bias" else bound
+            drawn = [generator_of(seed, full).uniform(-reach, reach, shape) for seed in seeds]
             weights[full] = torch.from_numpy(np.stack(drawn).astype(np.float32))
     return weights
