@@ -144,10 +144,15 @@ def draw(name: str, shown: Sequence[str], found: Settings, options: Options) -> 
     from unweave.report.figures.curves import bars_figure, save
 
     for number in shown:
-        bars = {setting.name: {number: setting.mean(number)} for setting in found}
-        ranges = {setting.name: {number: _drawable(setting, number)} for setting in found}
+        bars = {_short(setting): {number: setting.mean(number)} for setting in found}
+        ranges = {_short(setting): {number: _drawable(setting, number)} for setting in found}
         file = f"001-{name}-{''.join(c if c.isalnum() else '-' for c in number)}.png"
         yield save(bars_figure(bars, number, ranges=ranges), options.folder / file)
+
+
+def _short(setting: SmallSetting) -> str:
+    """The name without the size of the critic, which is the same for all and too long for an axis."""
+    return setting.name.split("-critic_hidden")[0]
 
 
 def _drawable(setting: SmallSetting, number: str) -> tuple[float, float]:
