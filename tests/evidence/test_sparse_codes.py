@@ -35,7 +35,7 @@ def test_linear_probes_of_sparse_codes_equal_dense_ones(name, kinds):
     dense = CATALOGUE[name](CONCEPTS, DENSE, **given)
     found = CATALOGUE[name](CONCEPTS, sparse.csr_array(DENSE), **given)
     assert found.raw == pytest.approx(dense.raw, abs=1e-10)
-    with pytest.raises(MetricUndefined, match=r"BoostedTrees needs dense codes.*use probe=Linear\(\)"):
+    with pytest.raises(MetricUndefined, match=r"BoostedTrees needs dense codes.*or probe=Linear\(\)"):
         CATALOGUE[name](CONCEPTS, sparse.csr_array(DENSE))
 
 
@@ -110,3 +110,10 @@ def test_an_evaluation_of_sparse_codes_has_floors_and_intervals():
         assert row.interval.defined
         assert row.noise_floor.floor < row.score.raw
     assert len(set(evaluate(CONCEPTS, sparse.csr_array(DENSE), quick=True).labels) & set(TAKING)) > 0
+
+
+def test_a_verdict_on_sparse_codes_says_why_nothing_was_simulated():
+    found = evaluate(CONCEPTS, sparse.csr_array(DENSE), metrics=["mcc"], budget=5)
+    reasons = [str(reason.finding) for reason in found.rows[0].verdict.reasons]
+    assert any(reason.startswith("The codes are sparse, and simulated codes are not") for reason in reasons)
+    assert not any("time budget" in reason for reason in reasons)

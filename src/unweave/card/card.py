@@ -17,7 +17,8 @@ HOW_TO_GIVE: dict[str, str] = {
     "factors": "pass the true factors",
     "codes": "pass the codes",
     "dense codes": (
-        "pass codes.toarray() if it fits in memory, or use mcc, sap, mig or another metric that takes sparse codes"
+        "use evaluate(..., screen=True) (--screen), which scores the codes that depend on a factor, pass "
+        "codes.toarray() if it fits in memory, or use mcc, sap, mig or another metric that takes sparse codes"
     ),
     "posterior": "pass codes=Posterior(mean, std)",
     "decoder": "pass decoder=",

@@ -51,7 +51,8 @@ class Derivable:
             raise NeedsRows
         if name == "codes" and self.__dict__.get("sparse_codes") is not None:
             raise EvidenceError(
-                "This needs dense codes and the codes are sparse: pass codes.toarray() if it fits in memory."
+                "This needs dense codes and the codes are sparse: use evaluate(..., screen=True), or pass "
+                "codes.toarray() if it fits in memory."
             )
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
 

@@ -98,7 +98,9 @@ def verdicts(
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
         if without is None and label in untried and _pairs_points(card_of(metric).needs):
-            not_tried = Reason(Finding("trial_not_in_budget"), "", math.nan)
+            dense = evidence.sparse_codes is None
+            why = Finding("trial_not_in_budget") if dense else Finding("trial_of_sparse_codes")
+            not_tried = Reason(why, "", math.nan)
             found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
 

@@ -158,6 +158,14 @@ def trial_not_in_budget() -> str:
     )
 
 
+def trial_of_sparse_codes() -> str:
+    """A verdict that the audit alone decides, because simulated codes are dense."""
+    return (
+        "The codes are sparse, and simulated codes are not, so this score was not recomputed on simulated data and the "
+        "verdict follows from the audit alone: screen the codes (screen=True, --screen) to have it recomputed."
+    )
+
+
 def floor_not_in_budget() -> str:
     """A verdict without a noise floor, for want of time."""
     return "The time budget was too small to score random codes, so the noise floor is unknown: pass a larger budget."

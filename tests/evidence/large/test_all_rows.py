@@ -93,6 +93,26 @@ def test_r2_of_blocks_is_r2_in_memory_with_the_same_folds(copied, monkeypatch):
     np.testing.assert_allclose([*found.per_factor.values()], [*known.per_factor.values()], atol=1e-10)
 
 
+def test_numbers_of_32_bits_are_counted_as_in_memory(tmp_path):
+    table = polars.DataFrame({"factor": COLUMNS["factor size"]} | {f"code {i}": CODES[:, i] for i in range(5)})
+    narrow = table.cast(polars.Float32)
+    narrow.write_parquet(tmp_path / "rows.parquet")
+    factors, codes = (narrow.select(polars.selectors.starts_with(side)).to_numpy() for side in ("factor", "code"))
+    for metric in (mcc, mig):
+        assert metric(parquet_blocks(tmp_path)).raw == pytest.approx(metric(factors, codes).raw, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_million_rows_give_the_numbers_of_memory():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(1_000_000, 5))
+    codes = np.concatenate([factors, factors], axis=1) + rng.normal(size=(1_000_000, 10))
+    blocks, known = Evidence(array_blocks(factors, codes)), Evidence(factors, codes)
+    for metric in (mcc, mig, mig_sup, dcimig, modularity, sap):
+        assert metric(blocks).raw == pytest.approx(metric(known).raw, abs=1e-10)
+    assert r2(blocks).raw == pytest.approx(r2(known).raw, abs=1e-4)  # other folds
+
+
 def test_r2_of_heavy_tails_is_of_the_sample():
     factors = RNG.normal(size=(2000, 1))
     codes = np.column_stack([factors + RNG.normal(size=(2000, 1)), RNG.standard_cauchy(2000) ** 3 + factors[:, 0]])

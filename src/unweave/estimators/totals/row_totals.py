@@ -108,7 +108,7 @@ def totals_of(plan: PassPlan, factors: FloatArray, codes: FloatArray, n_dropped:
         columns[place] = feature
     scaled = columns[len(features) :]
     for i, entry in enumerate(plan.codes):
-        np.subtract(codes[:, i], entry.centre, out=scaled[i])
+        np.subtract(codes[:, i], entry.centre, out=scaled[i], dtype=np.float64)
         scaled[i] *= 1 / entry.scale
     both = [factors, codes]
     return RowTotals(

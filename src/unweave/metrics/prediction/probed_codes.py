@@ -20,14 +20,15 @@ def probed_codes(evidence: Evidence, probe: Probe) -> Any:
         return evidence.codes
     if not isinstance(probe, Linear):
         raise MetricUndefined(
-            f"{type(probe).__name__} needs dense codes, and the codes are sparse: use probe=Linear(), or pass "
-            "codes.toarray() if it fits in memory."
+            f"{type(probe).__name__} needs dense codes, and the codes are sparse: use evaluate(..., screen=True) "
+            "(--screen), or probe=Linear(), or pass codes.toarray() if it fits in memory."
         )
     if min(evidence.sparse_codes.shape) > LARGEST_SPARSE_FIT:
         n_rows, n_codes = evidence.sparse_codes.shape
         raise MetricUndefined(
-            f"A linear probe of {n_codes} sparse codes and {n_rows} rows takes too long: pass the codes that matter, "
-            "or mcc, sap and mig, which take any number."
+            f"A linear probe of {n_codes} sparse codes and {n_rows} rows takes too long: use evaluate(..., "
+            "screen=True) (--screen), which scores the codes that depend on a factor, or mcc, sap and mig, which take "
+            "any number."
         )
     return _sparse_table(evidence)
 
