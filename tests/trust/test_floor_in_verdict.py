@@ -96,3 +96,12 @@ def test_a_floor_that_did_not_fit_is_missed_unless_chance_is_known():
     assert found.level == "caution"
     assert "larger budget" in found.reasons[0].sentence
     assert with_floor(Verdict("do not use"), score, missing, chance_known=False) == Verdict("do not use")
+
+
+def test_very_few_draws_do_not_make_a_score_noise():
+    """With 17 draws, of which none is as good, p is 1 / 18."""
+    score = Score(0.6, bounds=(0.0, 1.0), best=1.0)
+    floor = NoiseFloor("it", "permutation", 0.6, floor=0.03, p_value=1 / 18, resolution=1 / 18, calibrated=0.59)
+    assert with_floor(Verdict("trust"), score, floor).level == "trust"
+    reached = NoiseFloor("it", "permutation", 0.6, floor=0.03, p_value=2 / 18, resolution=1 / 18, calibrated=0.59)
+    assert with_floor(Verdict("trust"), score, reached).level == "do not use"

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.card.choices import metric_of
 from unweave.codec import plain_data
 from unweave.evaluation.results import Row
-from unweave.evaluation.time_plan import Scored, time_plans
+from unweave.evaluation.time_plan import Scored, time_shares
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.progress import Progress
+from unweave.trust.budget.draw_plan import seconds_of_diagnosis
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import noise_floors
 from unweave.trust.sampling.comparison import comparison_of_parts
 from unweave.trust.sampling.intervals import check_level, interval_of_parts
 from unweave.trust.sampling.subsampling import PartScores, part_scores
-from unweave.trust.verdict import verdicts
+from unweave.trust.verdict import check_steps, verdicts
 
 
 def assured(
@@ -38,24 +40,27 @@ def assured(
     beside: dict[tuple[str, str], dict[str, Any]] = {}
     of_parts: dict[str, dict[str, PartScores | Finding]] = {}
     scored = {name: _scored(rows, name, chosen) for name in evidences}
-    plans = time_plans(scored, evidences, budget)
+    shares = time_shares(scored, evidences, budget)
     for name, evidence in evidences.items():
         known_scores = scored[name].scored_metrics
         scores, metrics = scored[name].scores, scored[name].metrics
         about = f" of {name}" if len(evidences) > 1 else ""
-        allowance = plans[name].begin()
-        progress.step(f"diagnosis{about}", plans[name].seconds_of_diagnosis)
+        started = time.process_time()
+        progress.step(f"diagnosis{about}", seconds_of_diagnosis(shares[name].sizes))
         dense = evidence.sparse_codes is None
         diagnosis = diagnose(evidence if dense else evidence.factors_alone())
         known["diagnosis"][name] = diagnosis.to_dict()
-        watch = progress.counted_step(f"intervals{about}", plans[name].seconds_of_parts)
-        of_parts[name] = part_scores(known_scores, evidence, quota=allowance.parts, n_jobs=n_jobs, watch=watch)
-        watch = progress.counted_step(f"noise floors{about}", plans[name].seconds_of_draws)
-        floors = noise_floors(known_scores, evidence, quota=allowance.draws, n_jobs=n_jobs, watch=watch)
-        progress.step(f"verdicts{about}", plans[name].seconds_of_trials)
-        judged = verdicts(
-            metrics, scores, evidence, diagnosis, floors, untried=allowance.untried if dense else tuple(metrics)
-        )
+        steps = check_steps(evidence, diagnosis) if dense and budget else None
+        plan = shares[name].plan(steps, started)
+        watch = progress.counted_step(f"intervals{about}", plan.seconds_of_parts)
+        quota = plan.allowance.parts
+        of_parts[name] = part_scores(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"noise floors{about}", plan.seconds_of_draws)
+        quota = plan.allowance.draws
+        floors = noise_floors(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
+        progress.step(f"verdicts{about}", plan.seconds_of_trials)
+        untried = plan.allowance.untried if dense else tuple(metrics)
+        judged = verdicts(metrics, scores, evidence, diagnosis, floors, untried=untried, steps=steps)
         for label, found in of_parts[name].items():
             beside[name, label] = {
                 "noise_floor": floors[label],

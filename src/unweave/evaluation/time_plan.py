@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unweave.evaluation.questions import QUESTIONS
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
 from unweave.score import Score
 from unweave.trust.budget.allowance import Allowance
 from unweave.trust.budget.costs import DataSizes, Work, table, work_of
-from unweave.trust.budget.draw_plan import Planned, Prices, draw_plan, seconds_of_diagnosis
+from unweave.trust.budget.draw_plan import Prices, draw_plan, rows_for_draws
+from unweave.trust.effects import Steps
+from unweave.trust.nulls.some_rows import may_use_some_rows
 from unweave.trust.repeated_scoring import ScoredMetric
 
 LEAST_SHARE = 0.5  # of the budget, for what stands beside the scores, however long these take
+MAIN = tuple(question.panel[0] for question in QUESTIONS if question.panel)  # the first metric of every question
 UNKNOWN = 0.1  # seconds of a metric that is not in the table, for the progress bar
 
 
@@ -41,53 +46,67 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class TimePlan:
-    """Draws of one representation, the seconds they have to fit in, and what they are expected to take."""
+class TimeShare:
+    """What one representation may take: its seconds, and how many rows draws of every metric use."""
 
-    planned: Mapping[str, Planned]
+    works: Mapping[str, Work]
+    sizes: DataSizes
     seconds: float
     stated: float
-    seconds_of_diagnosis: float
+    rows: Mapping[str, int]
+
+    @property
+    def rows_of_parts(self) -> dict[str, int]:
+        """How many rows parts have at most; metrics of which small parts say little are not named."""
+        return {label: self.rows[label] for label, work in self.works.items() if not work.fixed_rows}
+
+    def plan(self, steps: Steps | None, started: float) -> TimePlan:
+        """The draws of every metric, when it is known on which data sets metrics are computed again."""
+        tried = [DataSizes.of(evidence) for evidence in steps.evidences] if steps else []
+        planned = draw_plan(self.works, self.sizes, self.seconds, rows=self.rows, tried=tried, main=MAIN)
+        prices = {
+            work.name: (Prices.of(work, self.sizes, self.rows[label], tried), planned[label])
+            for label, work in self.works.items()
+        }
+        return TimePlan(
+            allowance=Allowance(planned, self.seconds, self.stated, self.rows, self.rows_of_parts, started),
+            seconds_of_draws=sum(plan.n_draws * price.draw for price, plan in prices.values()),
+            seconds_of_parts=sum(plan.n_parts * price.part for price, plan in prices.values()),
+            seconds_of_trials=sum(plan.tried * price.trial for price, plan in prices.values()),
+        )
+
+
+@dataclass(frozen=True)
+class TimePlan:
+    """Draws of one representation with the clock that stops them, and what they are expected to take."""
+
+    allowance: Allowance
     seconds_of_draws: float
     seconds_of_parts: float
     seconds_of_trials: float
 
-    def begin(self) -> Allowance:
-        """The clock starts now."""
-        return Allowance(self.planned, self.seconds, self.stated)
 
-    @property
-    def expected(self) -> float:
-        """Seconds in all."""
-        return self.seconds_of_diagnosis + self.seconds_of_draws + self.seconds_of_parts + self.seconds_of_trials
-
-
-def time_plans(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], budget: float) -> dict[str, TimePlan]:
-    """For every representation, the draws of every metric.
+def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], budget: float) -> dict[str, TimeShare]:
+    """For every representation, its share of the budget.
 
     The budget is a total. What the scores are expected to take comes off it, but half of it is always left for noise
-    floors, intervals and verdicts.
+    floors, intervals and verdicts. Representations are compared on the same parts of the samples, so all of them use
+    as many rows.
     """
     sizes = {name: DataSizes.of(evidence) for name, evidence in evidences.items()}
     works = {name: scored[name].works(sizes[name]) for name in evidences}
-    distinct = {name: {work.name: work for work in works[name].values()} for name in evidences}
-    scores = sum(work.seconds(sizes[name]) for name in evidences for work in distinct[name].values())
+    scores = sum(
+        work.seconds(sizes[name])
+        for name in evidences
+        for work in {work.name: work for work in works[name].values()}.values()
+    )
     each = max(budget - scores, LEAST_SHARE * budget) / len(evidences)
-    plans = {}
+    rows: dict[str, int] = {}
+    alike = all(map(may_use_some_rows, evidences.values()))
     for name in evidences:
-        planned = draw_plan(works[name], sizes[name], each)
-        prices = {work: Prices.of(entry, sizes[name]) for work, entry in distinct[name].items()}
-        of_works = {works[name][label].name: plan for label, plan in planned.items()}
-        plans[name] = TimePlan(
-            planned=planned,
-            seconds=each,
-            stated=budget,
-            seconds_of_diagnosis=seconds_of_diagnosis(sizes[name]),
-            seconds_of_draws=sum(plan.n_draws * prices[work].draw for work, plan in of_works.items()),
-            seconds_of_parts=sum(plan.n_parts * prices[work].part for work, plan in of_works.items()),
-            seconds_of_trials=sum(plan.tried * prices[work].trial for work, plan in of_works.items()),
-        )
-    return plans
+        for label, n_rows in rows_for_draws(works[name], sizes[name], each if alike else math.inf).items():
+            rows[label] = min(n_rows, rows.get(label, n_rows))
+    return {name: TimeShare(works[name], sizes[name], each, budget, rows) for name in evidences}
 
 
 def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:

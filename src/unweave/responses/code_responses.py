@@ -2,9 +2,9 @@
 
     S_ij = Var E[c_i* | z_j*] / Var c_i*,   c_i* = f_i(z_1*, ..., z_d*) + e_i
 
-with z* the factors drawn independently of each other, f_i fitted to the data, and e_i what no factor explains. S_ij is
-the first-order Sobol index of code i with respect to factor j: its purity. Models of rising size are fitted to rows
-they do not predict; the smallest that loses no more than a standard error to the best is kept.
+with z* the factors drawn independently of each other, f_i fitted to the data, and e_i the part that no factor explains.
+S_ij is the first-order Sobol index of code i with respect to factor j: its purity. Models of increasing size predict
+held-out rows, and the smallest model whose loss is within a standard error of the best is kept.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from unweave.responses.one_factor import local_fit, smooth_fit
 
 MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
 SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
-NEGLIGIBLE = 0.003  # share of a code's variance that interactions have to save, whatever the standard error
+NEGLIGIBLE = 0.003  # share of a code's variance that interactions have to explain, whatever the standard error
 # standard errors and shares of the variance by which a simple model may lose to the best one: one factor, several
 ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
 MOST_OF_IT = 0.5
-OF_OTHERS = 0.001  # share of a fit that other factors may have, with all set on their own, in a code of one factor
+OF_OTHERS = 0.001  # share of a fit that other factors may have in a code of one factor, if all are set independently
 TINY = 1e-12
-LUCK = 0.01  # probability that any code of pure noise is taken for an informative one
+LUCK = 0.01  # probability that any code of pure noise counts as informative
 MOST_CODES_AT_ONCE = 128
 MOST_ROWS = 1000
 DRAWS = 20
@@ -48,7 +48,7 @@ DRAWS = 20
 
 @dataclass(frozen=True)
 class ResponseRows:
-    """Which rows are looked at where not all are: in kernels, readouts and the do-sample."""
+    """The rows that kernels, readouts and the sample of independent factors use, where they do not use all rows."""
 
     some: Folds
     do: Folds  # len(some) x d: the row that every factor is taken from
@@ -62,10 +62,10 @@ class DistinctFactors:
     Attributes
     ----------
     alike : array, d
-        For every factor the first one that determines it and is determined by it; these are one, and share purity.
+        For every factor the first one that determines it and is determined by it. Such factors share their purity.
     free : array
         Factors that determine all others, each the first of those alike: fits to several factors are made to these, so
-        that no combination of factors is asked for that cannot be. Fits to one factor are made to all distinct ones.
+        that no impossible combination of factors is predicted. Fits to one factor are made to all distinct ones.
     """
 
     alike: NDArray[np.intp]
@@ -84,7 +84,7 @@ class DistinctFactors:
 
 @dataclass(frozen=True)
 class Responses:
-    """What was found of every code.
+    """The response of every code.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Responses:
     signal : array, m
         Share of the code's variance that the factors explain when they are set independently; the rest is noise.
     do_codes, do_signal : array, rows x m
-        The codes with the factors set independently, with noise and without.
+        The codes when the factors are set independently, with noise and without.
     """
 
     model: NDArray[np.intp]
@@ -113,7 +113,7 @@ class Responses:
 
     @property
     def unmixed(self) -> FloatArray:
-        """Purity (m x d) of the part of each code that the factors move: what mixing alone takes away."""
+        """Purity (m x d) of the part of each code that the factors explain, so that only mixing lowers it."""
         return np.clip(self.purity / np.maximum(self.signal, TINY)[:, None], 0.0, 1.0)
 
     def replaced(self, other: Responses, those: NDArray[np.bool_]) -> Responses:
@@ -129,7 +129,7 @@ class Responses:
 
 @memoised(on="factors")
 def distinct_factors(evidence: Evidence) -> DistinctFactors:
-    """Which of the factors that vary are alike, and which determine all others."""
+    """Which of the factors that vary determine each other, and which determine all others."""
     names = [evidence.factor_names[j] for j in varying_places(evidence)]
     known = factor_constraints(evidence)
     alike = known.alike(names)
@@ -138,7 +138,7 @@ def distinct_factors(evidence: Evidence) -> DistinctFactors:
 
 @memoised(on="both")
 def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
-    """At most 1,000 rows, and for each a do-sample: a row for every factor, drawn on its own.
+    """At most 1,000 rows, and for each of them an independently drawn row for every factor.
 
     Of a few draws for a factor, the one that correlates least with the previous factors is used, because a correlation
     by chance would count as mixing.
@@ -250,14 +250,14 @@ def _simple_responses(
             moved = [part[rows.do[:, j]] for part, j in zip(parts, free, strict=True)]
             do_signal[:, those] = np.sum(moved, axis=0)
             do[:, those] = do_signal[:, those] + residual[rows.some][np.ix_(rows.residual, those)]
-            # correlated factors save each other little on the data, so what counts is what each moves on its own
+            # a correlated factor adds little on the data, so its effect is measured with independent factors
             of_one = spread.max(axis=0) >= (1 - OF_OTHERS) * spread.sum(axis=0)
             model[those[of_one]] = SMOOTH
             factor[those[of_one]] = which.places_of_free[spread.argmax(axis=0)[of_one]]
     alone = np.flatnonzero(model <= JUMPS)
     shares[:, alone] = 0.0
     shares[factor[alone], alone] = signal[alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
-    # such a code goes where its factor goes
+    # such a code depends on its factor alone
     do[:, alone] = do_signal[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]
     return {
         "model": model, "factor": factor, "shares": shares, "signal": signal, "do": do, "do_signal": do_signal,
@@ -268,7 +268,7 @@ def _simple_responses(
 def _one_factor_fits(
     factors: list[FactorBases], codes: FloatArray, fold: Folds
 ) -> tuple[list[FloatArray], NDArray[np.intp], FloatArray]:
-    """The best smooth and the best jumping function of one factor for every code: fits, factors, and jumping noise."""
+    """For every code the best smooth function of one factor and the best one with jumps: fits, factors, and noise."""
     fits = [np.zeros(codes.shape), np.zeros(codes.shape)]
     least = np.full((2, codes.shape[1]), np.inf)
     used = np.zeros(least.shape, dtype=np.intp)
@@ -298,9 +298,10 @@ def _smallest_sufficient(
     allowed: Sequence[tuple[float, float]],
     row_groups: NDArray[np.intp] | None,
 ) -> NDArray[np.intp]:
-    """For every code the first model whose loss is so many standard errors above the best's, or negligibly more.
+    """For every code the first model whose loss is at most so many standard errors above the best, or negligibly more.
 
-    It has to explain most of what the best one explains: a model that fails on a few rows has a large standard error.
+    It must explain most of what the best model explains, because a model that fails on a few rows has a large standard
+    error.
     """
     best = np.array([error.mean(axis=0) for error in errors]).argmin(axis=0)
     least = np.choose(best, errors)
@@ -331,7 +332,7 @@ def _take_over(
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> FloatArray:
-    """Where a model with interactions predicts rows better, put it in the place of the simple one; its R2."""
+    """Replace the simple model where one with interactions predicts rows better, and return its R2."""
     groups = None if row_groups is None else row_groups[rows.some][fit.places]
     simple = np.square(found["residual"][np.ix_(fit.places, those)])
     errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]

@@ -32,7 +32,7 @@ from unweave.responses.factor_views import FactorView
 
 ROWS_TO_SCREEN = 300
 ROWS_TO_DECIDE = 1000
-# shares left open that are next to nothing, and those that are little if they shrink with the rows
+# unexplained shares that are almost 0, and those that are small enough if they fall with the number of rows
 OPEN = (0.0005, 0.02)
 OPEN_CLASSES = (0.05, 0.35)
 TIED = 0.1
@@ -63,7 +63,7 @@ def _kernels(n_sources: int) -> tuple[GaussianKernel, ...]:
 
 @dataclass
 class ConstraintSearch:
-    """What is known of the factors so far; every fit is made once."""
+    """The results of the search so far; every fit is computed once."""
 
     views: Sequence[FactorView]
     _screened: dict[tuple[Candidate, int], FloatArray] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class ConstraintSearch:
 
     @property
     def n_rows(self) -> int:
-        """Rows that kernels look at."""
+        """Number of rows that kernels use."""
         return min(len(self.views[0].targets), ROWS_TO_DECIDE)
 
     def is_determined(self, target: int, sources: tuple[int, ...]) -> bool:
@@ -82,7 +82,7 @@ class ConstraintSearch:
         return self.decision(target, sources)[0]
 
     def screened(self, target: int, sources: tuple[int, ...], n_parts: int = 1) -> FloatArray:
-        """What every kernel on these sources leaves open of the target, on few rows, whole or in parts."""
+        """Share of the target that each kernel on these sources does not explain, on few rows or parts of them."""
         key = ((target, sources), n_parts)
         if key not in self._screened:
             parts = _parts(np.arange(min(self.n_rows, ROWS_TO_SCREEN)), n_parts)
@@ -99,7 +99,7 @@ class ConstraintSearch:
         parts: list[Rows],
         kernels: Sequence[int] | Rows = (0, 1, 2),
     ) -> FloatArray:
-        """What these kernels (rows) leave open of the targets (columns), a mean over the parts."""
+        """Share of the targets (columns) that these kernels (rows) do not explain, averaged over the parts."""
         inputs = np.column_stack([self.views[j].inputs for j in sources])
         values = np.column_stack([self.views[j].targets for j in targets])
         shares = np.zeros((len(kernels), len(targets)))
@@ -109,7 +109,7 @@ class ConstraintSearch:
         return shares / len(parts)
 
     def _left_by(self, predictions: FloatArray, targets: Sequence[int], rows: Rows) -> FloatArray:
-        """Share of each target that predictions of all their columns side by side leave open."""
+        """Share of each target that predictions of all their columns do not explain."""
         if predictions.shape[1] == len(targets) and all(self.views[j].labels is None for j in targets):
             values = np.column_stack([self.views[j].targets[rows] for j in targets])
             return unexplained_variances(values, predictions)  # numbers only: all at once
@@ -118,7 +118,7 @@ class ConstraintSearch:
         return np.array([self.views[j].unexplained(rows, predicted) for j, predicted in each])
 
     def followed(self, source: int) -> tuple[FloatArray, FloatArray]:
-        """What is left open of every factor along one of them, from row to row: on all rows, and on quarters."""
+        """Share of every factor that interpolation along another does not explain, on all rows and on quarters."""
         if source not in self._followed:
             targets = range(len(self.views))
             values = np.column_stack([view.targets for view in self.views])
@@ -142,12 +142,12 @@ class ConstraintSearch:
         return self._is_little(target, float(whole[target]), lambda: float(quarters[target]))
 
     def _is_little(self, target: int, left: float, of_quarters: Callable[[], float]) -> bool:
-        """Whether this share is next to nothing, or little that shrinks with the rows."""
+        """Whether this share is almost 0, or is small and falls with the number of rows."""
         nothing, little = OPEN if self.views[target].labels is None else OPEN_CLASSES
         return left <= nothing or (left <= little and left <= SHRUNK * of_quarters())
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
-        """Whether the few rows leave little enough open to look closer; noise shows that it does not shrink."""
+        """Whether few rows leave so little unexplained that more rows are worth using."""
         if self._is_followed(target, sources) or self.open_to_pair(target, sources) <= EXACT:
             return True
         left = self.screened(target, sources).min()
@@ -157,7 +157,7 @@ class ConstraintSearch:
         return bool(left <= shrunk * self.screened(target, sources, 4).min())
 
     def decision(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
-        """Whether the sources determine the target, and what they leave open; nan where the few rows settled it."""
+        """Whether the sources determine the target, and the share they do not explain; nan if few rows were enough."""
         key = (target, sources)
         if key not in self._decided:
             self._decided[key] = self._decide(target, sources)
@@ -169,7 +169,7 @@ class ConstraintSearch:
         if not self.may_be_determined(target, sources):
             return (True, 0.0) if self._is_exact(target, sources) else (False, np.nan)
         rows, at_first = np.arange(self.n_rows), self.screened(target, sources)
-        # of classes, few rows do not tell which kernel is best
+        # for classes, few rows are not enough to choose a kernel
         hopeful = (at_first <= NEARLY_BEST * at_first.min()) | (self.views[target].labels is not None)
         kernels = np.flatnonzero(hopeful)
         left = float(self._open_shares(sources, [target], [rows], kernels).min())
@@ -177,13 +177,13 @@ class ConstraintSearch:
             target, left, lambda: float(self._open_shares(sources, [target], _parts(rows, 4), kernels).min())
         ):
             return True, left
-        # only where the ranks do not tell, for they do not change with the scale that a factor was recorded on
+        # only if the ranks do not decide, because ranks do not depend on the scale of a factor
         return (True, 0.0) if self._is_exact(target, sources) else (False, left)
 
     def gives_back(self, target: int, sources: tuple[int, ...]) -> bool:
         """Whether sources determine a target that is tied to them by a constraint already.
 
-        Only a fold could stand against it, so more may be left open than of a factor of which nothing is known.
+        Only a many-to-one map could prevent it, so a larger unexplained share is allowed than for an unknown relation.
         """
         if self.is_determined(target, sources):
             return True
@@ -196,7 +196,7 @@ class ConstraintSearch:
         """The factor determined best by the fewest others, and these."""
         for candidates in (self._singles, self._pairs, self._all_others):
             hopeful = [candidate for candidate in candidates(kept) if self.may_be_determined(*candidate)]
-            # of two that determine each other the later column goes
+            # of two factors that determine each other, the later column is removed
             hopeful.sort(key=lambda candidate: (round(self._at_first(candidate), 3), -candidate[0]))
             for candidate in hopeful[:MOST_DECISIONS]:
                 if self.is_determined(*candidate):
@@ -211,7 +211,7 @@ class ConstraintSearch:
         return min(left, float(self.followed(sources[0])[0][target])) if len(sources) == 1 else left
 
     def _numbers(self, factors: Sequence[int], *, standard: bool) -> FloatArray:
-        """Numbers of these factors on few rows, but enough for the functions that are tried."""
+        """Values of these factors on few rows, enough for the functions that are fitted."""
         n_functions = len(factors) * (len(factors) + 3) // 2 + 1
         n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * n_functions))
         columns = [self.views[j].numbers if standard else self.views[j].column for j in factors]
@@ -228,7 +228,7 @@ class ConstraintSearch:
             others = [j for j in known if j != target]
             named = tuple(others[k] for k in polynomial_sources(np.delete(standard, place, axis=1), standard[:, place]))
             powers = {} if named else monomial_exponents(np.delete(given, place, axis=1), given[:, place])
-            # a product of others is taken away before its factors, which are quotients
+            # a product is removed before its factors, which are quotients
             order = sum(power < 0 for power in powers.values())
             named = named or tuple(others[k] for k in powers)
             if named:
@@ -246,7 +246,7 @@ class ConstraintSearch:
         )
 
     def open_to_pair(self, target: int, sources: tuple[int, ...]) -> float:
-        """What a polynomial of second degree in two numbers leaves open of a third; 1 where there are no such."""
+        """Share of a number that a second-degree polynomial of two others does not explain; 1 if there are none."""
         if len(sources) != 2 or any(self.views[j].numbers is None for j in (target, *sources)):
             return 1.0
         if (target, sources) not in self._of_pair:
@@ -276,7 +276,7 @@ class ConstraintSearch:
         return sorted(others[:SOURCES_OF_MANY])
 
     def _open_to_polynomials(self, pair: tuple[int, int]) -> FloatArray:
-        """What functions of low degree of two factors leave open of every factor: quick, and near enough to choose."""
+        """Share of every factor that low-degree functions of two factors do not explain: a fast approximation."""
         if pair not in self._near:
             n_functions = np.prod([1 + self.views[j].basis.shape[1] for j in pair])
             n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * int(n_functions)))
@@ -295,7 +295,7 @@ class ConstraintSearch:
 
     @cached_property
     def _all_targets(self) -> tuple[FloatArray, Rows]:
-        """Targets of all factors side by side, and where each begins."""
+        """Targets of all factors as columns of one array, and the first column of each."""
         values = np.column_stack([view.targets[: self.n_rows] for view in self.views])
         widths = [view.targets.shape[1] for view in self.views]
         return values, np.cumsum([0, *widths[:-1]])

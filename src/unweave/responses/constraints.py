@@ -1,4 +1,4 @@
-"""Which factors are functions of others, and which sets of them say all: one answer for metrics and for trust.
+"""Which factors are functions of others, and which sets of factors determine all, for metrics and for trust.
 
 `factor_constraints` looks at random separate rows and searches once for each evidence. Diagnosis reports what it finds,
 `identification` and `t_mex` read the same record, so that no two of them disagree about the effective dimension.
@@ -58,7 +58,7 @@ class SeparateRows:
 
 @dataclass(frozen=True, eq=False)
 class FactorConstraints:
-    """What determines what among the factors of one evidence.
+    """Which factors of one evidence determine which others.
 
     Attributes
     ----------
@@ -101,8 +101,8 @@ class FactorConstraints:
     def free(self, names: Sequence[str], worth: FloatArray | None = None) -> list[int]:
         """Places among these names of a smallest set of factors that determines all others.
 
-        Such sets have one size, the effective dimension. Of several the one of most worth is taken, as far as exchanges
-        of one factor for another lead: current and voltage of a circuit, or temperature and current.
+        All such sets have the same size, the effective dimension. Of several, the most valuable one that exchanges of
+        single factors can reach is returned: current and voltage of a circuit, or temperature and current.
         """
         place_of = {name: place for place, name in enumerate(names)}
         sources = {
@@ -135,7 +135,7 @@ class FactorConstraints:
 
 
 def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
-    """The kept factors that determine a target, through those that were taken away in between."""
+    """The kept factors that determine a target, directly or through factors that were removed."""
     needed = set(sources[target])
     while through := needed & set(sources):
         for j in through:

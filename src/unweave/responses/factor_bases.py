@@ -1,4 +1,4 @@
-"""What stands for a factor in every step: functions of it to fit with, and scales to read it on.
+"""The representation of a factor in every step: functions of it for fits, and scales on which it is predicted.
 
 Numbers count by their ranks alone. A categorical factor is given by the indicators of its levels, a circular one by
 sines and cosines, an ordinal one with few levels by their indicators where functions of it are fitted.
@@ -39,9 +39,9 @@ class FactorBases:
     linear, products : array, n x b
         Its score, sine and cosine, or indicators; and few functions of it whose products are tried.
     kernel, plain : array, n x b
-        Where it sits in a kernel, by ranks and by values.
+        Its coordinates in a kernel, by ranks and by values.
     scales : tuple of arrays, n x b
-        Columns to predict it by; for numbers normal and uniform scores, of which the better counts.
+        Columns that are predicted; normal and uniform scores for numbers, of which the better result counts.
     place : array, n
         Its order: a score, the angle as a share of the circle, or the number of the level.
     levels : bool
@@ -107,7 +107,7 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
     score = normal_scores(values[:, None])
     uniform = uniform_scores(values[:, None]) * np.sqrt(12)
     plain = (values[:, None] - values.mean()) / values.std()
-    # ranks tear values apart that lie close together, so the number itself counts as well where many do
+    # ranks separate values that lie close together, so the values themselves are used as well if many do
     itself = [plain] if discrete or has_lumps(values) else []
     if discrete and len(levels) <= FEW_LEVELS:
         smooth = orthonormal_columns((place[:, None] == np.arange(len(levels))).astype(np.float64))
@@ -134,7 +134,7 @@ def _harmonics(angle: FloatArray, n: int) -> FloatArray:
 
 
 def has_lumps(values: FloatArray) -> bool:
-    """Whether many values are equal, or lie so close together that gaps around them are as wide as they are.
+    """Whether many values are equal, or form clusters with gaps between them that are as wide as the clusters.
 
     >>> rng = np.random.default_rng(0)
     >>> has_lumps(rng.normal(size=1000)), has_lumps(np.maximum(rng.normal(size=1000), 0))

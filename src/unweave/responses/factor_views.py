@@ -28,7 +28,7 @@ class FactorView:
     Attributes
     ----------
     inputs : array, n x q
-        Where a row lies for a kernel: normal scores, a circle, or categories set apart.
+        Coordinates of a row in a kernel: normal scores, a circle, or separate points for categories.
     basis : array, n x p
         Orthonormal, centred functions of the factor.
     targets : array, n x t
@@ -61,7 +61,7 @@ class FactorView:
         return math.inf if self.labels is None else self.targets.shape[1]
 
     def unexplained(self, rows: Rows, predictions: FloatArray) -> float:
-        """Share of the variance, or of the entropy of classes, that predictions of the targets leave open."""
+        """Share of the variance, or of the entropy of classes, that predictions of the targets do not explain."""
         if self.labels is None:
             return unexplained_variance(self.targets[rows], predictions)
         return unexplained_entropy(self.labels[rows], predictions.argmax(axis=1), self.targets.shape[1])

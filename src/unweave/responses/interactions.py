@@ -1,4 +1,4 @@
-"""Codes that depend on factors together: kernel regression on pairs of factors, and on all of them."""
+"""Codes that depend on several factors jointly: kernel regression on pairs of factors, and on all factors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class InteractionFit:
     penalty: tuple[NDArray[np.intp], ...]
 
     def do(self, kernel: int, those: NDArray[np.intp], residual_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First-order shares (d x m) and responses (r x m) of those codes when every factor is set on its own.
+        """First-order shares (d x m) and responses (r x m) of those codes when every factor is set independently.
 
         Shares are those of the response and the residual variance together.
         """
@@ -51,7 +51,7 @@ class InteractionFit:
         return self._shares(response, residual_variance), response
 
     def _shares(self, response: FloatArray, residual_variance: FloatArray) -> FloatArray:
-        """Variance of the mean response given one factor, without what the regression explains by luck."""
+        """Variance of the mean response given one factor, without the part that the regression explains by chance."""
         variance = response.var(axis=0)
         shares = np.empty((len(self.factors), response.shape[1]))
         for j, factor in enumerate(self.factors):

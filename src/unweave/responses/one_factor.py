@@ -1,4 +1,4 @@
-"""Every code predicted from one factor alone: by a smooth function, and by the rows next to it, which may jump."""
+"""Predictions of every code from one factor: by a smooth function, and from neighbouring rows, which allows jumps."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def smooth_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> FloatArra
 def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
     """Predictions from rows of other folds that are next to each row along the factor.
 
-    The median of three follows jumps, the mean of eight bears noise. The noise is measured from whichever of the two
-    neighbours, left and right, is nearer in value, so that a jump on one side is not counted as noise; dividing by
-    what independent noise gives makes it the variance of that noise.
+    The median of three neighbours follows jumps, and the mean of eight reduces noise. The noise is the difference to
+    the left or right neighbour, whichever is closer in value, so that a jump on one side does not count as noise. It is
+    divided by what independent standard normal noise gives, so that it is a variance.
     """
     if factor.levels:
         means = _level_means(factor.place.astype(np.intp), codes, fold)

@@ -101,6 +101,15 @@ class Steps:
     set_free: tuple[str, ...] = ()
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
+    @property
+    def evidences(self) -> tuple[Evidence, ...]:
+        """The data sets on which a metric is computed."""
+        draws = [self.control, self.without_collapsed, self.halves, *(step.after for step in self.steps)]
+        draws += [step.before for step in self.steps if step.effect != "redundant factors"]
+        draws += [self.real] if any(step.modelled for step in self.steps) else []
+        different = {id(evidence): evidence for drawn in draws for evidence in drawn}
+        return tuple(evidence for evidence in different.values() if not self._is_observed(evidence))
+
     def on(self, metric: Choice, score: Score) -> Effects:
         """How the score of the metric changes."""
         width = score.bounds[1] - score.bounds[0]

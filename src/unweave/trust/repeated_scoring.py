@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import joblib
 
@@ -32,12 +32,14 @@ def never() -> bool:
 class Quota:
     """Planned number of variants for each metric, and a function that may stop them early.
 
-    ``seconds`` is the time budget that the notes state.
+    ``seconds`` is the time budget that the notes state. ``rows`` is how many rows the variants of a metric use, where
+    these are not all.
     """
 
     counts: Mapping[str, int]
     seconds: float
     stop: Stop = never
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def verdicts(
     floors: Mapping[str, NoiseFloor] | None = None,
     *,
     untried: Collection[str] = (),
+    steps: Steps | None = None,
     seed: int = 0,
 ) -> dict[str, Verdict]:
     """A verdict for every score.
@@ -65,6 +66,8 @@ def verdicts(
         Noise floors of the metrics.
     untried : collection of labels
         Metrics that are not computed on the counterpart because time is too short: the result of the audit decides.
+    steps : optional
+        From `check_steps`, where they are known.
     seed : int
         Of the counterpart.
 
@@ -86,7 +89,8 @@ def verdicts(
         for label, metric in metrics.items()
         if label in scores and label not in untried and _pairs_points(card_of(metric).needs)
     }
-    steps = steps_of(evidence, diagnosis, seed=seed) if pairing and _possible(evidence) else None
+    if pairing and steps is None:
+        steps = check_steps(evidence, diagnosis, seed=seed)
     found = {}
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
@@ -103,6 +107,11 @@ def verdicts(
             not_tried = Reason(why, "", math.nan)
             found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
+
+
+def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps | None:
+    """The data sets on which metrics are computed again, or None where there can be none."""
+    return steps_of(evidence, diagnosis, seed=seed) if _possible(evidence) else None
 
 
 def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:

@@ -24,7 +24,7 @@ def obstacle(reason: str, others: Sequence[str] = ()) -> str:
     ('mixed with y', 'follows from T, so no code is needed')
     """
     if reason == "mixed":
-        return f"mixed with {listed(others, NAMES)}" if others else "mixed a little with other factors"
+        return f"mixed with {listed(others, NAMES)}" if others else "mixed with other factors"
     if reason == "implied":
         return f"follows from {listed(others, NAMES) or 'other factors'}, so no code is needed"
     known = {
@@ -140,7 +140,7 @@ def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str
 def separate(factors: Sequence[str], codes: Sequence[str], readable: float | None) -> str:
     """What to do about factors that are mixed with each other."""
     where = f" in {listed(codes, NAMES)}" if codes else ""
-    mixed = verb(factors, "is mixed a little with other factors", "are mixed with each other")
+    mixed = verb(factors, "is mixed with other factors", "are mixed with each other")
     first = f"{listed(factors, NAMES)} {mixed}{where}."
     if readable is not None and readable >= READ_OUT:
         return (

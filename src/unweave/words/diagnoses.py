@@ -1,4 +1,4 @@
-"""What the data are: sizes, dependence of the factors, state of the codes, and what was not examined."""
+"""Sentences that describe the data: sizes, dependence of the factors, state of the codes, and what was not examined."""
 
 from __future__ import annotations
 

@@ -43,6 +43,22 @@ def fewer_nulls(n_draws: int, of: int, seconds: float) -> str:
     return f"{n_draws} of {of} permutations were scored, because more did not fit into the budget of {seconds:.3g} s."
 
 
+def nulls_of_some_rows(n_rows: int, of: int) -> str:
+    """A noise floor of a part of the rows."""
+    return (
+        f"To save time, the noise floor comes from {n_rows:,} of {of:,} rows, and its p-value from the score on these "
+        "rows."
+    )
+
+
+def parts_of_some_rows(n_rows: int, of: int) -> str:
+    """An interval from small parts."""
+    return (
+        f"To save time, the interval comes from scores of {n_rows:,} of {of:,} rows; their standard error is scaled to "
+        "all rows."
+    )
+
+
 def no_nulls_in_budget(seconds: float) -> str:
     """No noise floor within the time limit."""
     return f"The noise floor did not fit into the time budget of {seconds:.3g} s: pass a larger budget."

@@ -326,3 +326,19 @@ def test_codes_that_are_all_dead_have_a_floor():
 def test_what_is_no_option_is_refused_in_one_sentence(options, named):
     with pytest.raises(EvidenceError, match=named):
         noise_floor(mcc, KNOWING, **options)
+
+
+def test_some_rows_give_the_floor_and_the_test_of_these_rows():
+    rng = np.random.default_rng(0)
+    factors, codes = rng.normal(size=(2000, 2)), rng.normal(size=(2000, 6))
+    evidence = Evidence(factors, codes)
+    found = noise_floor(mcc, evidence, n_draws=39, n_rows=100, seed=3)
+    rows = np.sort(np.random.default_rng(3).permutation(2000)[:100])
+    alone = noise_floor(mcc, Evidence(factors[rows], codes[rows]), n_draws=39, seed=3)
+    assert found.draws == pytest.approx(alone.draws)
+    assert (found.floor, found.p_value) == pytest.approx((alone.floor, alone.p_value))
+    assert found.raw == mcc(evidence).raw
+    assert (found.n_rows, alone.n_rows) == (100, None)
+    assert "nulls_of_some_rows" in [note.kind for note in found.notes]
+    with pytest.raises(EvidenceError, match="n_rows=1 is no number of rows"):
+        noise_floor(mcc, evidence, n_rows=1)

@@ -10,8 +10,9 @@ from made_up_metrics import made_up
 from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
+from unweave.trust.repeated_scoring import Quota
 from unweave.trust.sampling.intervals import interval, intervals
-from unweave.trust.sampling.subsampling import Parts, parts_of
+from unweave.trust.sampling.subsampling import Parts, part_scores, parts_of
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))
@@ -142,3 +143,15 @@ def test_options_and_seeds_come_with_a_partial():
 def test_levels_are_checked(level):
     with pytest.raises(EvidenceError, match="is not a level"):
         interval(mcc, EVIDENCE, level=level)
+
+
+def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
+    """Of a correlation r it is (1 - r^2) / sqrt(n)."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(4000, 1))
+    evidence = Evidence(factors, factors + rng.normal(size=(4000, 1)))
+    quota = Quota({"mcc": 200}, math.inf, rows={"mcc": 400})
+    found = part_scores({"mcc": mcc}, evidence, n_parts=200, quota=quota)["mcc"]
+    assert found.plan.n_units - found.plan.n_out == 400
+    assert found.plan.standard_error(found.raw) == pytest.approx(0.5 / math.sqrt(4000), rel=0.2)
+    assert [note.kind for note in found.notes] == ["parts_of_some_rows"]

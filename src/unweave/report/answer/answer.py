@@ -33,11 +33,11 @@ class Answer:
 
     @property
     def trusted(self) -> tuple[QuestionLine, ...]:
-        """Questions that a metric answers that may be trusted."""
+        """Questions that are answered by a trusted metric."""
         return tuple(line for line in self.questions if line.level == "trust")
 
     def factors_that_are(self, found: str) -> list[str]:
-        """Names of the factors of which this was found."""
+        """Names of the factors with this value of ``found``."""
         return [row.factor for row in self.factors if row.found == found]
 
 
@@ -101,7 +101,7 @@ def _reading(rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]) -> tu
 def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
-    """The trusted numbers in one sentence, recovery with what it counts."""
+    """The trusted numbers in one sentence, and how many factors have codes of their own."""
     checked = any(line.level not in ("not checked", "") for line in lines)
     if not checked:
         return "These scores are not checked: do not report them before noise floors and verdicts are computed."

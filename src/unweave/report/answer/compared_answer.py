@@ -1,4 +1,4 @@
-"""What sets several representations apart: each question by one metric, best first, with the best group marked."""
+"""How several representations differ: each question by one metric, best first, with the best group marked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from unweave.report.answer.levels import NOT_CHECKED, rank_of, verdict_in_words
 from unweave.report.answer.question_lines import OTHER_CONTENT, QuestionLine, has_number, line_of, rows_of
 from unweave.report.answer.steps import MOST_STEPS, of_factors
 from unweave.words import answers as words
+
+NOT_COMPARED = 0.5  # rank of a verdict that a metric without intervals loses
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,23 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
 
 
 def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | None:
-    """The question by the metric that has a number for most representations, and of these the most trusted one."""
+    """The question by the metric that has a number for most representations, and of these the most trusted one.
+
+    A metric without intervals cannot say which representations differ, so it comes after others with such a verdict.
+    """
+    comparisons = evaluation.data.get("comparison", {})
     by_metric: dict[str, dict[str, str]] = {}
     for name in evaluation.representations:
         for row in rows_of(question, evaluation, name):
             by_metric.setdefault(row.label, {})[name] = row.verdict.level if row.verdict else NOT_CHECKED
     if not by_metric:
         return None
-    metric = min(by_metric, key=lambda label: (-len(by_metric[label]), _doubt(by_metric[label])))
+
+    def order(label: str) -> tuple[int, float]:
+        told_apart = bool(comparisons.get(label, {}).get("letters"))
+        return -len(by_metric[label]), _doubt(by_metric[label]) + (0.0 if told_apart else NOT_COMPARED)
+
+    metric = min(by_metric, key=order)
     return compared_by(metric, question, evaluation)
 
 

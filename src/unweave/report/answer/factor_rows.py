@@ -15,10 +15,10 @@ SOURCE = "identification"
 
 @dataclass(frozen=True)
 class FactorRow:
-    """What became of one factor.
+    """Whether one factor was found, in which codes, and why not otherwise.
 
     ``found`` is 'yes', 'partly', 'no', 'implied' (other factors determine it, so that it need not be encoded) or 'not
-    known'. ``share`` is how well codes of its own give the factor back, 0 to 1, with an interval.
+    known'. ``share`` is how well codes of its own recover the factor, 0 to 1, with an interval.
     """
 
     factor: str
@@ -34,7 +34,7 @@ class FactorRow:
 
     @property
     def counts(self) -> bool:
-        """Whether the factor is one that had to be found."""
+        """Whether the factor counts, because no other factors determine it."""
         return self.found in ("yes", "partly", "no")
 
 

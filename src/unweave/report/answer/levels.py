@@ -22,7 +22,7 @@ def rank_of(level: str) -> int:
 def is_at_noise_level(row: Row) -> bool:
     """Whether random codes score as well."""
     floor = row.noise_floor
-    return floor is not None and floor.defined and floor.p_value > SIGNIFICANT
+    return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
 
 
 def verdict_in_words(row: Row) -> str:

@@ -13,7 +13,7 @@ SCHEMA = "unweave.answer/1"
 
 
 def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
-    """The answer of one representation, or of several what sets them apart with the answer of each.
+    """The answer of one representation; of several, how they differ and the answer of each.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]

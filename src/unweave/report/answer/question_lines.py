@@ -70,7 +70,7 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
 
 
 def rows_of(question: Question, evaluation: Evaluation, representation: str) -> list[Row]:
-    """First rows of the metrics of a question that have a number with a direction: the panel's first, then others."""
+    """First rows of the metrics of a question that have a best value: those of the panel first, then others."""
     labels = [label for label in evaluation.labels if question_of(_card(evaluation, label)) is question]
     order = {name: k for k, name in enumerate(question.panel)}
     labels.sort(key=lambda label: order.get(label, len(order)))
@@ -117,7 +117,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[
 
 
 def _in_a_word(row: Row, noise: float | None, level: str) -> str:
-    """How far the score is on the way from noise to the best; not known where it is not to be used."""
+    """The answer in a word, from the position of the score between noise and the best score."""
     if row.score is None or not math.isfinite(row.card.best) or level in ("do not use", "no verdict"):
         return "not known"
     start = row.card.bounds[0] if not row.card.lower_is_better else row.card.bounds[1]
@@ -129,7 +129,7 @@ def _in_a_word(row: Row, noise: float | None, level: str) -> str:
 
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
-    """What the diagnosis says of the variance of the codes that no factor explains."""
+    """The share of the codes' variance that no factor explains, from the diagnosis."""
     diagnosis = evaluation.data.get("diagnosis", {}).get(representation, {})
     share = diagnosis.get("nuisance_share")
     if share is None:

@@ -21,9 +21,9 @@ class SharedReason:
 
 
 def shared_reasons(evaluation: Evaluation) -> list[SharedReason]:
-    """The weightiest reason of every score that is not trusted, once for all with the same verdict and cause.
+    """The main reason of every score that is not trusted, once for all scores with the same verdict and reason.
 
-    The gravest come first. A score stands under its own verdict, as in its row.
+    The gravest come first. A score is listed under its own verdict, as in its row.
     """
     several = len(evaluation.representations) > 1
     groups: dict[tuple[object, ...], dict[str, Finding]] = {}

@@ -22,7 +22,7 @@ OTHER_REASONS: dict[str, Advise] = {
     "noisy": words.reduce_noise,
     "folded": words.unfold,
 }
-ANY_DEPENDENCE = 0.1  # factors that correlate by less have no correlation to break
+ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 
 
 def next_steps(
@@ -90,7 +90,7 @@ def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[Q
 def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) -> str:
     """What the reason advises, as far as it fits these data.
 
-    A metric that is at noise level here is not recommended, and a correlation that is not there is not to be broken.
+    A metric that is at noise level here is not recommended, and without a correlation there is no advice to remove it.
     """
     advice = reason.advice
     if advice is None or advice.kind != "advice":

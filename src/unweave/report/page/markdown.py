@@ -43,12 +43,12 @@ def rendered(summary: Mapping[str, Any]) -> str:
     if summary["notes"]:
         parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
     if summary["matrices"]:
-        parts += ["## Which code holds which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
+        parts += ["## Which code carries which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
     for entry in summary["screening"]:
         parts += ["## Codes that depend on a factor", _plain(entry["sentence"]), _codes(entry)]
     if summary["charts"]:
-        parts += ["## Factor by factor", _per_factor(summary, several)]
-    parts.append("## What the data are")
+        parts += ["## Scores of each factor", _per_factor(summary, several)]
+    parts.append("## The data")
     for diagnosis in summary["diagnosis"]:
         parts += [f"### {_plain(diagnosis['representation'])}"] if several else []
         parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))

@@ -1,4 +1,4 @@
-"""What the data are, for a page: sentences, figures with a gauge, and how the factors hang together."""
+"""The description of the data on a page: sentences, figures with a gauge, and how the factors depend on each other."""
 
 from __future__ import annotations
 

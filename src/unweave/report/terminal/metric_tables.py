@@ -17,7 +17,7 @@ NARROW = 80
 
 
 def metric_table(evaluation: Evaluation, width: int) -> Table:
-    """The metrics of one representation; where width is short, the interval and then the noise column go."""
+    """The metrics of one representation; a narrow table has no interval, and a very narrow one no noise column."""
     representation = evaluation.representations[0]
     checked = any(row.verdict is not None for row in evaluation.rows)
     with_interval = checked and width >= NARROW

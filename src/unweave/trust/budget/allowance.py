@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from unweave.trust.budget.draw_plan import Planned
 from unweave.trust.repeated_scoring import Quota
 
-MARGIN = 1.1
+MARGIN = 1.5
 
 
 @dataclass(frozen=True)
 class Allowance:
     """The draws planned for each metric, and the seconds that they may take from now on.
 
-    Draws stop when the clock exceeds the budget by a tenth. The plan comes from a cost model, which may be wrong for
-    metrics of your own or for unusual data.
+    Draws stop when the clock exceeds the budget by half. The plan comes from a cost model, which may be wrong for
+    metrics of your own or for unusual data; elsewhere the clock has no influence.
 
     >>> Allowance({}, 0.0).used_up(), Allowance({}, 1e9).used_up()
     (True, False)
@@ -30,26 +30,34 @@ class Allowance:
         For noise floors, intervals and verdicts of one representation.
     stated : float
         The budget as the user gave it, for notes.
+    rows, rows_of_parts : mapping of label to int
+        How many rows draws use, and how many parts have at most.
+    started : float
+        When the clock started.
     """
 
     planned: Mapping[str, Planned]
     seconds: float
     stated: float = 0.0
-    _start: float = field(default_factory=time.process_time)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    rows_of_parts: Mapping[str, int] = field(default_factory=dict)
+    started: float = field(default_factory=time.process_time)
 
     def used_up(self) -> bool:
         """Whether the clock has passed the budget."""
-        return time.process_time() - self._start >= MARGIN * self.seconds
+        return time.process_time() - self.started >= MARGIN * self.seconds
 
     @property
     def draws(self) -> Quota:
         """Number of permutations for every metric."""
-        return Quota({label: plan.n_draws for label, plan in self.planned.items()}, self.stated, self.used_up)
+        counts = {label: plan.n_draws for label, plan in self.planned.items()}
+        return Quota(counts, self.stated, self.used_up, self.rows)
 
     @property
     def parts(self) -> Quota:
         """Number of parts of the samples for every metric."""
-        return Quota({label: plan.n_parts for label, plan in self.planned.items()}, self.stated, self.used_up)
+        counts = {label: plan.n_parts for label, plan in self.planned.items()}
+        return Quota(counts, self.stated, self.used_up, self.rows_of_parts)
 
     @property
     def untried(self) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
 """The cost of one computation of a metric, from the sizes of the data alone.
 
-    seconds = sum_t a_t t(n, m, d),    t in 1, n, m d, n m, n d, n m d, n m^2, m^2 d
+    seconds = sum_t a_t t(n, m, d),    t in 1, n, m d, n m, n d, k d, n m d, n m^2, m^2 d
 
-with n rows, m codes, d factors, and coefficients a_t >= 0 that ``python -m benchmarks.costs`` measured on one core and
-wrote to ``costs.json``, once for numeric factors and once for classes. The cost comes from a model and not from a
-clock, so that the same call plans the same draws on every machine, however busy it is. Metrics that share their
-computation have one entry in the table.
+with n rows, k = min(n, 1000), m codes, d factors, and coefficients a_t >= 0 that ``python -m benchmarks.costs``
+measured on one core and wrote to ``costs.json``, once for numeric factors and once for classes. The cost comes from a
+model and not from a clock, so that the same call plans the same draws on every machine, however busy it is. Metrics
+that share their computation have one entry in the table. A permutation costs a share of a score, because what is
+computed from the codes alone or from the factors alone is computed once for all permutations.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from typing import Any
 
 from unweave.card.choices import Choice, card_of, stated_options
 from unweave.evidence import Evidence, FactorKind
 
+SOME = 1000  # rows that kernels and readouts look at
 SMALLEST = 1e-3  # seconds: the call itself, and what a variant of the evidence costs
 
 
@@ -46,6 +49,7 @@ TERMS: dict[str, Callable[[DataSizes], float]] = {
     "m d": lambda sizes: sizes.n_codes * sizes.n_factors,
     "n m": lambda sizes: sizes.n_rows * sizes.n_codes,
     "n d": lambda sizes: sizes.n_rows * sizes.n_factors,
+    "k d": lambda sizes: min(sizes.n_rows, SOME) * sizes.n_factors,
     "n m d": lambda sizes: sizes.n_rows * sizes.n_codes * sizes.n_factors,
     "n m^2": lambda sizes: sizes.n_rows * sizes.n_codes**2,
     "m^2 d": lambda sizes: sizes.n_codes**2 * sizes.n_factors,
@@ -56,6 +60,9 @@ TERMS: dict[str, Callable[[DataSizes], float]] = {
 class Work:
     """One entry of the table: a computation that its metrics share, and what it costs.
 
+    ``fixed_rows`` is whether some step looks at a fixed number of rows. The variance of such a score does not fall as
+    one over the number of rows, so it cannot be estimated from small parts.
+
     >>> Work("matrix", {"1": 0.5, "n m": 1e-3}).seconds(DataSizes(100, 10, 5))
     1.501
     """
@@ -64,6 +71,8 @@ class Work:
     numbers: Mapping[str, float]
     classes: Mapping[str, float] | None = None
     most_rows: float = math.inf
+    share_of_permutation: float = 1.0
+    fixed_rows: bool = False
 
     def seconds(self, sizes: DataSizes) -> float:
         """Seconds of one computation on one core; more rows than the metric uses cost nothing."""
@@ -72,6 +81,14 @@ class Work:
         if self.classes is None or not sizes.share_of_classes:
             return SMALLEST + numbers
         return SMALLEST + numbers + sizes.share_of_classes * (_seconds(self.classes, used) - numbers)
+
+    def seconds_of_permutation(self, sizes: DataSizes) -> float:
+        """Seconds of the score of one permutation.
+
+        >>> Work("matrix", {"1": 0.5}, share_of_permutation=0.2).seconds_of_permutation(DataSizes(100, 10, 5))
+        0.101
+        """
+        return SMALLEST + self.share_of_permutation * (self.seconds(sizes) - SMALLEST)
 
 
 def _seconds(coefficients: Mapping[str, float], sizes: DataSizes) -> float:
@@ -108,8 +125,10 @@ def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
 def table() -> dict[str, Work]:
     """Entries of the table, by the name of the metric."""
     content = json.loads(files(__package__).joinpath("costs.json").read_text(encoding="utf-8"))
-    works = [
-        (Work(name, entry["numbers"], entry["classes"], entry["most_rows"] or math.inf), entry["metrics"])
-        for name, entry in content["works"].items()
-    ]
-    return {metric: work for work, metrics in works for metric in metrics}
+    return {metric: _entry(name, entry) for name, entry in content["works"].items() for metric in entry["metrics"]}
+
+
+def _entry(name: str, entry: Mapping[str, Any]) -> Work:
+    most_rows = entry["most_rows"] or math.inf
+    share, fixed = entry["share_of_permutation"], entry["fixed_rows"]
+    return Work(name, entry["numbers"], entry["classes"], most_rows, share, fixed)

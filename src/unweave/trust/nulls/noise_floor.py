@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -22,12 +22,14 @@ from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.nulls.null_encoders import Kind, unknowing, why_no_floor
+from unweave.trust.nulls.some_rows import by_rows, some_rows
 from unweave.trust.repeated_scoring import (
     Quota,
     ScoredMetric,
     Watch,
     observed,
     raw_values,
+    score_or_none,
     scores_of_variants,
     unwatched,
 )
@@ -71,6 +73,8 @@ class NoiseFloor:
     calibrated : float
         (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
         for the best score. It is nan where the floor is within .01 of the best, or where no value is best.
+    n_rows : int, optional
+        How many random rows the draws use; None for all rows.
     by_formula : float
         The theoretical floor for independent columns, where the metric's card states a formula; else nan.
     per_factor_floor, per_factor_upper : dict of name to float
@@ -91,6 +95,7 @@ class NoiseFloor:
     p_value: float = math.nan
     resolution: float = math.nan
     calibrated: float = math.nan
+    n_rows: int | None = None
     by_formula: float = math.nan
     per_factor_floor: dict[str, float] = field(default_factory=dict)
     per_factor_upper: dict[str, float] = field(default_factory=dict)
@@ -109,6 +114,7 @@ def noise_floor(
     *,
     kind: Kind = "permutation",
     n_draws: int = 199,
+    n_rows: int | None = None,
     budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
@@ -125,7 +131,7 @@ def noise_floor(
     """
     label = card_of(metric).name
     floors = noise_floors(
-        {label: metric}, evidence, kind=kind, n_draws=n_draws, budget=budget, seed=seed, n_jobs=n_jobs
+        {label: metric}, evidence, kind=kind, n_draws=n_draws, n_rows=n_rows, budget=budget, seed=seed, n_jobs=n_jobs
     )
     return floors[label]
 
@@ -136,6 +142,7 @@ def noise_floors(
     *,
     kind: Kind = "permutation",
     n_draws: int = 199,
+    n_rows: int | None = None,
     budget: float | None = None,
     quota: Quota | None = None,
     seed: int = 0,
@@ -155,6 +162,8 @@ def noise_floors(
         stay whole.
     n_draws : int
         Number of null encoders.
+    n_rows : int, optional
+        Use so many random rows, to save time. The p-value is then that of the score on these rows.
     budget : float, optional
         Seconds for all metrics together. Those that do not fit get fewer draws, but 19 at least, and a note.
     quota : Quota, optional
@@ -166,7 +175,7 @@ def noise_floors(
     watch : callable
         Called before every draw with its number and the largest possible number of draws, for progress bars.
     """
-    _check_options(kind, n_draws, budget, seed)
+    _check_options(kind, n_draws, n_rows, budget, seed)
     floors: dict[str, NoiseFloor] = {}
     scores: dict[str, Score] = {}
     able: dict[str, Choice] = {}
@@ -177,17 +186,27 @@ def noise_floors(
         else:
             floors[label] = NoiseFloor(card_of(entry.metric).name, kind, reason=found)
     n_variants = 1 if kind == "constant" else n_draws
-    null = functools.partial(unknowing, evidence, kind, seed)
-    drawn = scores_of_variants(
-        able, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch
-    )
     seconds = budget if quota is None else quota.seconds
-    for label, metric in able.items():
-        if drawn[label]:
-            floors[label] = _summarised(metric, evidence, kind, scores[label], drawn[label], n_draws, seconds)
-        else:
-            floors[label] = NoiseFloor(card_of(metric).name, kind, reason=_not_in_budget(seconds))
+    for used_rows, labels in by_rows(able, evidence, quota, n_rows).items():
+        used = some_rows(evidence, used_rows, seed)
+        null = functools.partial(unknowing, used, kind, seed)
+        alike = {label: able[label] for label in labels}
+        drawn = scores_of_variants(
+            alike, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch
+        )
+        for label, metric in alike.items():
+            if drawn[label]:
+                here = scores[label] if used is evidence else score_or_none(metric, used)
+                raw = math.nan if here is None else here.raw
+                floor = _summarised(metric, used, kind, scores[label], raw, drawn[label], n_draws, seconds)
+                floors[label] = floor if used is evidence else _of_some_rows(floor, used.n_rows, evidence.n_rows)
+            else:
+                floors[label] = NoiseFloor(card_of(metric).name, kind, reason=_not_in_budget(seconds))
     return {label: floors[label] for label in metrics}
+
+
+def _of_some_rows(floor: NoiseFloor, n_rows: int, of: int) -> NoiseFloor:
+    return replace(floor, n_rows=n_rows, notes=(*floor.notes, Finding("nulls_of_some_rows", n_rows=n_rows, of=of)))
 
 
 def _left_out(label: str, quota: Quota | None) -> Finding | None:
@@ -199,11 +218,13 @@ def _not_in_budget(seconds: float | None) -> Finding:
     return Finding("no_nulls_in_budget", seconds=seconds or 0.0)
 
 
-def _check_options(kind: object, n_draws: object, budget: float | None, seed: object) -> None:
+def _check_options(kind: object, n_draws: object, n_rows: object, budget: float | None, seed: object) -> None:
     if kind not in get_args(Kind):
         raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
     if not _is_whole(n_draws, at_least=1):
         raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
+    if n_rows is not None and not _is_whole(n_rows, at_least=2):
+        raise EvidenceError(f"n_rows={n_rows!r} is no number of rows: use a whole number from 2, or None for all rows.")
     if not _is_whole(seed, at_least=0):
         raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
     if budget is not None and math.isnan(budget):
@@ -219,10 +240,12 @@ def _summarised(
     evidence: Evidence,
     kind: Kind,
     score: Score,
+    raw: float,
     drawn: list[Score | None],
     n_draws: int,
     budget: float | None,
 ) -> NoiseFloor:
+    """The floor from the scores of null draws; ``raw`` is the score on the rows that they use."""
     card = card_of(metric)
     values = np.array(raw_values(drawn))
     defined = values[~np.isnan(values)]
@@ -238,8 +261,8 @@ def _summarised(
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
     if _has_p_value(evidence, kind):
-        p_value, resolution = _p_value(score.lower_is_better, score.raw, values, _n_orders(evidence))
-        if np.ptp(defined) <= ROUNDING and abs(score.raw - defined[0]) <= ROUNDING:
+        p_value, resolution = _p_value(score.lower_is_better, raw, values, _n_orders(evidence))
+        if np.ptp(defined) <= ROUNDING and abs(raw - defined[0]) <= ROUNDING:
             notes.append(Finding("nulls_equal_score"))
     upper = 1 - UPPER if score.lower_is_better else UPPER
     of_factors = {

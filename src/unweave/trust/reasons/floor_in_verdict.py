@@ -64,7 +64,7 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
     if math.isnan(share):
         return None
     value, noise, calibrated, p_value = score.value, floor.floor, floor.calibrated, floor.p_value
-    if p_value > ABOVE_NOISE:
+    if p_value > max(ABOVE_NOISE, floor.resolution):  # with very few draws, the best of all scores has a p above .05
         if max(share, _share_of_noise(score, value)) <= NEXT_TO_NOTHING:
             return "trust", _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
         if -calibrated > HARDLY:
@@ -87,7 +87,7 @@ def _share_of_noise(score: Score, value: float) -> float:
 
 
 def _reason(found: Finding, floor: NoiseFloor) -> Reason:
-    seen = f"n_draws={max(len(floor.draws), 1)}"
+    seen = f"n_draws={max(len(floor.draws), 1)}" + ("" if floor.n_rows is None else f", n_rows={floor.n_rows}")
     how = f"float(metric(evidence)), unweave.trust.noise_floor(metric, evidence, {seen})"
     return Reason(found, "noise floor", floor.floor, SECTIONS["P4"], _advice(found), how)
 

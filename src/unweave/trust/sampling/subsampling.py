@@ -4,10 +4,10 @@
 
 which is exact for means. Parts are drawn without replacement, because repeated rows bias many metrics: they are each
 other's nearest neighbours, fill histograms, and occur on both sides of a split. Rows that remain keep their side of
-every split. Half of the rows are left out each time. A score with trees or bins changes slightly when any row is left
-out, and the factor (n - k) / k, which is 1 for halves and large when few rows are left out, would amplify these changes
-(a jackknife of 20 groups gives mig of 300 rows a standard error that is 2.7 times too large, and halves give one within
-a few per cent).
+every split. Half of the rows are left out each time, or more where half of the rows would cost too much time. A score
+with trees or bins changes slightly when any row is left out, and the factor (n - k) / k, which is 1 for halves and
+large when few rows are left out, would amplify these changes (a jackknife of 20 groups gives mig of 300 rows a standard
+error that is 2.7 times too large, and halves give one within a few per cent).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ N_PARTS = 24
 FEWEST_PARTS = 8
 SHARE_LEFT_OUT = 0.5
 SMALLEST_SHARE = 0.1
+SMALL_PART = 0.49  # of the rows
 FEWEST_UNITS = 5
 
 
@@ -87,8 +88,8 @@ def _unit_of_rows(evidence: Evidence) -> Rows:
     return np.arange(evidence.n_rows) // block_length(evidence)
 
 
-def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | Finding:
-    """How to draw parts for this metric, or the reason why not."""
+def parts_of(evidence: Evidence, card: Card, seed: int, most_rows: int | None = None) -> Parts | Finding:
+    """How to draw parts for this metric, or the reason why not; ``most_rows`` is the largest size of a part."""
     if "decoder" in card.needs:
         return Finding("decoder_without_samples", metric=card.name)
     groups = evidence.row_groups
@@ -102,6 +103,8 @@ def parts_of(evidence: Evidence, card: Card, seed: int) -> Parts | Finding:
         return Finding(
             "too_few_rows_for_parts", metric=card.name, min_rows=card.min_rows, n_rows=evidence.n_rows, needed=needed
         )
+    if most_rows is not None:
+        share = max(share, 1 - most_rows / evidence.n_rows)
     return Parts(evidence, n_units, max(1, math.floor(share * n_units)), seed)
 
 
@@ -150,7 +153,7 @@ def part_scores(
     known, plans = observed(metrics, evidence), {}
     scores: dict[str, Score] = {}
     for label, entry in known.items():
-        plan = parts_of(evidence, card_of(entry.metric), seed)
+        plan = parts_of(evidence, card_of(entry.metric), seed, None if quota is None else quota.rows.get(label))
         if isinstance(entry.score, Finding):
             found[label] = entry.score
         elif isinstance(plan, Finding):
@@ -184,6 +187,9 @@ def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tup
     notes = []
     if n_done < n_wanted:
         notes.append(Finding("fewer_parts", n_parts=n_done, of=n_wanted, seconds=budget or 0.0))
+    n_kept = plan.n_units - plan.n_out
+    if plan.evidence.row_groups is None and n_kept < SMALL_PART * plan.n_units:
+        notes.append(Finding("parts_of_some_rows", n_rows=n_kept, of=plan.evidence.n_rows))
     if plan.evidence.row_groups is not None and plan.n_units < 20:
         notes.append(Finding("few_groups", n_groups=plan.n_units))
     block = block_length(plan.evidence)
