@@ -125,7 +125,8 @@ def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
 def table() -> dict[str, Work]:
     """Entries of the table, by the name of the metric."""
     content = json.loads(files(__package__).joinpath("costs.json").read_text(encoding="utf-8"))
-    return {metric: _entry(name, entry) for name, entry in content["works"].items() for metric in entry["metrics"]}
+    works = [(_entry(name, entry), entry["metrics"]) for name, entry in content["works"].items()]
+    return {metric: work for work, metrics in works for metric in metrics}
 
 
 def _entry(name: str, entry: Mapping[str, Any]) -> Work:

@@ -129,7 +129,7 @@ def draw_plan(
     >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-3})}
     >>> found = draw_plan(works, DataSizes(1000, 10, 5), budget=60.0)
     >>> found["cheap"].n_draws, found["dear"].n_draws, found["dear"].n_parts
-    (199, 19, 12)
+    (199, 39, 12)
     >>> draw_plan(works, DataSizes(1000, 10, 5), budget=0.0)["cheap"]
     Planned(n_draws=0, n_parts=0, tried=False)
     """
