@@ -19,7 +19,7 @@ PICTURES = (
         compute=core_flows.compute,
         compare=core_flows.compare,
         draw=core_flows.draw,
-        cost="20 minutes on one core",
+        cost="13 minutes on one core",
     ),
     of_flows(
         "fig4",
@@ -27,7 +27,7 @@ PICTURES = (
         compute=digit_flows.compute_gin,
         compare=digit_flows.compare_gin,
         draw=digit_flows.draw_gin,
-        cost="4 minutes on one core",
+        cost="2 minutes on one core",
     ),
     of_seeds(
         "fig5",
@@ -35,7 +35,7 @@ PICTURES = (
         compute=wavelet_flows.compute,
         compare=wavelet_flows.compare,
         draw=wavelet_flows.draw,
-        cost="15 minutes on one core",
+        cost="10 minutes on one core",
     ),
     of_vaes(
         "fig6",
@@ -43,7 +43,7 @@ PICTURES = (
         compute=partial(vae_spectra.compute, N_LATENTS),
         compare=vae_spectra.compare,
         draw=partial(vae_spectra.draw, "fig6"),
-        cost="4 minutes on one core",
+        cost="2 minutes on one core",
     ),
     Experiment(
         "figB1",
@@ -75,7 +75,7 @@ PICTURES = (
         compute=digit_flows.compute_both,
         compare=digit_flows.compare_spectra,
         draw=digit_flows.draw_spectra,
-        cost="8 minutes on one core",
+        cost="4 minutes on one core",
     ),
     of_flows(
         "figE3",
