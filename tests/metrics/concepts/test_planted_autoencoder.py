@@ -89,7 +89,7 @@ def test_random_codes_get_the_chance_level(model):
 
 
 def test_the_report_finds_the_codes_that_were_planted(model):
-    few = slice(0, 60)
+    few = slice(0, None, max(model.split.size // 60, 1))
     found = concept_report(model.concepts[:, few], model.codes)
     totals = found.totals()
     assert totals["split_concepts"] == model.split[few].sum()
