@@ -23,6 +23,12 @@ def test_spectrum_shows_both_orders_and_the_truth(tmp_path):
     assert save(figure, tmp_path / "deep" / "spectrum.png").stat().st_size > 1000
 
 
+def test_no_two_of_many_spectra_have_the_same_colour():
+    figure = spectrum_figure({f"beta {k}": np.arange(3.0) + k for k in range(10)})
+    sorted_lines = [line for line in figure.axes[0].get_lines() if line.get_alpha() is None]
+    assert len({line.get_color() for line in sorted_lines}) == 10
+
+
 def test_information_hides_what_is_undefined_and_caps_what_is_infinite():
     matrix = np.array([[np.nan, 1.0], [np.inf, 2.0]])
     figure = information_figure({"one": matrix, "two": matrix})

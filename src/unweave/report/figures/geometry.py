@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import viridis
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -39,7 +41,7 @@ def spectrum_figure(
     """
     figure = _figure(6.4, 3.8)
     axes = figure.add_subplot()
-    for (name, entropies), colour in zip(spectra.items(), _cycled(len(spectra)), strict=True):
+    for (name, entropies), colour in zip(spectra.items(), _distinct(len(spectra)), strict=True):
         positions = np.arange(1, len(entropies) + 1)
         axes.plot(positions, entropies, color=colour, alpha=0.25, linewidth=1.2)
         axes.plot(positions, np.sort(entropies)[::-1], color=colour, linewidth=2, label=name)
@@ -55,7 +57,10 @@ def spectrum_figure(
     axes.margins(x=0.02)
     _quiet(axes)
     if len(spectra) + (truth is not None) > 1:
-        axes.legend(frameon=False)
+        if len(spectra) > len(COLOURS):  # beside the lines, or it hides some
+            axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        else:
+            axes.legend(frameon=False)
     return figure
 
 
@@ -197,8 +202,9 @@ def _figure(width: float, height: float) -> Figure:
     return figure
 
 
-def _cycled(n: int) -> list[str]:
-    return [COLOURS[k % len(COLOURS)] for k in range(n)]
+def _distinct(n: int) -> list[str]:
+    """Colours of n lines; many lines are along something, and go from dark to light."""
+    return list(COLOURS[:n]) if n <= len(COLOURS) else [to_hex(viridis(k / n)) for k in range(n)]
 
 
 def _quiet(axes: Axes) -> None:
