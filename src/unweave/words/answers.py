@@ -69,9 +69,10 @@ def implied_factors(names: Sequence[str]) -> str:
 def reading_of_factors(source: str, yes: float, partly: float) -> str:
     """How to read the table of factors."""
     return (
-        f"'How well' is what the factor contributes to {source}: 1 if it has codes of its own, 0 if a random mixing "
-        f"does as well. A factor is found from {fixed(yes, 2)} and partly found from {fixed(partly, 2)}; for any other "
-        "factor the table names the code that depends on it most."
+        f"'How well' is 1 for a factor that has codes of its own, and 0 if a random mixing of all factors does as "
+        f"well; {source} is the mean over factors, where more mixing than that counts a little below 0. A factor is "
+        f"found from {fixed(yes, 2)} and partly found from {fixed(partly, 2)}; for any other factor the table names "
+        "the code that depends on it most."
     )
 
 
@@ -82,7 +83,7 @@ def reading_of_questions(yes: float, partly: float, confidence: float | None) ->
         "1 is the best score, and 'noise' is what random codes score on these data. The answer is yes if the score "
         f"covers at least {fixed(yes, 2)} of the distance from noise to 1, and partly if it covers more than "
         f"{fixed(partly, 2)}. The verdict is about the number, not about the model: 'trust' means that the score is "
-        f"valid on these data.{intervals}"
+        f"valid on these data, and 'noise level' that random codes score as well.{intervals}"
     )
 
 
@@ -144,10 +145,11 @@ def separate(factors: Sequence[str], codes: Sequence[str], readable: float | Non
     first = f"{listed(factors, NAMES)} {mixed}{where}."
     if readable is not None and readable >= READ_OUT:
         return (
-            f"{first} A linear probe reads {verb(factors, 'it', 'them')} out (R2 {fixed(readable, 2)}), so a rotation "
-            "of these codes may separate them."
+            f"{first} A linear probe of all codes reads {verb(factors, 'it', 'them')} out (R2 {fixed(readable, 2)}), "
+            "so a rotation of the codes may separate them."
         )
-    return f"{first} Look at what these codes do to the data, and try an objective that separates them."
+    which = verb(codes, "this code does", "these codes do") if codes else "the codes do"
+    return f"{first} Look at what {which} to the data, and try an objective that separates the factors."
 
 
 def find_absent(factors: Sequence[str], _codes: Sequence[str] = ()) -> str:

@@ -48,7 +48,7 @@ def test_a_row_for_every_factor(turned):
 def test_what_is_mixed_and_can_be_read_is_worth_a_rotation(turned):
     (step,) = answer_of(turned).next_steps
     assert step.startswith("x and y are mixed with each other in")
-    assert "a rotation of these codes may separate them" in step
+    assert "a rotation of the codes may separate them" in step
 
 
 def test_a_line_for_every_question_that_something_was_computed_for(turned):

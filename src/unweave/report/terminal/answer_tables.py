@@ -18,6 +18,7 @@ from unweave.words.phrases import fixed, listed
 MOST_FACTORS = 24  # rows; of more factors the best and the worst found are shown
 MOST_RANKED = 12
 MOST_CODES = 3
+MOST_IN_THE_WAY = 3  # factors that a row of a comparison names
 NAME_WIDTH = 24
 NARROW, WIDE = 80, 98  # columns that the questions need without their intervals and with them
 FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
@@ -123,7 +124,10 @@ def representation_table(answers: Sequence[Answer]) -> Table:
 
 
 def _in_the_way(others: Sequence[str]) -> str:
-    return "; ".join(others[:2]) + (f"; and {len(others) - 2} more" if len(others) > 2 else "")
+    if len(others) <= MOST_IN_THE_WAY:
+        return "; ".join(others)
+    shown = MOST_IN_THE_WAY - 1
+    return "; ".join(others[:shown]) + f"; and {len(others) - shown} more"
 
 
 def ranked_table(question: ComparedQuestion) -> Table:
