@@ -48,7 +48,7 @@ def test_a_page_of_pictures(tmp_path):
     assert result.exit_code == 0, result.output
     text = page.read_text()
     assert text.count("data:image/png;base64,") == 4
-    for heading in ("moves the image", "on average", "along each latent", "do the same"):
+    for heading in ("changes the image", "mean effect", "Traversals of", "same effect"):
         assert heading in text
     assert "after 10 of 20 latents" in text
 
@@ -60,14 +60,14 @@ def test_jacobians_alone_have_no_traversals(tmp_path):
     assert result.exit_code == 0, result.output
     text = (tmp_path / "page.html").read_text()
     assert text.count("data:image/png;base64,") == 3
-    assert "name the decoder itself" in text
+    assert "pass the decoder itself" in text
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (("--pictures", "page.html"), "state their shape with --image-shape"),
-        (("--pictures", "page.html", "--image-shape", "1,5,5"), "have 25 numbers, and this decoder gives 20"),
+        (("--pictures", "page.html", "--image-shape", "1,5,5"), "have 25 numbers, and this decoder returns 20"),
         (("--pictures", "page.html", "--image-shape", "5,5"), "not three whole numbers"),
         (("--pictures", "page.html", "--image-shape", "2,2,5"), "cannot be drawn"),
         (("--pictures", "page.png"), "does not end in .html"),

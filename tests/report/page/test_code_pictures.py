@@ -63,8 +63,8 @@ def test_a_strip_is_a_picture_of_the_decoded_images():
 @pytest.mark.parametrize(
     ("decode", "message"),
     [
-        (lambda z: z, "it needs images"),
-        (lambda z: np.full((len(z), 1, 4, 4), np.nan), "missing or infinite"),
+        (lambda z: z, "has to return images"),
+        (lambda z: np.full((len(z), 1, 4, 4), np.nan), "nan or infinite"),
     ],
 )
 def test_bad_decoders(decode, message):

@@ -256,5 +256,5 @@ def test_codes_can_be_put_in_the_order_of_their_factors(browser, pages):
 @needs_browser
 def test_what_was_aggregated_is_said_on_the_page(browser, pages):
     text = opened(browser, pages["large"]).find_element("tag name", "main").text
-    assert "a cell is the largest value of a block of 17 codes by 2 factors" in text
-    assert "the 12 highest and the 12 lowest of 200 factors" in text
+    assert "Each cell shows the largest value of a block of 17 codes by 2 factors" in text
+    assert "the 12 highest and 12 lowest of 200 factors" in text

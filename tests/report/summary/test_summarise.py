@@ -175,7 +175,7 @@ def test_large_matrices_are_the_largest_of_blocks():
     # columns keep their order: the largest of each block of columns is the largest of those columns
     wide = matrix["columns_per_block"]
     np.testing.assert_array_equal(values.max(axis=0), whole.max(axis=0).reshape(-1, wide).max(axis=1))
-    assert "Aggregated" in matrix["sentence"]
+    assert "largest value of a block" in matrix["sentence"]
     assert "2,000 codes by 200 factors" in matrix["sentence"]
     first = matrix["strongest"][0]
     i, j = (int(first[axis].split()[1]) for axis in ("row", "column"))
@@ -187,7 +187,7 @@ def test_of_many_factors_the_ends_have_bars():
     chart = summarise(evaluation)["charts"][0]
     values = sorted(evaluation["mcc"].per_factor.values())
     assert [bar["value"] for bar in chart["bars"]] == [*values[:-13:-1], *reversed(values[:12])]
-    assert chart["sentence"] == "Aggregated: the 12 highest and the 12 lowest of 200 factors."
+    assert chart["sentence"] == "Only the 12 highest and 12 lowest of 200 factors are shown."
 
 
 def test_coarse_detail_says_what_it_left_out():
@@ -308,7 +308,7 @@ def test_evaluations_without_factors_or_codes_have_pages_too():
     assert alone["subtitle"] == "2 codes on 100 rows."
     assert "a representation of m = 2 codes on n = 100 samples with unweave" in alone["writing"]["methods"]
     decoder = summarise(evaluate(Evidence(decoder=Torus()), metrics=["manifold_total_correlation"], quick=True))
-    assert decoder["title"] == "What the decoder does"
+    assert decoder["title"] == "How the decoder uses its latents"
     assert decoder["writing"]["methods"].startswith("We scored a decoder with unweave")
     for summary in (alone, decoder):
         assert rendered(summary).startswith("<!doctype html>")

@@ -1,4 +1,4 @@
-"""A matrix as a small PNG inside the page, one pixel a cell."""
+"""A matrix as a small PNG image that is embedded in the page. Each cell of the matrix is one pixel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNDEFINED: Colour = (136, 136, 136)
 
 
 def picture(values: Sequence[Sequence[float | None]], scale: tuple[float, float], ramp: Sequence[Colour]) -> str:
-    """PNG with the colours of the ramp as a data address; grey where there is no value.
+    """Return the matrix as a PNG in a data URL, with the colours of the ramp. Undefined values are grey.
 
     >>> from unweave.report.page.colours import LIGHT
     >>> picture([[0.0, 1.0]], (0.0, 1.0), LIGHT)[:22]
@@ -25,10 +25,10 @@ def picture(values: Sequence[Sequence[float | None]], scale: tuple[float, float]
 
 
 def png(values: Sequence[Sequence[float | None]], scale: tuple[float, float], ramp: Sequence[Colour]) -> bytes:
-    """The bytes of the picture: eight bits a pixel with a palette (PNG specification, section 11)."""
+    """Return the bytes of a PNG with a palette and eight bits per pixel (PNG specification, section 11)."""
     shares = np.abs(np.array(values, dtype=object).astype(np.float64)) / scale[1]
     levels = np.where(np.isnan(shares), N_LEVELS, np.rint(np.clip(shares, 0.0, 1.0) * (N_LEVELS - 1)))
-    # every line starts with its filter, none
+    # the PNG format starts every line with its filter type, and 0 means no filter
     lines = np.pad(np.nan_to_num(levels).astype(np.uint8), ((0, 0), (1, 0))).tobytes()
     header = struct.pack(">IIBBBBB", len(values[0]), len(values), 8, 3, 0, 0, 0)
     palette = b"".join(bytes(colour) for colour in [*ramp, UNDEFINED])

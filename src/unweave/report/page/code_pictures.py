@@ -1,7 +1,7 @@
-"""What each code does to the images, for the report page: traversals and reconstructions of a model.
+"""Traversals and reconstructions of a model, which show on the report page how each code changes the images.
 
-One row a code, the most important first, beside the factor that it tells most of. A code is moved through its range
-while all others stay as they are for one image.
+Each row shows one code, and the most important code comes first. The code is varied over its range, and all other codes
+keep their values for one image. The row also names the factor that the code carries most information about.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ LARGEST_SIDE = 64
 
 @dataclass(frozen=True)
 class CodeRow:
-    """One code: its share of variance that is signal, the factor it tells most of and how much, and its pictures."""
+    """The row of one code on the page.
+
+    ``importance`` is the share of the code's variance that is signal, ``factor`` the factor that the code carries most
+    information about, ``share`` the share of the factor's entropy that it carries, and ``strip`` the traversal.
+    """
 
     code: str
     importance: float
@@ -42,14 +46,14 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class CodePictures:
-    """The pictures of a model, as data that a page embeds."""
+    """The images of a model, encoded so that a page can embed them."""
 
     rows: tuple[CodeRow, ...]
     reconstructions: str = ""
 
 
 def decoder_of(model: Any) -> Decode:
-    """Function from codes to images as arrays: a model's method decode, or the model itself."""
+    """Return the function that maps codes to images: the method ``decode`` of a model, or the model itself."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
         inner = getattr(model, "decode", model)
@@ -68,7 +72,10 @@ def decoder_of(model: Any) -> Decode:
 def code_pictures(
     evidence: Evidence, decode: Decode, images: tuple[NDArray[Any], NDArray[Any]] | None = None
 ) -> CodePictures:
-    """Traversals of the codes in an evidence; ``images`` are some originals and their codes, to reconstruct."""
+    """Return the traversals of all codes.
+
+    If ``images`` has some images of the data set and their codes, the reconstructions are returned as well.
+    """
     means = _decodable(evidence)
     middle = means[_nearest_to_the_middle(means)]
     importance = _importance(evidence)
@@ -84,7 +91,7 @@ def code_pictures(
 
 
 def _decodable(evidence: Evidence) -> NDArray[np.float32]:
-    """What a decoder takes: the codes, with the probabilities of categorical codes behind the Gaussian ones."""
+    """Return the input of the decoder: the Gaussian codes, followed by the probabilities of the categorical codes."""
     if evidence.posterior is None:
         return np.asarray(evidence.codes, dtype=np.float32)
     tables = (evidence.posterior.mean, *evidence.posterior.categories.values())
@@ -95,20 +102,23 @@ def _decoded(decode: Decode, codes: NDArray[np.float32]) -> NDArray[np.float32]:
     found = np.asarray(plain(decode(codes)), dtype=np.float32)
     if found.ndim != 4 or len(found) != len(codes) or found.shape[1] not in (1, 3):
         raise EvidenceError(
-            f"The decoder gave an array of shape {found.shape} for {len(codes)} codes: it needs images, "
-            "n x 1 or 3 x height x width."
+            f"The decoder returned an array of shape {found.shape} for {len(codes)} codes: it has to return images of "
+            "shape n x channels x height x width, with 1 or 3 channels."
         )
     if not np.isfinite(found).all():
-        raise EvidenceError("The decoder gave pixels that are missing or infinite: let it return numbers from 0 to 1.")
+        raise EvidenceError("The decoder returned pixels that are nan or infinite: let it return numbers from 0 to 1.")
     return found
 
 
 def _importance(evidence: Evidence) -> NDArray[np.float64]:
-    """Share of a code's variance that is of its means rather than of its posteriors; 1 for points."""
+    """Return the share of each code's variance that is the variance of the posterior means.
+
+    Codes without a posterior have their variance relative to the largest variance of a code.
+    """
     signal = evidence.codes.var(axis=0)
     if evidence.posterior is None:
         return signal / max(float(signal.max()), 1e-300)
-    signal = evidence.posterior.mean.var(axis=0)  # categorical codes are not moved
+    signal = evidence.posterior.mean.var(axis=0)  # categorical codes are not traversed
     noise = np.square(evidence.posterior.std).mean(axis=0)
     return np.asarray(signal / np.maximum(signal + noise, 1e-300))
 
@@ -130,12 +140,14 @@ def _reconstructed(decode: Decode, images: NDArray[Any], codes: NDArray[Any]) ->
     chosen = slice(0, N_RECONSTRUCTED)
     made = _decoded(decode, np.asarray(codes[chosen], dtype=np.float32))
     if made.shape != images[chosen].shape:
-        raise EvidenceError(f"The decoder gives images of {made.shape[1:]}, but the data set has {images.shape[1:]}.")
+        raise EvidenceError(
+            f"The decoder returns images of shape {made.shape[1:]}, but the data set has {images.shape[1:]}."
+        )
     return _picture(images[chosen], made)
 
 
 def _picture(*rows: NDArray[np.float32]) -> str:
-    """Images side by side, one line an array, as a PNG that a page can embed."""
+    """Return a PNG that a page can embed. Each array is one row of images."""
     step = max(1, -(-rows[0].shape[-1] // LARGEST_SIDE))
     edge = ((0, 0), (0, 0), (1, 1), (1, 1))
     framed = [np.pad(line[:, :, ::step, ::step], edge, constant_values=0.5) for line in rows]
@@ -145,9 +157,9 @@ def _picture(*rows: NDArray[np.float32]) -> str:
 
 
 def _png(pixels: NDArray[np.uint8]) -> bytes:
-    """Bytes of a PNG file of an image, height x width x 1 or 3."""
+    """Return the PNG file of an image of shape height x width x channels, with 1 or 3 channels."""
     height, width, channels = pixels.shape
-    lines = np.zeros((height, 1 + width * channels), dtype=np.uint8)  # every line begins with its filter, none
+    lines = np.zeros((height, 1 + width * channels), dtype=np.uint8)  # 0 in front of every line means no filter
     lines[:, 1:] = pixels.reshape(height, -1)
 
     def chunk(kind: bytes, content: bytes) -> bytes:

@@ -1,4 +1,7 @@
-"""One hue from little to much, for light and dark pages: lightness alone tells values apart, so anyone can read it."""
+"""Colour scales of the matrices, for light and dark pages.
+
+Values differ in lightness, so that readers with a colour vision deficiency can read the scale as well.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ def _ramp(text: str) -> tuple[Colour, ...]:
     return tuple((red, green, blue) for red, green, blue in red_green_blue)
 
 
-# OKLCH of lightness .975 to .31 at hues 235 to 268, and of .25 to .93 at 268 to 205; chroma peaks between the ends
+# Both scales are defined in OKLCH. Light: lightness .975 to .31, hue 235 to 268. Dark: .25 to .93, hue 268 to 205.
+# The chroma is largest in the middle.
 LIGHT = _ramp(
     "f5f7f8 e6edf1 d8e3ea c9d8e4 bbcedd adc4d7 9ebad2 91afcc 83a5c7 759bc2 6890bd "
     "5b86b8 4f7bb3 4370ae 3865a9 2f5ba2 2a5096 274788 243d7a 21346c 1d2c5e"
@@ -20,11 +24,11 @@ DARK = _ramp(
     "5390b0 5f9ab7 6ca5bd 7ab0c4 89bacb 98c4d1 a7cfd8 b7d9df c8e3e7 d8ecef"
 )
 N_LEVELS = len(LIGHT)
-INK, PAPER = (0, 0, 0), (255, 255, 255)  # one of them has a contrast of 4.58 or more on any colour
+INK, PAPER = (0, 0, 0), (255, 255, 255)  # on any colour, one of the two has a contrast of at least 4.58
 
 
 def level_of(value: float | None, scale: tuple[float, float]) -> int | None:
-    """Level of a value by its absolute size; None where there is no value.
+    """Return the index of the colour for an absolute value, or None if the value is undefined.
 
     >>> level_of(0.5, (0.0, 1.0)), level_of(-1.0, (0.0, 1.0)), level_of(None, (0.0, 1.0))
     (10, 20, None)
@@ -36,12 +40,12 @@ def level_of(value: float | None, scale: tuple[float, float]) -> int | None:
 
 
 def text_on(colour: Colour) -> Colour:
-    """Black or white, whichever is easier to read on a colour."""
+    """Return black or white, whichever has the higher contrast on a colour."""
     return max(INK, PAPER, key=lambda ink: contrast(ink, colour))
 
 
 def contrast(one: Colour, other: Colour) -> float:
-    """Contrast ratio of two colours, 1 to 21 (WCAG 2).
+    """Return the contrast ratio of two colours, which lies between 1 and 21 (WCAG 2).
 
     >>> round(contrast((0, 0, 0), (255, 255, 255)), 1)
     21.0
@@ -51,13 +55,13 @@ def contrast(one: Colour, other: Colour) -> float:
 
 
 def luminance(colour: Colour) -> float:
-    """Relative luminance of a colour, 0 to 1."""
+    """Return the relative luminance of a colour, which lies between 0 and 1."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def hexadecimal(colour: Colour) -> str:
-    """Colour as CSS writes it.
+    """Return a colour in the hexadecimal notation of CSS.
 
     >>> hexadecimal((255, 0, 16))
     '#ff0010'

@@ -1,4 +1,4 @@
-"""What each latent of a decoder of images does, as one HTML page that needs nothing else."""
+"""A self-contained HTML page that shows how each latent of an image decoder changes the images."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ImageShape = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class PictureSection:
-    """A picture of the page with its heading and what it shows; the picture is a PNG in base64, or there is none."""
+    """A section of the page: heading, description, and a PNG in base64, which is None if there is no picture."""
 
     heading: str
     words: str
@@ -40,19 +40,19 @@ class PictureSection:
 def geometry_page(
     name: str, found: Spectrum, information: FloatArray, shape: ImageShape, traversed: FloatArray | None
 ) -> str:
-    """Spectrum with its knee, mean tangent images, traversals, and the matrix of pairs, on one page.
+    """Return the page with the spectrum, mean tangent images, traversals, and the matrix of pairs of latents.
 
     Parameters
     ----------
     name : str
-        What the decoder is called.
+        Name of the decoder.
     found : Spectrum
     information : array, d x d
-        Manifold mutual information of pairs.
+        Manifold mutual information of each pair of latents.
     shape : (channels, height, width)
-        Of an image.
+        Shape of an image.
     traversed : array (latent x value x D), optional
-        Images of the most important latents at -2, -1, 0, 1 and 2; None if there are Jacobians alone.
+        Images of the most important latents at -2, -1, 0, 1 and 2, or None if only Jacobians are known.
     """
     environment = Environment(
         loader=PackageLoader("unweave.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -75,7 +75,7 @@ def write_geometry_page(
     evaluation: Evaluation,
     stated: ImageShape | None = None,
 ) -> None:
-    """Write the page of a decoder that was evaluated already."""
+    """Write the page of a decoder that has been evaluated."""
     shape = image_shape(found.tangents.shape[0], stated)
     dimensions = found.order[:MOST_LATENTS]
     can_decode = hasattr(evidence.decoder, "decode")
@@ -86,7 +86,7 @@ def write_geometry_page(
 
 
 def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
-    """The shape of an image with so many numbers: as stated, or square with one or three channels.
+    """Return the stated shape of the images, or infer a square shape with one or three channels.
 
     >>> image_shape(1024), image_shape(12288)
     ((1, 32, 32), (3, 64, 64))
@@ -94,7 +94,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
     if stated is not None:
         if math.prod(stated) != n_outputs:
             raise EvidenceError(
-                f"Images of {' x '.join(map(str, stated))} have {math.prod(stated)} numbers, and this decoder gives "
+                f"Images of {' x '.join(map(str, stated))} have {math.prod(stated)} numbers, and this decoder returns "
                 f"{n_outputs}: state channels, height and width of its images."
             )
         return stated
@@ -103,7 +103,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
         if n_channels * side * side == n_outputs and side > 1:
             return n_channels, side, side
     raise EvidenceError(
-        f"A decoder with {n_outputs} outputs does not give square images with one or three channels: state their shape "
+        f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
         "with --image-shape CHANNELS,HEIGHT,WIDTH."
     )
 
@@ -117,32 +117,35 @@ def _sections(
     (place, drop), count = found.knee, len(found.names)
     knee = f" The largest drop is {drop:.2f} nats, after {place} of {count} latents." if count > 1 else ""
     yield PictureSection(
-        "How much each latent moves the image",
-        "The manifold entropy of every latent, in nats: sorted (strong) and in the decoder's own order (faint). A "
-        f"latent with 1 nat more moves the image 2.7 times as far.{knee}",
+        "How much each latent changes the image",
+        "The manifold entropy of each latent in nats, sorted (strong line) and in the order of the decoder (faint "
+        f"line). A latent with 1 nat more changes the image 2.7 times as much.{knee}",
         _embedded(spectrum_figure({"sorted": found.entropies}, knee=place if count > 1 else None)),
     )
     grey = found.tangents.reshape(*shape, -1).mean(axis=0).reshape(shape[1] * shape[2], -1)
     yield PictureSection(
-        "What each latent does on average",
-        "The mean derivative of the image by each latent, the most important first: where it turns brighter (red) and "
-        "darker (blue). Channels are averaged. A latent that does opposite things to different images looks pale here.",
+        "The mean effect of each latent",
+        "The mean derivative of the image with respect to each latent; the most important latent comes first. Pixels "
+        "that become brighter are red, and pixels that become darker are blue. Channels are averaged. If the effect "
+        "of a latent has opposite signs in different images, its mean is close to 0.",
         _embedded(tangent_figure(grey, shape[1:], shown, found.names)),
     )
-    words = "Each row moves one latent from -2 to 2 while all others are 0; the last column is the absolute difference "
-    words += "of the extremes, on a scale of its own in every row."
+    words = "In each row, one latent goes from -2 to 2 and all others are 0. The last column is the absolute "
+    words += "difference between the first and the last image, and it is scaled separately in each row."
     if traversed is None:
-        words = "Jacobians alone cannot decode latents, so there are no traversals: name the decoder itself."
+        words = (
+            "There are no traversals, because latents cannot be decoded with Jacobians alone: pass the decoder itself."
+        )
     yield PictureSection(
-        "What changes along each latent",
+        "Traversals of each latent",
         words,
         None if traversed is None else _embedded(_traversal_figure(traversed, shape, [found.names[i] for i in shown])),
     )
     order = found.order[:MOST_IN_MATRIX]
     yield PictureSection(
-        "Which latents do the same",
-        "The manifold mutual information of every pair, in nats, with the most important latents first. 0 means that "
-        "two latents move the image in orthogonal directions."
+        "Which latents have the same effect",
+        "The manifold mutual information of each pair of latents in nats; the most important latents come first. 0 "
+        "means that two latents change the image in orthogonal directions."
         + (f" Only the first {MOST_IN_MATRIX} latents are shown." if count > MOST_IN_MATRIX else ""),
         _embedded(information_figure({"": information[np.ix_(order, order)]}, "latent by rank", "latent by rank"))
         if count > 1

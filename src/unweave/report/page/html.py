@@ -1,4 +1,4 @@
-"""The summary as one HTML page that needs nothing else: no network, no other file."""
+"""The summary as a self-contained HTML page, which needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> str:
-    """One page, under 3 MB: aggregated further where it would be more.
+    """Return the HTML page. If it would exceed 3 MB, matrices and charts are aggregated further.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> s
 
 
 def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -> str:
-    """The page of a summary."""
+    """Render the page of a summary."""
     return _page_template().render(
         summary=summary,
         pictures=pictures,
@@ -84,7 +84,7 @@ def _page_template() -> Template:
 
 
 def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Which columns and sections have anything to show."""
+    """Determine which columns and sections have something to show."""
     cells = [cell for metric in summary["metrics"] for cell in metric["cells"]]
     axes = {tuple(metric["domain"]) for metric in summary["metrics"]}
     return {
@@ -109,19 +109,23 @@ def _grouped(items: list[dict[str, Any]], key: Any) -> list[list[dict[str, Any]]
 
 
 def _place(value: float, domain: list[float]) -> str:
-    """Where a value lies on an axis, in per cent, kept on it."""
+    """Return the position of a value on an axis in per cent, clipped to the axis."""
     share = (value - domain[0]) / (domain[1] - domain[0])
     return f"{100 * min(1.0, max(0.0, share)):.1f}%"
 
 
 def _span(one: float, other: float, domain: list[float]) -> str:
-    """CSS of what reaches from one value to another."""
+    """Return the CSS of a bar that reaches from one value to another."""
     left, right = (float(_place(end, domain)[:-1]) for end in sorted((one, other)))
     return f"left:{left:.1f}%;width:{right - left:.1f}%"
 
 
 def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]:
-    """Row of the code that each column's factor is read from, or of the largest value; -1 where a column has none."""
+    """Return the row to frame in each column.
+
+    This is the row of the code that the factor is matched to, or else the row of the largest value, or -1 if the column
+    has no value.
+    """
     matched = {pair["factor"]: pair["code"] for pair in pairs.get(matrix["representation"], ())}
     best = []
     for name, column in zip(matrix["column_names"], zip(*matrix["values"], strict=True), strict=True):
@@ -134,17 +138,17 @@ def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]
 
 
 def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Positions of every factor and its code in the only representation, by factor."""
+    """Return the points of the scatter plot of each factor and its code, if there is one representation."""
     return {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
 
 
 def _dots(pair: Mapping[str, Any]) -> str:
-    """Path of an SVG with a dot for every row; the code goes up."""
+    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis."""
     return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
 
 
 def _shown_factors(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the factor table: all, or of very many those that are found best and worst."""
+    """Return the rows of the factor table. If there are too many, only the best and worst recovered factors remain."""
     rows: list[dict[str, Any]] = answer.get("factors", [])
     if len(rows) <= MOST_FACTORS:
         return rows
@@ -153,6 +157,9 @@ def _shown_factors(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _embedded(summary: Mapping[str, Any]) -> str:
-    """The summary as JSON that cannot end a script element; nothing where it would make the page heavy."""
+    """Return the summary as JSON for a script element, or an empty string if it would make the page too large.
+
+    "<" is escaped, so that no text in the summary can close the script element.
+    """
     text = json.dumps(summary, ensure_ascii=False).replace("<", "\\u003c")
     return text if len(text) <= MOST_BYTES_OF_DATA else ""

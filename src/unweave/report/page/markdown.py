@@ -1,4 +1,4 @@
-"""The summary as Markdown: for issues, pull requests and notebooks."""
+"""The summary as Markdown, for example for issues, pull requests and notebooks."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ MEANT = re.compile(r"[\\`*_\[\]|~]")
 
 
 def markdown_page(evaluation: Evaluation) -> str:
-    """The report as Markdown.
+    """Return the report as Markdown.
 
     Examples
     --------
     >>> import numpy as np, unweave
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
     >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"])).split("\\n")[0])
-    # What the codes hold
+    # What the codes contain
     """
     return rendered(summarise(evaluation))
 
 
 def rendered(summary: Mapping[str, Any]) -> str:
-    """The Markdown of a summary."""
+    """Render a summary as Markdown."""
     several = len(summary["data"]["representations"]) > 1
     judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
     parts = [
@@ -61,7 +61,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
 
 
 def _answer(answer: Mapping[str, Any]) -> list[str]:
-    """The answer: its headline, its tables, what to report and what to do next."""
+    """Return the parts of the answer: headline, tables, the text to report and the next steps."""
     several = "representations" in answer
     return [
         f"**{_plain(answer['headline'])}**",
@@ -73,7 +73,7 @@ def _answer(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _codes(entry: Mapping[str, Any]) -> str:
-    """The codes that were found, and how many are not in the list."""
+    """Return the table of the codes that depend on a factor, and the number of codes that it does not show."""
     rows = [[row["code"], row["factor"], fixed(row["correlation"], 2), row["q"]] for row in entry["codes"]]
     table = _table(["code", "factor", "correlation", "q"], rows) if rows else ""
     return f"{table}\n\n{entry['n_hidden']:,} codes are not shown."
@@ -178,7 +178,7 @@ def _reason(reason: Mapping[str, Any]) -> list[str]:
 
 
 def _matrix(matrix: Mapping[str, Any], several: bool) -> str:
-    """A matrix as a table with its numbers, or where it is too large its strongest pairs."""
+    """Return a matrix as a table of numbers, or its strongest pairs if it is too large."""
     whose = f" of {matrix['representation']}" if several else ""
     title = f"**{_plain(matrix['title'].capitalize() + whose)}** ({_plain(listed(matrix['metrics']))})"
     if not matrix["as_table"]:
@@ -204,7 +204,7 @@ def _per_factor(summary: Mapping[str, Any], several: bool) -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table without the columns that are empty everywhere."""
+    """Return a table without its empty columns."""
     kept = [k for k in range(len(heads)) if any(row[k] not in ("", NOTHING) for row in rows)]
     lines = [[heads[k] for k in kept], ["---"] * len(kept), *([row[k] for k in kept] for row in rows)]
     return "\n".join(f"| {' | '.join(_plain(text) for text in line)} |" for line in lines)
@@ -215,7 +215,7 @@ def _list(items: Any) -> str:
 
 
 def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
-    """Sentences, each with the metrics that it is about."""
+    """Return a numbered list of sentences, each with the metrics that it is about."""
     return "\n".join(
         f"{k}. {_plain(entry['sentence'])}"
         + (f" ({_plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
@@ -229,5 +229,5 @@ def _fenced(language: str, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text on one line that Markdown takes for nothing else: no emphasis, link, image, code or markup."""
+    """Return the text on one line, escaped so that Markdown does not interpret any character of it."""
     return MEANT.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")

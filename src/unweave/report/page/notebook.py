@@ -1,4 +1,4 @@
-"""The answer as a fragment of HTML: what a notebook shows of an Evaluation. It needs no style sheet and no script."""
+"""The HTML that a notebook shows for an Evaluation. It needs no style sheet and no script."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ROWS = 40
 
 
 def notebook_view(evaluation: Evaluation) -> str:
-    """The answer, and below it, folded, the whole text.
+    """Return the answer, followed by the complete text in a collapsed block.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]

@@ -1,6 +1,6 @@
-"""What a notebook shows of a Score, an Audit, a Diagnosis and a Comparison: small tables without a style sheet.
+"""The HTML tables that a notebook shows for a Score, an Audit, a Diagnosis and a Comparison.
 
-There is no script in them, and the notebook's own colours apply, in light and in dark.
+They have no style sheet and no script, so the light or dark colours of the notebook apply.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_ROWS = 40
 
 
 def score_view(score: Score) -> str:
-    """The number, its value for every factor and code, and what to keep in mind.
+    """Return the score, its value for each factor and each code, and the caveats.
 
     >>> score_view(Score(raw=0.5, metric="mcc", per_factor={"size": 0.5}))[:35]
     '<div><p><b>mcc = 0.500</b></p><tabl'
@@ -33,7 +33,7 @@ def score_view(score: Score) -> str:
 
 
 def audit_view(audit: Audit) -> str:
-    """A line for each of the four properties.
+    """Return a table with one row for each of the four properties.
 
     >>> "not audited" in audit_view(Audit("mine", 1, refusal="It was not audited."))
     True
@@ -50,7 +50,7 @@ def audit_view(audit: Audit) -> str:
 
 
 def diagnosis_view(diagnosis: Diagnosis) -> str:
-    """What is worth saying of the data, a sentence a line.
+    """Return the sentences of the diagnosis as a list.
 
     >>> diagnosis_view(Diagnosis(n_rows=5, n_factors=1, n_codes=1, rows_looked_at=5))[:9]
     '<div><ul>'
@@ -59,7 +59,7 @@ def diagnosis_view(diagnosis: Diagnosis) -> str:
 
 
 def comparison_view(comparison: Comparison) -> str:
-    """The representations from best to worst; those that share a letter do not differ significantly.
+    """Return the representations from best to worst; those that share a letter do not differ significantly.
 
     >>> comparison_view(Comparison("mcc", 0.95, scores={"a": 0.9}, letters={"a": "a"}))[:32]
     '<div><p><b>mcc</b></p><table><th'

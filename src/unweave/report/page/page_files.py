@@ -1,4 +1,4 @@
-"""The pages of an evaluation, written to files."""
+"""Functions that write the pages of an evaluation to files and read saved evaluations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_pages(
     summary: Path | None = None,
     pictures: CodePictures | None = None,
 ) -> list[Path]:
-    """Write the pages that have a file, and give these files; pictures of codes go into the HTML page."""
+    """Write the pages for which a path is given, and return these paths. Only the HTML page shows ``pictures``."""
     written = []
     pages: list[tuple[Path | None, Callable[[], str]]] = [
         (html, lambda: evaluation.to_html() if pictures is None else html_page(evaluation, pictures)),
@@ -44,7 +44,7 @@ def _write_text(text: str, file: IO[bytes]) -> None:
 
 
 def read_evaluation(path: Path) -> Evaluation:
-    """An evaluation that was saved before."""
+    """Read an evaluation that was written by ``Evaluation.save``."""
     try:
         return Evaluation.load(path)
     except OSError as error:

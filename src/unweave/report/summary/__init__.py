@@ -1,1 +1,1 @@
-"""An evaluation as the plain data that every page is made of."""
+"""The summary of an evaluation as plain data. All pages are rendered from it."""

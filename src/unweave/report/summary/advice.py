@@ -1,4 +1,4 @@
-"""Verdicts in words: the headline, the reasons once each, and what to do next."""
+"""Sentences about the verdicts: the headline, the reasons without repetitions, and the next steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Whose = tuple[str, str]
 
 
 def headline(metrics: list[dict[str, Any]]) -> str:
-    """One or two sentences that say how far the numbers may be trusted."""
+    """Return one or two sentences that say how many scores can be trusted."""
     cells = [cell for metric in metrics for cell in metric["cells"]]
     judged = [cell["verdict"]["level"] for cell in cells if cell["verdict"]]
     failed = sum(cell["value"] is None for cell in cells)
@@ -35,7 +35,7 @@ def headline(metrics: list[dict[str, Any]]) -> str:
 
 
 def _levels_in_words(judged: list[str]) -> list[str]:
-    """How many scores have each verdict, in words; cautions and refusals only where there are any."""
+    """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
     known = {"no verdict": "could not be checked", "caution": "with caution", "do not use": "should not be used"}
     others = sorted(set(judged) - {"trust"}, key=rank_of)
     return [
@@ -45,9 +45,9 @@ def _levels_in_words(judged: list[str]) -> list[str]:
 
 
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """What speaks against trust: every quantity once, the gravest first, with what it means for which metrics.
+    """Return the reasons against trusting a score, the most serious first, with the metrics that they concern.
 
-    ``measured`` is None where it is not the same for all of them.
+    Each measured quantity occurs once. ``measured`` is None if its value differs between the metrics.
     """
     groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
     measured: dict[tuple[str, str], set[float | None]] = {}
@@ -79,7 +79,7 @@ def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> li
 
 
 def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """What to do, the most pressing first: what the verdicts advise, then what scores and failures suggest."""
+    """Return the next steps: first the advice of the verdicts, the most serious first, then that of other problems."""
     steps: dict[str, list[_Whose]] = {}
     for metric, cell in sorted(_judged(metrics), key=lambda pair: -rank_of(pair[1]["verdict"]["level"])):
         for reason in cell["verdict"]["reasons"]:
@@ -97,7 +97,7 @@ def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[di
 
 
 def _is_noise(cell: dict[str, Any]) -> bool:
-    """Whether random codes score as well."""
+    """Return whether random codes score as well as the codes."""
     p_value = (cell["floor"] or {}).get("p_value")
     return p_value is not None and p_value > NOTHING_FOUND
 
@@ -107,7 +107,7 @@ def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[st
 
 
 def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
-    """Metrics once each, with the representations where it is not all of them."""
+    """Return each metric once, with its representations unless it concerns all of them."""
     by_metric: dict[str, dict[str, None]] = {}
     for label, representation in pairs:
         by_metric.setdefault(label, {})[representation] = None

@@ -1,4 +1,4 @@
-"""What one code and all others tell of every factor, as plain data for pictures (002, Figures 2 and 3b)."""
+"""The information of one code and of all other codes about each factor, as data for Figures 2 and 3b of 002."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ TERMS = {
 
 @dataclass(frozen=True)
 class FactorBand:
-    """Information of one factor in nats: its best code alone, all other codes, all codes, and its entropy."""
+    """Information about one factor in nats.
+
+    ``single`` is the information of the best code, ``rest`` that of all other codes, and ``whole`` that of all codes.
+    """
 
     factor: str
     code: str
@@ -40,15 +43,15 @@ class FactorBand:
 
     @property
     def interaction(self) -> float:
-        """Redundancy if positive, synergy if negative: at least so much of it."""
+        """Lower bound of the redundancy if positive; if negative, its size is a lower bound of the synergy."""
         return self.single + self.rest - self.whole
 
 
 def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPLING) -> list[FactorBand]:
-    """The band of every factor that varies, for the code that tells most of it."""
+    """Return the band of each factor that varies, for the code that carries most information about it."""
     found = partial_information(evidence, estimator)
     single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    # a continuous factor of the closed forms has no entropy
+    # for continuous factors, the closed forms return no entropy
     entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
     bands = []
     for j in np.flatnonzero(varying(evidence)):
@@ -62,7 +65,7 @@ def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPL
 def term_intervals(
     evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> dict[str, tuple[float, float]]:
-    """Lower and upper bound of the unique, redundant and synergistic information, summarised as in 002, Eq 6."""
+    """Return the bounds of the unique, redundant and synergistic information, averaged as in 002, Eq. 6."""
 
     def bound(metric: Metric) -> float:
         return metric(evidence, estimator=estimator, normalise=normalise).value

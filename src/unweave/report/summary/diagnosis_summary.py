@@ -1,4 +1,4 @@
-"""The description of the data on a page: sentences, figures with a gauge, and how the factors depend on each other."""
+"""The description of the data on a page: sentences, numbers, and the dependence between factors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from unweave.report.summary.page_limits import Detail
 from unweave.report.summary.trust_fields import diagnosis_fields
 from unweave.words.phrases import counted, fixed
 
-# key, name, whether it is a share that a gauge can show
+# key, name, and whether the number is a share, which the page shows as a bar as well
 FIGURES = (
     ("n_rows", "rows", False),
     ("n_factors", "factors", False),
     ("n_codes", "codes", False),
     ("rows_per_code", "rows per code", False),
     ("codes_per_factor", "codes per factor", False),
-    ("effective_dimension", "factors that vary freely", False),
+    ("effective_dimension", "independent factors", False),
     ("largest_correlation", "largest correlation of two factors", True),
-    ("nuisance_share", "codes' variance that no factor explains", True),
+    ("nuisance_share", "variance of the codes not explained by factors", True),
     ("dead_codes", "dead codes", False),
     ("duplicated_codes", "duplicated codes", False),
     ("heavy_tailed_codes", "heavy-tailed codes", False),
@@ -26,7 +26,7 @@ FIGURES = (
 
 
 def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detail) -> dict[str, Any]:
-    """Diagnosis of one representation: what was found out, or where nobody looked what the sizes alone say."""
+    """Return the diagnosis of one representation, or only the sizes of the data if they were not diagnosed."""
     data, found = evaluation.data, diagnosis_fields(evaluation, representation)
     n_codes = data["representations"][representation]["n_codes"]
     sizes = {
@@ -46,14 +46,14 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "sentences": _sentences_of_sizes(sizes) if found is None else found["sentences"],
         "figures": figures,
         "constraints": [] if found is None else [_constraint(entry) for entry in found["constraints"]],
-        "factor_correlation": None,  # a field of unweave.report/1 that a diagnosis has no matrix for
+        "factor_correlation": None,  # the schema unweave.report/1 has this field, but a diagnosis has no such matrix
         "charts": [] if found is None else _charts(found, detail),
         "looked": found is not None,
     }
 
 
 def _figure(value: float | list[Any] | dict[str, Any] | None) -> float | None:
-    """A number as it is, names as their count."""
+    """Return a number unchanged, and the length of a list of names."""
     return len(value) if isinstance(value, (list, dict)) else value
 
 
@@ -72,9 +72,9 @@ def _sentences_of_sizes(sizes: dict[str, Any]) -> list[str]:
         return []
     per_code = f"{sizes['rows_per_code']:,.0f}" if sizes["rows_per_code"] >= 10 else f"{sizes['rows_per_code']:.1f}"
     return [
-        f"There are {counted(sizes['n_rows'], 'row')} for {counted(sizes['n_codes'], 'code')}, {per_code} for each, "
-        f"and {counted(sizes['n_factors'], 'factor')}.",
-        "The data themselves were not examined: evaluate without --quick to have them examined.",
+        f"There are {counted(sizes['n_rows'], 'row')}, {counted(sizes['n_codes'], 'code')} and "
+        f"{counted(sizes['n_factors'], 'factor')}, which is {per_code} rows per code.",
+        "The data were not diagnosed: evaluate without --quick to diagnose them.",
     ]
 
 
@@ -83,11 +83,11 @@ def _constraint(entry: dict[str, Any]) -> str:
 
 
 def _charts(found: dict[str, Any], detail: Detail) -> list[dict[str, Any]]:
-    """How strongly pairs of factors depend on each other, by any curve, and what of every code no factor explains."""
+    """Return charts of the nonlinear dependence of pairs of factors and of the unexplained variance of each code."""
     pairs = {" and ".join(pair["factors"]): pair["strength"] for pair in found["dependent_pairs"]}
     charts = (
-        _chart("Factors that depend on each other", pairs, detail),
-        _chart("Share of a code that no factor explains", found["nuisance_per_code"], detail),
+        _chart("Strength of dependence between factors", pairs, detail),
+        _chart("Share of each code's variance not explained by factors", found["nuisance_per_code"], detail),
     )
     return [chart for chart in charts if chart]
 
@@ -97,6 +97,6 @@ def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[
     if not known:
         return None
     shown = known[: detail.bars]
-    sentence = f"Aggregated: the {len(shown)} largest of {len(known):,}." if len(shown) < len(known) else ""
+    sentence = f"Only the {len(shown)} largest of {len(known):,} values are shown." if len(shown) < len(known) else ""
     bars = [{"name": name, "value": value} for value, name in shown]
     return {"title": title, "bars": bars, "sentence": sentence}

@@ -1,4 +1,4 @@
-"""The number of every factor, with the score of random codes and the interval, for bars on a page."""
+"""The score of each factor with its interval and the score of random codes, for the bar charts of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from unweave.report.summary.page_limits import Detail
 
 
 def factor_charts(metric: dict[str, Any], factors: list[str], detail: Detail) -> list[dict[str, Any]]:
-    """A chart for every representation that the metric has numbers per factor of; of many factors the ends."""
+    """Return one chart for each representation for which the metric has a score per factor.
+
+    If there are many factors, the chart has only the highest and the lowest scores.
+    """
     charts = []
     for cell in metric["cells"]:
         named = [name for name in factors if name in cell["per_factor"]]
@@ -49,5 +52,5 @@ def _shown(named: list[str], per_factor: dict[str, float], at_most: int) -> tupl
     )
     half = at_most // 2
     lowest, highest = order[:half], order[max(half, len(order) - half) :]
-    sentence = f"Aggregated: the {len(highest)} highest and the {len(lowest)} lowest of {len(named):,} factors."
+    sentence = f"Only the {len(highest)} highest and {len(lowest)} lowest of {len(named):,} factors are shown."
     return [*reversed(highest), *reversed(lowest)], sentence

@@ -1,4 +1,7 @@
-"""Code-by-factor matrices for a page: each once, with names, and in blocks where there are too many cells."""
+"""Code-by-factor matrices for a page.
+
+A matrix that several metrics share occurs once. A matrix with too many cells is aggregated to blocks.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from unweave.words.phrases import counted
 
 
 def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
-    """Matrices that the scores of one representation carry, in the order met, and how many were left out."""
+    """Return the matrices of the scores of one representation, and the number of matrices that were left out."""
     factors = [factor["name"] for factor in evaluation.data["factors"]]
     codes = code_names_of(evaluation, representation)
     varying = _varying_factors(evaluation, representation, factors)
     met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []
     for row in evaluation.rows:
-        # of several seeds the first is shown
+        # if there are several seeds, the matrix of the first seed is shown
         if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
             continue
         for shown in row.score.matrices:
@@ -49,7 +52,7 @@ def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail
 def summarised_matrix(
     shown: ShownMatrix, matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], detail: Detail
 ) -> dict[str, Any]:
-    """One matrix: whole where it fits, else the largest value of every block, and the strongest pairs by name."""
+    """Return a small matrix as it is, and a large matrix as the maxima of its blocks with its strongest pairs."""
     is_table = matrix.size <= detail.table_cells and len(columns) <= detail.table_columns
     size, finite = np.abs(matrix), matrix[np.isfinite(matrix)]
     signed = bool(finite.size and finite.min() < 0)
@@ -61,7 +64,7 @@ def summarised_matrix(
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
-        "scale": [0.0, 1.0],  # the same for all matrices; larger values have the last colour
+        "scale": [0.0, 1.0],  # all matrices share this scale, and larger values have the last colour
         "largest": largest,
         "as_table": is_table,
         "framed": shown.framed,
@@ -86,15 +89,15 @@ def summarised_matrix(
 
 
 def _how_aggregated(n_rows: int, n_columns: int, high: int, wide: int, kind: str, signed: bool) -> str:
-    ordered = f"{n_rows:,} codes by {n_columns:,} {kind}, codes in the order of the {kind[:-1]} they go with most."
+    ordered = f"{n_rows:,} codes by {n_columns:,} {kind}, sorted by the {kind[:-1]} that they depend on most."
     if high * wide == 1:
         return ordered
     block = f"{counted(high, 'code')} by {counted(wide, kind[:-1])}"
-    return f"{ordered} Aggregated: a cell is the largest {'absolute ' * signed}value of a block of {block}."
+    return f"{ordered} Each cell shows the largest {'absolute ' * signed}value of a block of {block}."
 
 
 def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
-    """Largest finite value of every block of so many rows and columns; nan where a block has none."""
+    """Return the largest finite value of each block of ``high`` x ``wide`` cells, or nan if a block has none."""
     lowest = np.where(np.isfinite(matrix), matrix, -np.inf)
     starts = np.arange(0, matrix.shape[0], high), np.arange(0, matrix.shape[1], wide)
     blocks = np.maximum.reduceat(np.maximum.reduceat(lowest, starts[0], axis=0), starts[1], axis=1)
@@ -107,7 +110,7 @@ def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
 
 
 def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
-    """Factors that some score has a number for; all of them where no score has numbers per factor."""
+    """Return the factors for which some score is defined, or all factors if no metric has scores per factor."""
     scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
     per_factor = [score.per_factor for score in scores if score.per_factor]
     known = [j for j, name in enumerate(factors) if any(np.isfinite(part.get(name, np.nan)) for part in per_factor)]
@@ -115,7 +118,10 @@ def _varying_factors(evaluation: Evaluation, representation: str, factors: list[
 
 
 def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
-    """A matrix with a column for every factor, nan for those that a metric left out; None for another kind of part."""
+    """Return the matrix with one column per factor, where factors that the metric left out are nan.
+
+    The result is None if the array is not a matrix of codes by factors.
+    """
     if not matrix.size or matrix.ndim != 2 or len(matrix) != n_codes:
         return None
     if matrix.shape[1] == n_columns:

@@ -1,4 +1,4 @@
-"""How much a page shows before it aggregates."""
+"""Limits on the size of a page, above which matrices and charts are aggregated."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Detail:
-    """Limits above which matrices become pictures of blocks and bars are a choice of factors.
+    """Limits above which a matrix is drawn as an image of blocks and a chart shows only some of the factors.
 
     Attributes
     ----------
     table_cells, table_columns : int
-        A matrix up to this size is a table with numbers.
+        A matrix up to this size is shown as a table of numbers.
     picture_rows, picture_columns : int
-        A larger one is a picture of at most so many blocks.
+        A larger matrix is shown as an image with at most this number of blocks.
     bars : int
-        Factors with a bar of their own, in each chart.
+        Largest number of bars in a chart.
     charts, matrices, links : int
-        Charts and matrices of each representation, and strongest pairs named beside a picture.
+        Largest number of charts and matrices per representation, and of strongest pairs listed with an image.
     """
 
     table_cells: int = 600

@@ -1,4 +1,4 @@
-"""An Evaluation as the plain data of a report: every page, and every test of one, starts here."""
+"""The function that summarises an Evaluation as plain data. All pages are rendered from this summary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ SCHEMA = "unweave.report/1"
 
 
 def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
-    """Plain data of a report, as strict JSON can hold it: None stands for what is undefined or was not asked for.
+    """Return the data of a report, which can be written as strict JSON.
+
+    None stands for values that are undefined or were not computed.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:
-    """The representations by every metric, best first."""
+    """Return the representations ranked by each metric."""
     return {
         label: compared_by(label, question, evaluation)
         for question, labels in by_question(evaluation).items()
@@ -126,7 +128,7 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
 
 
 def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[str, Any]:
-    """One metric on one representation: mean over seeds, and the trust of the first seed that has it."""
+    """Return the scores of one metric on one representation: the mean over seeds, with floor, interval and verdict."""
     scores = [row.score for row in rows if row.score]
     return {
         "representation": representation,
@@ -142,7 +144,7 @@ def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[
 
 
 def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
-    """Mean of the scores and their spread; None where one is undefined."""
+    """Return the mean and the standard deviation of the scores, or None if a score is undefined."""
     values = [score.value for score in scores]
     if not values or any(map(math.isnan, values)):
         return {"value": None, "raw": None, "spread": None}
@@ -151,7 +153,7 @@ def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
 
 
 def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
-    """Floor and interval of the first seed that has them, and the worst verdict of all seeds."""
+    """Return the floor and the interval of the first seed that has them, and the worst verdict of all seeds."""
     floor = next(filter(None, map(floor_fields, rows)), None)
     verdicts = [verdict for row in rows if (verdict := verdict_fields(row, evaluation))]
     return {
@@ -167,7 +169,10 @@ def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
-    """Ends of the axis that all cells of a metric are drawn on: its bounds, or where these are open what there is."""
+    """Return the ends of the axis for a metric.
+
+    They are the bounds of the metric, or the smallest and largest value shown where a bound is infinite.
+    """
     seen: list[float | None] = [0.0]
     for cell in cells:
         bands = [cell["floor"] or {}, cell["interval"] or {}]
@@ -190,8 +195,8 @@ def _title(evaluation: Evaluation) -> str:
     if len(names) > 1:
         return f"{listed(list(names), at_most=4)} compared"
     if not evaluation.data["n_rows"]:
-        return "What the decoder does"
-    return "What the codes hold" if names == ("codes",) else f"What {names[0]} holds"
+        return "How the decoder uses its latents"
+    return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
 
 
 def _subtitle(evaluation: Evaluation) -> str:

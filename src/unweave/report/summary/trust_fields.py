@@ -1,7 +1,7 @@
-"""What stands beside a row's score and what is known of its data, as the plain data that a page shows.
+"""Noise floor, interval and verdict of a score, and the diagnosis of its data, as the plain data that a page shows.
 
-Scores alone (``--quick``) have no noise floor, interval or verdict, and a metric may have none of its own accord: these
-functions then give None. What is nan there is None here.
+The functions return None if there is no noise floor, interval or verdict. This is the case with ``--quick``, and for
+metrics that do not define them. Values that are nan become None.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BAND = (0.05, 0.95)
 
 
 def floor_fields(row: Row) -> dict[str, Any] | None:
-    """Mean and 5 % and 95 % quantiles of the null scores, with p-value, kind and number of draws."""
+    """Return the mean and the 5 % and 95 % quantiles of the null scores, with p-value, kind and number of draws."""
     floor = row.noise_floor
     if floor is None or not floor.defined:
         return None
@@ -43,11 +43,11 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
 
 
 def interval_fields(row: Row) -> dict[str, Any] | None:
-    """Ends, level and kind of the interval over samples."""
+    """Return the ends, level and kind of the interval over samples."""
     interval = row.interval
     if interval is None or not interval.defined:
         return None
-    low, high = interval.clipped  # as scores are
+    low, high = interval.clipped  # scores are clipped to the bounds of the metric as well
     return {
         "low": low,
         "high": high,
@@ -59,7 +59,7 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
 
 
 def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
-    """Level and reasons, each with what was measured and what to do instead."""
+    """Return the level of the verdict and its reasons, each with the measured quantity and an alternative."""
     if row.verdict is None:
         return None
     reasons = [
@@ -70,13 +70,13 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, Any] | None:
-    """What ``Diagnosis.to_dict`` says of the data of one representation; None where nobody looked."""
+    """Return ``Diagnosis.to_dict`` of one representation, or None if its data were not diagnosed."""
     by_representation: dict[str, dict[str, Any]] = evaluation.data.get("diagnosis", {})
     return by_representation.get(representation)
 
 
 def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """Groups of representations that do not differ significantly, best first, by metric, with sentences about them."""
+    """Return for each metric the groups of representations that do not differ significantly, best first, and notes."""
     by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
     return {
         label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}
@@ -85,13 +85,16 @@ def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
 
 
 def code_names_of(evaluation: Evaluation, representation: str) -> list[str]:
-    """Names of the codes."""
+    """Return the names of the codes of a representation."""
     names: list[str] = evaluation.data["representations"][representation]["code_names"]
     return names
 
 
 def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
-    """Mean and both ends; one is what few nulls reach, above the mean, or below it where lower is better."""
+    """Return the mean null score of a factor and the ends of the band from this mean to the upper null quantile.
+
+    If lower scores are better, the band lies below the mean.
+    """
     mean = floor.per_factor_floor[factor]
     return [mean, *sorted((mean, floor.per_factor_upper[factor]))]
 

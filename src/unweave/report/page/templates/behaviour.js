@@ -2,7 +2,7 @@
 (() => {
   const say = (text) => { document.getElementById("said").textContent = text; };
 
-  // Sorting: a button in every column head; what has no value stays last.
+  // Sorting: every column heading is a button, and rows without a value stay last.
   const table = document.getElementById("verdict-table");
   const heads = table ? [...table.tHead.rows[0].cells] : [];
   heads.forEach((head, column) => {
@@ -29,7 +29,7 @@
     });
   });
 
-  // Copying: the clipboard where the browser gives it, else the older command, else the text is at least selected.
+  // Copying: use the clipboard if the browser allows it, then the older command, and otherwise select the text.
   const select = (element) => {
     const range = document.createRange();
     range.selectNodeContents(element);
@@ -56,7 +56,7 @@
     });
   });
 
-  // Codes as given, or below one another by the factor of their largest cell.
+  // Codes are in the given order, or sorted by the factor of their largest cell.
   const toggle = document.getElementById("order-codes");
   const bodies = [...document.querySelectorAll("#matrices table.heat tbody")];
   if (toggle && !bodies.length) toggle.parentElement.hidden = true;
@@ -74,10 +74,10 @@
       if (ordered) rows.sort(([a], [b]) => a[0] - b[0] || a[1] - b[1]);
       body.append(...rows.map(([, row]) => row));
     });
-    say(ordered ? "Codes in the order of their factors" : "Codes in the order given");
+    say(ordered ? "Codes are sorted by their factor" : "Codes are in the given order");
   });
 
-  // On paper nothing can be unfolded.
+  // Open all collapsed blocks before printing, because they cannot be opened on paper.
   let closed = [];
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details:not([open])")];
