@@ -20,7 +20,7 @@ def test_a_decoder_by_its_path():
     result = run(TORUS, "--samples", "50", "--keep", "1", "--reference", TORUS)
     assert result.exit_code == 0, result.output
     assert "20 outputs, 20 latents" in result.output
-    assert "1 nats are kept by the first 2 latents." in result.output
+    assert "The first 2 latents keep 1 nats." in result.output
     assert "manifold cross mutual information   inf" in result.output
 
 

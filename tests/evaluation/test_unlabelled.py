@@ -73,7 +73,7 @@ def test_codes_that_a_posterior_switches_off_do_not_count():
     found = unweave.unlabelled({"vae": unweave.Posterior(mean, std)})
     assert (found.runs["vae"].n_codes, found.runs["vae"].n_active) == (3, 2)
     assert set(found.runs["vae"].scores) == {"informativeness", "separability"}
-    assert "two runs or more" in str(found)
+    assert "two or more runs" in str(found)
 
 
 def test_refusals():
@@ -89,7 +89,7 @@ def test_command(tmp_path):
     files = [str(tmp_path / f"seed{seed}.npz") for seed in (0, 1)]
     run = CliRunner().invoke(main, ["unlabelled", *files])
     assert run.exit_code == 0, run.output
-    assert "The runs found the same codes" in run.output
+    assert "The runs learned the same codes" in run.output
     data = json.loads(CliRunner().invoke(main, ["unlabelled", *files, "--json"]).output)
     assert data["pairs"][0]["matched"] == pytest.approx(1)
     assert CliRunner().invoke(main, ["unlabelled", files[0], files[0]]).exit_code == 2

@@ -1,1 +1,1 @@
-"""Pictures and pages: plain data in, files out."""
+"""Report pages, figures and terminal tables, which are rendered from plain data."""

@@ -1,4 +1,7 @@
-"""What `unweave score --metrics concepts` prints: concepts by how well a code detects them, and how codes are used."""
+"""The tables that `unweave score --metrics concepts` prints.
+
+They show how well single codes detect each concept, and how many codes are active.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ MOST_CODES = 10
 
 
 def concept_table(found: ConceptReport) -> Group:
-    """Totals, one line per concept, and the codes that depend on one."""
+    """Return the totals, a table with one row per concept, and the codes that depend on a concept."""
     rows, totals = found.rows(), found.totals()
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     probes = [f"probe_{k}" for k in found.probes.k]
@@ -40,16 +43,17 @@ def concept_table(found: ConceptReport) -> Group:
     return Group(
         Text(_use(totals)),
         shown,
-        *([Text(f"{counted(hidden, 'concept')} are not shown; --json has all.")] if hidden > 0 else []),
+        *([Text(f"{counted(hidden, 'concept')} are not shown; --json writes all of them.")] if hidden > 0 else []),
         Text(READING, style="dim"),
         Text(_codes(found)),
     )
 
 
 READING = (
-    "F1, AUROC and average precision (AP) are those of the best single code, each by itself; the code is that of the "
-    "best F1. 'Trivial' is the F1 of calling every sample present, 'chance' the best AUROC expected of as many random "
-    "codes. k = 1, 2, ... are held-out AUROCs of probes of so many codes, for which random codes score 0.5."
+    "F1, AUROC and average precision (AP) are each the maximum over single codes; 'best code' is the code with the "
+    "highest F1. 'Trivial' is the F1 of predicting the concept for every sample. 'Chance' is the expected maximum "
+    "AUROC of the same number of random codes. The columns k = 1, 2, ... are the held-out AUROCs of probes on k codes; "
+    "random codes score 0.5."
 )
 
 

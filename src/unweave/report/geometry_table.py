@@ -1,4 +1,4 @@
-"""What `unweave geometry` prints: latents by importance, with what they share."""
+"""The table that `unweave geometry` prints: the latents sorted by importance, with their shared information."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ MOST_ROWS = 30
 
 
 def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
-    """Totals, one line per latent (the first 30), and how many latents keep the nats asked for."""
+    """Return the totals and a table of the 30 most important latents.
+
+    If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
+    """
     matrix = evaluation["manifold_mutual_information"].parts["matrix"]
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -33,7 +36,7 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
     return Group(
         Text(_heading(found, evaluation)),
         shown,
-        *([Text(f"and {rest} latents with less entropy")] if rest > 0 else []),
+        *([Text(f"{rest} latents with less entropy are not shown.")] if rest > 0 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
         *(Text(sentence, style="dim") for sentence in notes),
     )
@@ -41,7 +44,7 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
 
 def _heading(found: Spectrum, evaluation: Evaluation) -> str:
     size, (position, drop) = len(found.names), found.knee
-    lines = [f"{found.tangents.shape[0]} outputs, {size} latents; nats throughout"]
+    lines = [f"{found.tangents.shape[0]} outputs, {size} latents; all values in nats"]
     for row in evaluation.rows:
         if row.score is None or row.metric == "manifold_entropy":
             continue
@@ -57,6 +60,6 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
 
 def _answer(found: Spectrum, keep: float) -> str:
     try:
-        return f"{keep:g} nats are kept by the first {found.n_for(keep)} latents."
+        return f"The first {found.n_for(keep)} latents keep {keep:g} nats."
     except EvidenceError as error:
         return str(error)

@@ -1,4 +1,4 @@
-"""Settings as lines and metrics as columns, with the spread over seeds and letters of ties."""
+"""A table with one row per setting and one column per metric, with means and standard deviations over seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.words.phrases import fixed
 
 
 def grouped_table(found: GroupedScores) -> Table:
-    """One line for each setting, in the order of the first metric."""
+    """Return the table, with the settings ranked by the first metric."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("setting", no_wrap=True)
     table.add_column("seeds", justify="right")
@@ -27,7 +27,7 @@ def grouped_table(found: GroupedScores) -> Table:
 
 
 def text_of(found: GroupedScores) -> str:
-    """The table as plain text, with what the letters mean."""
+    """Return the table as plain text, with an explanation of the letters."""
     console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
     console.print(grouped_table(found))
     console.print("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")

@@ -1,4 +1,4 @@
-"""LaTeX of an evaluation: a booktabs table, and rows for a table of your own; every cell is written here."""
+"""LaTeX of an evaluation: a complete booktabs table, and single rows for an existing table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
 
 
 def latex_table(evaluation: Evaluation) -> str:
-    """A booktabs table, one line per metric and one column per representation."""
+    """Return a booktabs table with one row per metric and one column per representation."""
     several = len(evaluation.representations) > 1
     heads = evaluation.representations if several else ("score",)
     lines = [rf"\begin{{tabular}}{{l{'r' * len(heads)}}}", r"\toprule", _row(["metric", *heads]), r"\midrule"]
@@ -28,9 +28,9 @@ def latex_table(evaluation: Evaluation) -> str:
 
 
 def latex_rows(summary: Mapping[str, Any]) -> str:
-    """One row for each representation, with a comment that names the columns and the marks.
+    """Return one row for each representation, after comments that name the columns and explain the marks.
 
-    The columns are the metrics that the answer takes for its questions; all metrics are in `latex_table`.
+    The columns are the metrics that the answer is based on. `latex_table` has all metrics.
     """
     chosen = [line["metric"] for line in summary["answer"]["questions"] if line["metric"]]
     metrics = [metric for metric in summary["metrics"] if metric["label"] in chosen] or summary["metrics"]
@@ -41,14 +41,14 @@ def latex_rows(summary: Mapping[str, Any]) -> str:
         stated = " or ".join(f"{100 * level:g} %" for level in levels)
         lines.append(f"% in brackets: {stated} intervals over samples")
     if any(cell["verdict"] and cell["verdict"]["level"] in MARKS for cell in cells):
-        lines.append("% dagger: with caution on these data; double dagger: not to be used on these data")
+        lines.append("% dagger: use with caution on these data; double dagger: do not use on these data")
     for entry in summary["data"]["representations"]:
         lines.append(_row([entry["name"]], [_full_cell(metric, entry["name"]) for metric in metrics]))
     return "\n".join(lines)
 
 
 def escaped(text: str) -> str:
-    """Text on one line that LaTeX prints as it is.
+    """Return the text on one line, escaped so that LaTeX prints it unchanged.
 
     >>> print(escaped("50 % of z_1"))
     50 \\% of z\\_1
@@ -57,12 +57,12 @@ def escaped(text: str) -> str:
 
 
 def _row(texts: Sequence[str], cells: Sequence[str] = ()) -> str:
-    """A line of a table: texts, which are escaped, and cells, which are LaTeX already."""
+    """Return a row of a table. The texts are escaped; the cells are LaTeX already."""
     return " & ".join([*map(escaped, texts), *cells]) + r" \\"
 
 
 def _bare_cell(evaluation: Evaluation, label: str, representation: str) -> str:
-    """Mean and spread over seeds; empty where the metric was not asked for of this representation."""
+    """Return mean and standard deviation over seeds, or nothing if the metric was not computed for a representation."""
     if evaluation.row(label, representation) is None:
         return ""
     values = evaluation.values(label, representation)
@@ -73,7 +73,7 @@ def _bare_cell(evaluation: Evaluation, label: str, representation: str) -> str:
 
 
 def _full_cell(metric: Mapping[str, Any], representation: str) -> str:
-    """Mean and spread over seeds, interval, and the mark of the verdict."""
+    """Return mean and standard deviation over seeds, the interval, and the mark of the verdict."""
     cell = next((cell for cell in metric["cells"] if cell["representation"] == representation), None)
     if cell is None or cell["value"] is None:
         return "--"

@@ -1,4 +1,4 @@
-"""What a folder of trained models looks like: pictures in the folder, and the table of its comparison."""
+"""Figures of a folder of trained models, and the table that compares the models."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from unweave.models.runs.comparison import RunComparison
 
 N_IMAGES = 12
-MOST_MODELS = 16  # rows of reconstructions in one picture
+MOST_MODELS = 16  # rows of reconstructions in one figure
 HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
 
 
 def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
-    """Write loss curves, reconstructions and one traversal a model; their paths."""
+    """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
     from unweave.models.runs.pictures import loss_curves, reconstructions, traversals
     from unweave.report.figures.geometry import save
     from unweave.report.figures.training import loss_figure, reconstruction_figure, traversal_figure
@@ -36,7 +36,10 @@ def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) ->
 
 
 def runs_table(found: RunComparison) -> Any:
-    """One line a model, grouped by setting, with mean and spread over seeds; settings with a common letter are tied."""
+    """Return a table with one row per model, grouped by setting, with mean and standard deviation over seeds.
+
+    Settings that share a letter do not differ significantly.
+    """
     from rich import box
     from rich.table import Table
 

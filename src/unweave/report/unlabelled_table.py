@@ -1,4 +1,4 @@
-"""What `unweave unlabelled` prints: a line for every run, and how far the runs agree."""
+"""The tables that `unweave unlabelled` prints: one row per run, and the agreement between runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_PAIRS = 15
 
 
 def unlabelled_table(found: Unlabelled) -> Group:
-    """Facts of every run, and the pairs that agree most and least."""
+    """Return a table of the runs, and a table of the pairs of runs with the highest and lowest agreement."""
     scores = list(dict.fromkeys(name for facts in found.runs.values() for name in facts.scores))
     runs = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     runs.add_column("run", no_wrap=True)
@@ -35,7 +35,7 @@ def unlabelled_table(found: Unlabelled) -> Group:
 
 
 def text_of(found: Unlabelled) -> str:
-    """The table as plain text."""
+    """Return the tables as plain text."""
     console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
     console.print(unlabelled_table(found))
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
@@ -43,7 +43,9 @@ def text_of(found: Unlabelled) -> str:
 
 def _agreement(found: Unlabelled) -> list[Table | Text]:
     if not found.pairs:
-        return [Text("With two runs or more, the agreement of their codes is measured as well.", style="dim")]
+        return [
+            Text("If you pass two or more runs, the agreement between their codes is measured as well.", style="dim")
+        ]
     shown = sorted(found.pairs, key=lambda pair: -pair.matched)
     if len(shown) > MOST_PAIRS:
         shown = [*shown[: MOST_PAIRS // 2], *shown[-(MOST_PAIRS // 2) :]]
@@ -54,7 +56,7 @@ def _agreement(found: Unlabelled) -> list[Table | Text]:
         numbers = (pair.matched, pair.chance, pair.linear, pair.ranking)
         table.add_row(f"{pair.first}, {pair.second}", *map(_number, numbers))
     left = len(found.pairs) - len(shown)
-    rest = [Text(f"and {counted(left, 'pair')} between these")] if left else []
+    rest = [Text(f"{counted(left, 'pair')} with intermediate agreement are not shown.")] if left else []
     return [table, *rest, Text(_meaning(found.pairs))]
 
 
@@ -64,14 +66,14 @@ def _meaning(pairs: tuple[RunPair, ...]) -> str:
     if matched != matched:
         return "A run has no active code, so the agreement cannot be measured."
     if matched > 0.9:
-        text = "The runs found the same codes up to order and monotone maps."
+        text = "The runs learned the same codes up to permutation and monotone maps."
     elif linear > 0.9:
-        text = "The runs agree up to a linear map but not code by code: each mixes the same space in its own way."
+        text = "The runs agree up to a linear map but not code by code: they mix the same subspace differently."
     elif matched < 1.5 * chance:
         text = "The codes of different runs have no more in common than unrelated codes."
     else:
-        text = "The runs agree in part."
-    return f"{text} Agreement does not say that the codes are the factors: that takes labelled rows."
+        text = "The runs agree partly."
+    return f"{text} Agreement does not show that the codes are the factors: this can only be tested with labelled rows."
 
 
 def _number(value: float) -> str:

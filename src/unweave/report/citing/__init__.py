@@ -1,1 +1,1 @@
-"""Text to cite: a methods paragraph, table rows and BibTeX."""
+"""Text for a paper: a methods paragraph and BibTeX entries."""

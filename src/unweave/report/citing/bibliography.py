@@ -1,4 +1,7 @@
-"""BibTeX for what the cards cite, from references.bib: only what is known for sure, and no field that is not."""
+"""BibTeX entries of the works that the metrics' cards cite.
+
+The entries are in references.bib, which has only fields that were verified.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,11 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Entry:
-    """One work; ``cited_as`` is a part of its title as the cards write it, in lower case."""
+    """The entry of one work.
+
+    ``cited_as`` is the part of its title that identifies it in the references of the cards, in lower case. ``in_text``
+    is the citation in running text.
+    """
 
     key: str
     kind: str
@@ -20,7 +27,7 @@ class Entry:
 
     @property
     def bibtex(self) -> str:
-        """The entry as a .bib file holds it.
+        """The entry in the format of a .bib file.
 
         >>> print(next(entry for entry in BIBLIOGRAPHY if entry.key == "kim2018disentangling").bibtex)
         @inproceedings{kim2018disentangling,
@@ -36,7 +43,9 @@ class Entry:
 
 
 def read_entries(text: str) -> Iterator[Entry]:
-    """Entries of a .bib file with a field on each line; the fields cited_as and in_text are the library's own.
+    """Read the entries of a .bib file that has one field per line.
+
+    The fields ``cited_as`` and ``in_text`` are not part of BibTeX; only this library uses them.
 
     >>> [entry] = read_entries("@misc{key,\\n  title = {A {B}},\\n  cited_as = {a b},\\n  in_text = {B},\\n}")
     >>> entry.fields, entry.cited_as
@@ -51,7 +60,7 @@ BIBLIOGRAPHY = tuple(read_entries((files("unweave.report.citing") / "references.
 
 
 def cited(reference: str) -> list[Entry]:
-    """Works that a card's reference names.
+    """Return the works that the reference of a card cites.
 
     >>> [entry.key for entry in cited("Kim and Mnih (2018), 'Disentangling by factorising'")]
     ['kim2018disentangling']
@@ -60,7 +69,7 @@ def cited(reference: str) -> list[Entry]:
 
 
 def credited(reference: str) -> str:
-    """Whose a metric is, as a text cites it.
+    """Return the authors of a metric as an in-text citation.
 
     >>> credited("Kim and Mnih (2018), 'Disentangling by factorising'")
     'Kim and Mnih, 2018'
@@ -74,14 +83,14 @@ def credited(reference: str) -> str:
 
 
 def is_own(reference: str) -> bool:
-    """Whether a card says that the metric is the library's own."""
+    """Return whether the metric was first defined in this library, according to its card."""
     return reference.startswith("ours")
 
 
 def bibtex_of(references: Mapping[str, str], version: str) -> str:
-    """Entries of all works that the references of these metrics name, each once, and of the library.
+    """Return the entries of all works that the references of these metrics cite, and the entry of the library.
 
-    The library's entry names the metrics that are its own.
+    The entry of the library lists the metrics that were first defined in it.
     """
     entries = {entry.key: entry for reference in references.values() for entry in cited(reference)}
     own = {name: credited(reference) for name, reference in references.items() if is_own(reference)}

@@ -1,4 +1,4 @@
-"""What goes into a paper: a methods paragraph and BibTeX."""
+"""A methods paragraph and BibTeX entries for a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.words.phrases import counted, listed
 
 
 def methods_paragraph(summary: Mapping[str, Any]) -> str:
-    """How the numbers were made, in sentences that a paper can take over."""
+    """Return a paragraph for a paper that describes how the scores were computed."""
     data, cells = summary["data"], [cell for metric in summary["metrics"] for cell in metric["cells"]]
     sentences = [
         f"We scored {_what(data)} with {_versions(data['versions'])}.",
@@ -23,10 +23,10 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
     seeds = sorted({seed for cell in cells for seed in cell["seeds"]})
     if len(seeds) > 1:
         sentences.append(
-            f"Metrics with a random part are means over {len(seeds)} seeds ({', '.join(map(str, seeds))})."
+            f"Scores of randomised metrics are means over {len(seeds)} seeds ({', '.join(map(str, seeds))})."
         )
     elif seeds:
-        sentences.append(f"Metrics with a random part used seed {seeds[0]}.")
+        sentences.append(f"Randomised metrics used seed {seeds[0]}.")
     sentences += _floor_sentences(cell["floor"] for cell in cells if cell["floor"])
     sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
     prints = listed([entry["fingerprint"] for entry in data["representations"]])
@@ -34,7 +34,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
 
 
 def bibtex(summary: Mapping[str, Any]) -> str:
-    """Entries of what the metrics' cards cite, and of the library."""
+    """Return the entries of the works that the metrics' cards cite, and the entry of the library."""
     references = {metric["metric"]: metric["reference"] for metric in summary["metrics"]}
     return bibtex_of(references, summary["data"]["versions"].get("unweave", ""))
 
@@ -60,9 +60,10 @@ def _named(entry: Mapping[str, Any]) -> str:
 
 
 def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
-    """Names with stated options and works, which metrics that share them name once.
+    """Return the metrics, grouped by the works that define them.
 
-    Options that were not stated have the defaults of the version of unweave that is named; the JSON has all of them.
+    Options have the defaults of the stated version of unweave unless the label of a metric says otherwise. The JSON
+    file has the values of all options.
     """
     by_details: dict[str, dict[str, None]] = {}
     for metric in metrics:

@@ -1,1 +1,1 @@
-"""An evaluation as text that fits a terminal: the answer first, then every metric."""
+"""The text that the terminal shows for an evaluation: first the answer, then all metrics."""

@@ -1,4 +1,4 @@
-"""The small tables of the answer: a row per factor, a row per question."""
+"""The tables of the answer, with one row per factor and one row per question."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from unweave.report.answer.levels import NOISE_LEVEL
 from unweave.report.answer.question_lines import QuestionLine
 from unweave.words.phrases import fixed, listed
 
-MOST_FACTORS = 24  # rows; of more factors the best and the worst found are shown
+MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 MOST_RANKED = 12
 MOST_CODES = 3
 MOST_IN_THE_WAY = 3  # factors that a row of a comparison names
 NAME_WIDTH = 24
-NARROW, WIDE = 80, 98  # columns that the questions need without their intervals and with them
+NARROW, WIDE = 80, 98  # width of the question table without intervals, and with intervals
 FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
-CANNOT_TELL = "cannot be told from these data (see the notes)"
+CANNOT_TELL = "cannot be determined from these data (see the notes)"
 LEVEL_STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
 
 
 def plain_table() -> Table:
-    """A table with a line below its head and nothing else."""
+    """Return an empty table with a line below its header and no other lines."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
 
 
 def factor_table(rows: Sequence[FactorRow]) -> Table:
-    """Found or not, in which codes, how well, and what is in the way."""
+    """Return a table that says for each factor whether it was found, in which codes, how well, and what prevents it."""
     table = plain_table()
     table.add_column("factor", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)
@@ -41,7 +41,7 @@ def factor_table(rows: Sequence[FactorRow]) -> Table:
     table.add_column("what is in the way")
     for row in shown_factors(rows):
         table.add_row(
-            # as Text, because names may hold what rich takes for markup
+            # names are passed as Text, because rich would interpret square brackets in a string as markup
             Text(row.factor),
             Text(row.found, style=FOUND_STYLES.get(row.found, "")),
             Text(listed(row.codes, MOST_CODES)),
@@ -52,7 +52,7 @@ def factor_table(rows: Sequence[FactorRow]) -> Table:
 
 
 def shown_factors(rows: Sequence[FactorRow]) -> list[FactorRow]:
-    """All factors in their order, or of very many those that are found best and worst."""
+    """Return all factors in their order. If there are too many, return those that are recovered best and worst."""
     if len(rows) <= MOST_FACTORS:
         return list(rows)
     ordered = sorted(rows, key=lambda row: -(row.share if row.share is not None else -1.0))
@@ -61,15 +61,15 @@ def shown_factors(rows: Sequence[FactorRow]) -> list[FactorRow]:
 
 
 def left_out(rows: Sequence[FactorRow]) -> str:
-    """That not all factors are shown."""
+    """Return a sentence that says which factors are shown, or an empty string if all are."""
     if len(rows) <= MOST_FACTORS:
         return ""
     half = MOST_FACTORS // 2
-    return f"The {half} factors that are found best and the {half} that are found worst, of {len(rows)}."
+    return f"Only the {half} best and the {half} worst recovered of {len(rows)} factors are shown."
 
 
 def how_well(row: FactorRow) -> str:
-    """The share with its interval."""
+    """Return how well a factor is recovered, with its interval."""
     if row.share is None:
         return ""
     ends = "" if row.low is None else f" ({fixed(row.low, 2)} to {fixed(row.high, 2)})"
@@ -77,7 +77,7 @@ def how_well(row: FactorRow) -> str:
 
 
 def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
-    """Every question with its answer and where it comes from; a narrow table leaves out the interval."""
+    """Return a table with the answer to each question and its metric. A narrow table has no intervals."""
     narrow = width < WIDE
     table = plain_table()
     table.add_column("question", no_wrap=width >= NARROW)
@@ -105,7 +105,10 @@ def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
 
 
 def representation_table(answers: Sequence[Answer]) -> Table:
-    """Several representations: how many factors each has in codes of their own, which, and what is in the way."""
+    """Return a table with one row per representation.
+
+    It lists the factors that have codes of their own, and what prevents this for the other factors.
+    """
     table = plain_table()
     table.add_column("representation", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)
@@ -131,7 +134,7 @@ def _in_the_way(others: Sequence[str]) -> str:
 
 
 def ranked_table(question: ComparedQuestion) -> Table:
-    """Representations by one metric, best first, with the best group marked."""
+    """Return the representations ranked by one metric. The best representation and all tied with it are marked."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(width=1)
     table.add_column(no_wrap=True, max_width=NAME_WIDTH + 8)

@@ -1,4 +1,7 @@
-"""Every metric in a line: score, noise floor, interval and verdict, by question, trusted ones first."""
+"""The table of all metrics, with score, noise floor, interval and verdict.
+
+Metrics are grouped by the question that they answer, and trusted metrics come first.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ NARROW = 80
 
 
 def metric_table(evaluation: Evaluation, width: int) -> Table:
-    """The metrics of one representation; a narrow table has no interval, and a very narrow one no noise column."""
+    """Return the table of the metrics of one representation. A narrow table has no intervals."""
     representation = evaluation.representations[0]
     checked = any(row.verdict is not None for row in evaluation.rows)
     with_interval = checked and width >= NARROW
@@ -48,9 +51,9 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
 
 
 def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
-    """The score, with its spread over several seeds."""
+    """Return the score, with its standard deviation if there are several seeds."""
     if evaluation.row(label, representation) is None:
-        return ""  # not asked for, and this representation lacks what it needs
+        return ""  # the metric was not requested, and this representation lacks an input that it needs
     values = evaluation.values(label, representation)
     mean, spread = evaluation.mean_and_spread(label, representation)
     if math.isnan(mean):
@@ -59,7 +62,7 @@ def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
 
 
 def noise_cell(row: Row) -> str:
-    """What random codes score: measured, or by the card."""
+    """Return the score of random codes: the measured noise floor, or else the chance level on the metric's card."""
     floor = row.noise_floor
     if floor is not None and floor.defined:
         return fixed(floor.floor)
@@ -67,7 +70,7 @@ def noise_cell(row: Row) -> str:
 
 
 def interval_cell(row: Row) -> str:
-    """Both ends of the interval."""
+    """Return the two ends of the interval."""
     if row.interval is None or not row.interval.defined:
         return ""
     low, high = row.interval.clipped

@@ -1,4 +1,7 @@
-"""An Evaluation for the terminal and as plain text: the answer, every metric, why some are not trusted, and notes."""
+"""The text of an Evaluation, for the terminal and as plain text.
+
+It has the answer, all metrics, the reasons why some scores are not trusted, and the notes.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,12 @@ from unweave.report.terminal.answer_tables import (
 from unweave.report.terminal.metric_tables import metric_table
 from unweave.words.phrases import counted, listed
 
-WIDTH = 100  # of plain text, and the most that a terminal gets
+WIDTH = 100  # columns of plain text, and the maximum for a terminal
 NAMED_FACTORS = 8
 
 
 def rich_table(evaluation: Evaluation, width: int) -> Constrain:
-    """What was evaluated, the answer, the metrics by question, the reasons and the notes."""
+    """Return the complete text: the data, the answer, the metrics by question, the reasons and the notes."""
     width = min(width, WIDTH)
     several = len(evaluation.representations) > 1
     parts: list[RenderableType] = [Text(_heading(evaluation))]
@@ -54,7 +57,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
 
 
 def text_table(evaluation: Evaluation) -> str:
-    """The same without colour, 100 columns wide."""
+    """Return the same text without colours, 100 columns wide."""
     buffer = StringIO()
     Console(file=buffer, width=WIDTH, no_color=True, highlight=False, force_jupyter=False).print(
         rich_table(evaluation, WIDTH)
@@ -87,7 +90,7 @@ def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
         yield representation_table(answer.representations)
     shown = {question.metric for question in answer.questions}
     for question in answer.questions:
-        noise = "" if question.noise is None else f"; noise scores {_range(*question.noise)}"
+        noise = "" if question.noise is None else f"; random codes score {_range(*question.noise)}"
         yield Text.assemble((question.text, "bold"), f" By {question.metric}{noise}.")
         yield ranked_table(question)
         yield Text()
@@ -109,7 +112,7 @@ def _advice(report: str, steps: tuple[str, ...]) -> Iterator[RenderableType]:
 
 
 def _item(mark: str, text: str, indent: int = 0, style: str = "") -> RenderableType:
-    """A paragraph whose lines are indented behind a mark."""
+    """Return a paragraph with a hanging indent after a mark."""
     from rich.table import Table
 
     grid = Table.grid(padding=(0, 1, 0, 0))
