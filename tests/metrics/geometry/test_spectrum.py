@@ -41,6 +41,19 @@ def test_dependent_columns_still_have_a_spectrum():
     assert np.isneginf(spectrum(jacobians).cumulative[-1])
 
 
+@pytest.mark.parametrize("seed", [5, 62, 65])
+def test_nearly_dependent_columns_have_the_joint_entropy_of_total_entropy(seed):
+    """In some order of the columns rounding makes them dependent, in another it does not."""
+    rng = np.random.default_rng(seed)
+    jacobians = rng.normal(size=(3, 12, int(rng.integers(3, 9))))
+    jacobians[:, :, -1] = jacobians[:, :, 0] * rng.uniform(0.2, 3)
+    jacobians[:, :, -1] += 10 ** rng.uniform(-6.9, -6.0) * rng.normal(size=(3, 12))
+    jacobians[:, :, -1] += jacobians[:, :, 1]
+    found = spectrum(jacobians)
+    assert found.cumulative[-1] == total_entropy(jacobians).raw
+    assert np.isfinite(found.cumulative[:-1]).all()
+
+
 def test_fewer_outputs_than_latents_end_the_sum_early():
     assert len(spectrum(np.random.default_rng(0).normal(size=(5, 2, 4))).cumulative) == 2
 

@@ -142,4 +142,9 @@ def _cumulative(evidence: Evidence, sampling: Sampling, order: list[int]) -> Flo
         sets = tuple(tuple(order[: k + 1]) for k in range(n_sets))
         return sizes + log_volumes(evidence, sampling, sets).mean(axis=0)
     lengths = np.cumsum(found.log_lengths[found.resolved][:, order], axis=1)[:, :n_sets]
-    return sizes + (lengths + gram.nested_log_volumes(found.cosines[found.resolved], order)[:, :n_sets]).mean(axis=0)
+    directions = gram.nested_log_volumes(found.cosines[found.resolved], order)
+    # Near the limit of precision the result depends on the order of the columns. No set has less volume than all
+    # columns together, and that volume is the one of `total_entropy`.
+    directions = np.maximum(directions, found.log_directions[found.resolved][:, None])
+    directions[:, -1] = found.log_directions[found.resolved]
+    return sizes + (lengths + directions[:, :n_sets]).mean(axis=0)
