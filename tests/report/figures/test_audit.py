@@ -18,5 +18,5 @@ def test_the_picture_has_a_panel_for_each_property(small):
 
 
 def test_there_is_no_picture_of_what_was_not_audited():
-    with pytest.raises(EvidenceError, match="nothing to draw"):
+    with pytest.raises(EvidenceError, match="cannot be drawn"):
         audit_figure(audit("rmig"))

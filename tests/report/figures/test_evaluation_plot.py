@@ -59,11 +59,11 @@ def test_verdicts_and_many_checkpoints(evaluation):
 
 def test_what_is_not_there_is_said(evaluation):
     for options, words in [
-        ({"kind": "pie"}, "there are scores"),
+        ({"kind": "pie"}, "choose one of scores"),
         ({"metric": "sap"}, "no score of 'sap'"),
         ({"representation": "b"}, "no representation 'b'"),
-        ({"kind": "matrix", "metric": "dci_size"}, "No score here has a matrix"),
-        ({"kind": "factors", "metric": "dci_size"}, "No score here has a number"),
+        ({"kind": "matrix", "metric": "dci_size"}, "No score has a matrix"),
+        ({"kind": "factors", "metric": "dci_size"}, "No score has values per factor"),
     ]:
         with pytest.raises(unweave.EvidenceError, match=words):
             evaluation.plot(**options)

@@ -1,1 +1,1 @@
-"""Matplotlib figures from plain data; nothing is computed here."""
+"""Matplotlib figures, which are drawn from plain data. No scores are computed here."""

@@ -1,4 +1,4 @@
-"""The picture of an audit: four panels, one a property, with curves over seeds and the limits they are held to."""
+"""The figure of an audit: one panel for each of the four properties, with the curves and their limits."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ LineStyle = Literal["-", "--", ":"]
 DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
 PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
 RELATIVE = ("P1", "P3")
-EVEN_STEPS = ("P3", "P4")  # ratios: equal steps from one to the next
+EVEN_STEPS = ("P3", "P4")  # these ratios are drawn at equal distances
 AXES: dict[Property, str] = {
     "P1": "correlation of the factors, rho",
-    "P2": "free factors lost (all: the redundant one still there)",
+    "P2": "independent factors dropped (all: no factor is dropped)",
     "P3": "codes per factor, m/d",
     "P4": "codes per row, m/n",
 }
 SERIES = {
     "E1": "E1 scaled",
-    "E2": "E2 bent",
+    "E2": "E2 nonlinear",
     "E3": "E3 mixed",
-    "E4": "E4 dropped, apart",
+    "E4": "E4 dropped (no verdict)",
     "E5": "E5 copies",
     "E6": "E6 extras",
     "E7": "E7 mixed",
@@ -47,15 +47,16 @@ SERIES = {
 
 
 def audit_figure(audit: Audit) -> Figure:
-    """How the score moves with correlation and codes per factor (P1, P3), and the score itself (P2, P4).
+    """Return the figure of an audit.
 
-    Lines are means over seeds with their 95 % intervals, solid for the fewer factors and dashed for more; P1 and P3
-    show the change within a seed from where the curve starts, whose score the legend has. Green and orange bands are
-    what counts as satisfied and as partly. The grey lines of P2 are half of the fair price for free factors, below
-    which a metric has to fall.
+    Lines are means over seeds with 95 % intervals. They are solid for the smallest number of factors and dashed for
+    larger numbers. The panels of P1 and P3 show the change of the score relative to the first point of the curve within
+    each seed; the legend has the score at the first point. The panels of P2 and P4 show the score itself. Green bands
+    are changes that count as satisfied, and orange bands those that count as partly satisfied. To satisfy P2, a metric
+    has to fall below the grey lines, which are half of the expected loss 1/d for each dropped independent factor.
     """
     if audit.refusal:
-        raise EvidenceError(f"There is nothing to draw: {audit.refusal}")
+        raise EvidenceError(f"This audit cannot be drawn: {audit.refusal}")
     figure = Figure(figsize=(11.0, 8.8), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(f"{audit.metric}   {'  '.join(audit.ticks)}", fontsize=13)
@@ -91,7 +92,7 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
 def _curves(
     axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int], places: Mapping[float, float]
 ) -> tuple[list[Line2D], list[str], list[float]]:
-    """Draw every series at every size; gives handles and names for the legend, and where the curves reach."""
+    """Draw all series; return the handles and names for the legend, and the values that the axis has to contain."""
     series = sorted({point.series for point in points}, key=lambda label: (label[0].isdigit(), label))
     handles, names, reach = [], [], [-0.2, 0.2]
     for label, colour in zip(series, PALETTE * len(series), strict=False):
@@ -107,7 +108,7 @@ def _curves(
 
 
 def _finish_axes(axes: Axes, name: Property, places: Mapping[float, float], reach: Sequence[float]) -> None:
-    """Ticks, labels and the range of the score."""
+    """Set ticks, labels and the range of the score."""
     if name == "P2":
         axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
     elif name in EVEN_STEPS:
@@ -123,7 +124,7 @@ def _finish_axes(axes: Axes, name: Property, places: Mapping[float, float], reac
 def _curve(
     axes: Axes, curve: Sequence[CurvePoint], xs: Sequence[float], relative: bool, colour: str, style: LineStyle
 ) -> list[float]:
-    """Draw a curve with its intervals; gives where it reaches."""
+    """Draw a curve with its intervals, and return the values that the axis has to contain."""
     means = [point.change if relative else point.mean for point in curve]
     around = [point.change_interval if relative else point.interval for point in curve]
     low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
@@ -133,7 +134,7 @@ def _curve(
 
 
 def _limits(axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int]) -> None:
-    """What counts as satisfied and as partly; for P2 half of the fair price of each lost factor."""
+    """Draw the limits for satisfied and partly satisfied; for P2, half of the expected loss per dropped factor."""
     if name == "P2":
         for size, style in zip(sizes, DASHES * len(sizes), strict=False):
             curve = {

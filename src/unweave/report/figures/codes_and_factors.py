@@ -1,6 +1,6 @@
-"""How codes go with factors: the matrix of all pairs, bars per factor, and each factor against its code.
+"""Figures of codes and factors: the matrix of all pairs, scores per factor, and scatter plots of matched pairs.
 
-Every function takes plain arrays and gives a matplotlib figure; nothing is computed here.
+The functions take plain arrays and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from unweave.report.page.colours import LIGHT, hexadecimal
 
 Ends = tuple[float, float]
 RAMP = LinearSegmentedColormap.from_list("unweave", [hexadecimal(colour) for colour in LIGHT])
-MOST_NUMBERS = 150  # cells of a matrix that still have room for a number
+MOST_NUMBERS = 150  # largest number of cells in which numbers are readable
 MOST_POINTS = 2000
 MOST_CLASSES = 12
 
 
 def matrix_figure(matrix: NDArray[Any], codes: Sequence[str], factors: Sequence[str], meaning: str = "") -> Figure:
-    """A heat map of codes by factors; the largest entry of every factor is framed.
+    """Return a heat map of codes by factors. The largest entry of each factor has a frame.
 
     >>> import numpy as np
     >>> figure = matrix_figure(np.eye(2), ["c0", "c1"], ["size", "angle"])
@@ -60,7 +60,7 @@ def factor_bars_figure(
     intervals: Mapping[str, Ends] | None = None,
     label: str = "",
 ) -> Figure:
-    """A bar for every factor, with its interval, and where noise scores in grey.
+    """Return a bar chart with the score of each factor, its interval, and the scores of random codes in grey.
 
     >>> figure = factor_bars_figure({"size": 0.9, "angle": 0.4}, {"size": (0.0, 0.2), "angle": (0.0, 0.2)})
     >>> len(figure.axes[0].patches)
@@ -82,7 +82,7 @@ def factor_bars_figure(
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A factor with the code that it is matched to; ``classes`` are the names of its values where it has few."""
+    """A factor and the code that it is matched to. ``classes`` has the names of its values if it is discrete."""
 
     factor: str
     code: str
@@ -92,7 +92,7 @@ class Pair:
 
 
 def matched_pairs_figure(pairs: Sequence[Pair]) -> Figure:
-    """One panel for each pair: the code over the factor, or the code's density in each class.
+    """Return one panel per pair: the code against the factor, or a histogram of the code for each class.
 
     >>> import numpy as np
     >>> z = np.linspace(0, 1, 50)
@@ -121,7 +121,7 @@ def _scatter(axes: Axes, pair: Pair) -> None:
 
 
 def _ridges(axes: Axes, pair: Pair) -> None:
-    """A histogram of the code for every class, one above the other."""
+    """Draw a histogram of the code for each class, one above the other."""
     edges = np.linspace(pair.code_values.min(), pair.code_values.max() + 1e-12, 41)
     middles = (edges[1:] + edges[:-1]) / 2
     levels = np.unique(pair.factor_values)[:MOST_CLASSES]

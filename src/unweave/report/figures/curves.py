@@ -1,6 +1,6 @@
-"""Curves with bands, bars with marks, and points with a line of equality: what reproductions of papers draw.
+"""Figures for the reproductions of papers: curves with bands, bars with marks, and scatter plots.
 
-Every function takes plain arrays and gives a matplotlib figure; nothing is computed here.
+The functions take plain arrays and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def curves_figure(
     bands: Bands | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """A line for every name over the same ticks, with a band around each if given."""
+    """Return one line per name over the same ticks, with a band around each line if ``bands`` is given."""
     figure = _blank(max(6.0, 1.1 * len(ticks)), 4.0)
     axes = figure.add_subplot()
     positions = np.arange(len(ticks))
@@ -57,7 +57,10 @@ def bars_figure(
     marks: Mapping[str, Mapping[str, float]] | None = None,
     ranges: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
 ) -> Figure:
-    """A group of bars for every name, one bar an entry; a mark where the paper has its number, a line for a range."""
+    """Return one group of bars per name, with one bar for each entry.
+
+    ``marks`` are horizontal marks for the numbers of the paper, and ``ranges`` are drawn as vertical lines.
+    """
     entries = list(dict.fromkeys(entry for group in groups.values() for entry in group))
     figure = _blank(max(6.0, 0.28 * len(entries) * len(groups) + 2), 3.8)
     axes = figure.add_subplot()
@@ -91,10 +94,10 @@ def panels_figure(
     heading: str = "",
     logarithmic: bool = False,
 ) -> Figure:
-    """A set of axes for every panel with a line for every name, over numbers; names in order go from blue to red.
+    """Return one set of axes per panel, with one line per name.
 
-    ``marks`` are crosses in a panel, for the paper's own numbers. ``logarithmic`` shows powers of ten at equal
-    distances, for numbers of different sizes.
+    If ``in_order`` is set, the colours of the names go from blue to red. ``marks`` are drawn as crosses, for the
+    numbers of the paper. ``logarithmic`` sets a logarithmic vertical axis.
     """
     names = list(dict.fromkeys(name for curves in panels.values() for name in curves))
     shades = [colormaps["coolwarm"](place) for place in np.linspace(0, 1, len(names))]
@@ -130,7 +133,7 @@ def panels_figure(
 
 
 def pairs_figure(points: Mapping[str, tuple[ArrayLike, ArrayLike]], across: str, label: str) -> Figure:
-    """Points of two numbers, a colour for every name, with the line on which they are equal."""
+    """Return a scatter plot of pairs of numbers with one colour per name, and the line on which both are equal."""
     figure = _blank(4.6, 4.2)
     axes = figure.add_subplot()
     for (name, (first, second)), colour in zip(points.items(), _colours(len(points)), strict=True):

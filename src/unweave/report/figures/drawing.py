@@ -1,4 +1,4 @@
-"""What the figures of results share: an empty one, colours, quiet axes."""
+"""Functions that all figures of results share: empty figures, colours and the style of the axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVEL_COLOURS = {"trust": "#2a9d6f", "caution": "#d97706", "do not use": "#c0392
 
 
 class ShownFigure(Figure):
-    """A figure that a notebook shows as the result of a cell, without pyplot."""
+    """A figure that a notebook displays as the result of a cell without pyplot."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -24,19 +24,19 @@ class ShownFigure(Figure):
 
 
 def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure with one pair of axes."""
+    """Return an empty figure with one set of axes."""
     figure = ShownFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.add_subplot()
 
 
 def colour_of(place: int) -> str:
-    """A colour for every place in an order; they repeat after eight."""
+    """Return the colour at an index. The colours repeat after eight."""
     return COLOURS[place % len(COLOURS)]
 
 
 def quiet(axes: Axes) -> None:
-    """Axes with little ink: no box, faint lines across."""
+    """Remove the frame on the top and right, and draw faint horizontal grid lines."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)

@@ -1,4 +1,4 @@
-"""What `Evaluation.plot` draws: from rows to the plain data that the figures take."""
+"""The figures of `Evaluation.plot`. The functions convert the rows to the plain data that the figures need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def evaluation_plot(
     factors: Any = None,
     codes: Any = None,
 ) -> Figure:
-    """The figure of this kind; see `Evaluation.plot`.
+    """Return the figure of the given kind; see `Evaluation.plot`.
 
     >>> import unweave
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -37,7 +37,7 @@ def evaluation_plot(
     several = len(evaluation.representations) > 1
     kind = kind or ("comparison" if several else "scores")
     if kind not in KINDS:
-        raise EvidenceError(f"There is no plot {kind!r}: there are {', '.join(KINDS)}.")
+        raise EvidenceError(f"There is no plot of kind {kind!r}: choose one of {', '.join(KINDS)}.")
     if kind == "pairs":
         return _pairs(evaluation, factors, codes)
     name = representation or evaluation.representations[0]
@@ -55,12 +55,12 @@ def _dot(row: Row, name: str) -> Dot:
 
 def _scores(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
     rows = [row for row in _rows(evaluation, metric, representation) if row.score is not None]
-    within = [row for row in rows if row.card.bounds == (0.0, 1.0)]  # other units do not fit on one axis
+    within = [row for row in rows if row.card.bounds == (0.0, 1.0)]  # scores with other bounds cannot share the axis
     return scores_figure([_dot(row, row.label) for row in within or rows])
 
 
 def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
-    """Every representation by one metric, best first; those that share a letter do not differ significantly."""
+    """Rank the representations by one metric; those that share a letter do not differ significantly."""
     label = metric or evaluation.labels[0]
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
     if not rows:
@@ -99,7 +99,7 @@ def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> 
             matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
             if shown.columns == "factors" and matrix.shape == (len(codes), len(factors)):
                 return matrix_figure(matrix, codes, factors, shown.meaning)
-    raise EvidenceError("No score here has a matrix of codes by factors: mcc, mig and dci_disentanglement have one.")
+    raise EvidenceError("No score has a matrix of codes by factors: evaluate mcc, mig or dci_disentanglement.")
 
 
 def _factors(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
@@ -111,11 +111,11 @@ def _factors(evaluation: Evaluation, metric: str | None, representation: str) ->
                      for name, mean in means.items()} if floor else {}  # fmt: skip
             ends = getattr(interval, "per_factor", {}) or {}
             return factor_bars_figure(row.score.per_factor, noise, ends, row.label)
-    raise EvidenceError("No score here has a number for every factor: mcc, mig and identification have.")
+    raise EvidenceError("No score has values per factor: evaluate mcc, mig or identification.")
 
 
 def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
-    """Every factor against the code that the best matching by absolute rank correlation gives it."""
+    """Plot each factor against its code in the best one-to-one matching by absolute rank correlation."""
     if factors is None or codes is None:
         raise EvidenceError(
             "A plot of pairs needs the data, which an evaluation does not keep: pass factors and codes."
@@ -156,7 +156,7 @@ KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
     "scores": _scores,
     "matrix": _matrix,
     "factors": _factors,
-    "pairs": _scores,  # has the data beside
+    "pairs": _scores,  # not called: evaluation_plot handles pairs itself, because they need the data
     "verdicts": _verdicts,
     "comparison": _comparison,
 }

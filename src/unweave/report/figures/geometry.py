@@ -1,6 +1,6 @@
-"""Pictures of what latents do to data: spectra, shared information, contour grids, tangent and traversal images.
+"""Figures of the effect of latents on data: spectra, mutual information, contour grids, tangents and traversals.
 
-Every function takes plain arrays and gives a matplotlib figure; nothing is computed here.
+The functions take plain arrays and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ INK, FAINT = "#333333", "#dddddd"
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure to a file whose ending says the format."""
+    """Write a figure to a file. The extension of the file determines the format."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, bbox_inches="tight")
@@ -35,9 +35,9 @@ def save(figure: Figure, path: str | Path) -> Path:
 def spectrum_figure(
     spectra: Mapping[str, FloatArray], truth: FloatArray | None = None, knee: int | None = None
 ) -> Figure:
-    """Manifold entropies, in nats: sorted (strong), in the latents' own order (faint), and the truth (crosses).
+    """Return the manifold entropies in nats, sorted (strong lines) and in the order of the latents (faint lines).
 
-    ``knee`` is after how many latents a line marks the largest drop.
+    ``truth`` is drawn as crosses. ``knee`` is the number of latents before the largest drop, which a line marks.
     """
     figure = _figure(6.4, 3.8)
     axes = figure.add_subplot()
@@ -57,7 +57,7 @@ def spectrum_figure(
     axes.margins(x=0.02)
     _quiet(axes)
     if len(spectra) + (truth is not None) > 1:
-        if len(spectra) > len(COLOURS):  # beside the lines, or it hides some
+        if len(spectra) > len(COLOURS):  # a large legend inside the axes would hide some lines
             axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
         else:
             axes.legend(frameon=False)
@@ -71,7 +71,7 @@ def information_figure(
     largest: float | None = None,
     label: str = "information (nats)",
 ) -> Figure:
-    """Information of every pair in nats, as a heat map for each matrix on one scale; undefined entries stay white."""
+    """Return a heat map of the information of each pair in nats. All matrices share a scale; nan is white."""
     figure = _figure(0.8 + 3.6 * len(matrices), 3.6)
     finite = [matrix[np.isfinite(matrix)] for matrix in matrices.values()]
     top = max(max((float(entries.max(initial=0.0)) for entries in finite), default=0.0), 1e-12)
@@ -95,16 +95,16 @@ def contour_grid_figure(
     data: FloatArray,
     entropies: Mapping[str, tuple[float, float, float]] | None = None,
 ) -> Figure:
-    """Lines of equal latents in two dimensions, as in Figure 1 of 000.
+    """Return lines along which one of two latents is constant, as in Figure 1 of 000.
 
     Parameters
     ----------
     panels : name to two arrays of lines (line x point x 2)
-        Where the first latent varies along a line (orange), and where the second does (blue).
+        Lines along which the first latent varies (orange), and lines along which the second varies (blue).
     data : array, n x 2
-        Drawn behind the lines.
-    entropies : name to (entropy of the first, of the second, what they share), optional
-        Drawn as bars below each panel, with the total (the first two minus the third) in grey.
+        Data points, which are drawn behind the lines.
+    entropies : name to (first entropy, second entropy, mutual information), optional
+        Values that are drawn as bars below each panel. The joint entropy is drawn in grey.
     """
     n_rows = 1 if entropies is None else 2
     figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
@@ -140,7 +140,7 @@ def contour_grid_figure(
 def image_grid_figure(
     images: FloatArray, row_names: Sequence[str], column_names: Sequence[str] = (), signed: bool = True
 ) -> Figure:
-    """Rows of images (row x column x height x width): mean tangents (signed, zero is white) or traversals."""
+    """Return rows of images (row x column x height x width). If they are signed, zero is white."""
     n_rows, n_columns = images.shape[:2]
     figure = _figure(1.0 + 1.05 * n_columns, 0.4 + 1.05 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
@@ -159,7 +159,7 @@ def image_grid_figure(
 
 
 def tangent_figure(tangents: FloatArray, shape: tuple[int, int], order: Sequence[int], names: Sequence[str]) -> Figure:
-    """Mean tangent images (000, E.1.2) of these latents: what each does to the data on average, red more, blue less."""
+    """Return the mean tangent images of some latents (000, E.1.2). Red is an increase, and blue is a decrease."""
     per_row = min(5, len(order))
     padded = np.zeros((math.ceil(len(order) / per_row) * per_row, *shape))
     padded[: len(order)] = tangents.T[list(order)].reshape(len(order), *shape)
@@ -175,9 +175,10 @@ def tangent_figure(tangents: FloatArray, shape: tuple[int, int], order: Sequence
 
 
 def traversal_figure(images: FloatArray, row_names: Sequence[str], column_names: Sequence[str]) -> Figure:
-    """Images (latent x value x height x width x channels, one or three); a last column has |last - first|.
+    """Return rows of images with one or three channels (latent x value x height x width x channels).
 
-    Images share one scale of grey or colour; the difference has its own in every row, where black is no change.
+    All images share one scale. The last column is the absolute difference between the first and the last image; it is
+    scaled separately in each row, and black means no change.
     """
     n_rows, n_columns = images.shape[:2]
     figure = _figure(1.2 + 0.95 * (n_columns + 1), 0.3 + 0.95 * n_rows)
@@ -203,7 +204,7 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _distinct(n: int) -> list[str]:
-    """Colours of n lines; many lines are along something, and go from dark to light."""
+    """Return the colours of n lines. The colours of many lines go from dark to light, because they have an order."""
     return list(COLOURS[:n]) if n <= len(COLOURS) else [to_hex(viridis(k / n)) for k in range(n)]
 
 

@@ -1,4 +1,4 @@
-"""Scores over the steps of a training run."""
+"""A figure of the scores during a training run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def history_figure(
     floors: Mapping[str, float] | None = None,
     intervals: Mapping[str, Ends] | None = None,
 ) -> Figure:
-    """One line per metric; a dotted line where noise scores, and a bar for the interval at the last step.
+    """Return one line per metric, a dotted line for its noise floor, and a bar for the interval at the last step.
 
     >>> figure = history_figure([1, 2, 3], {"mcc": [0.2, 0.6, 0.9]}, {"mcc": 0.1}, {"mcc": (0.85, 0.95)})
     >>> len(figure.axes[0].lines)

@@ -1,6 +1,6 @@
-"""Diagrams of partial information drawn to scale: circles and bands of two sources (002, Figures 1, 2 and 4).
+"""Diagrams of partial information, drawn to scale: circles and bands of two sources (002, Figures 1, 2 and 4).
 
-Every function takes plain numbers and gives a matplotlib figure; nothing is computed here.
+The functions take plain numbers and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PARTS = {"unique": OWN, "redundant": REDUNDANT, "unique to the rest": OTHERS, "synergistic": SYNERGISTIC}
-SHORT = 0.15  # of the axis: shorter bars have their text beside them
-SMALLEST, NARROW = 0.005, 0.1  # of the whole: less is not drawn, and has its name beside it
+SHORT = 0.15  # share of the axis; the text of shorter bars is placed beside them
+SMALLEST, NARROW = 0.005, 0.1  # shares of the total below which a part is not drawn, and below which its name is not
 
 
 def circles_figure(systems: Mapping[str, Mapping[str, float]]) -> Figure:
-    """One panel a system: two circles whose areas are what the sources tell, within one of what both tell.
+    """Return one panel per system, with a circle for each of the two sources inside a circle for both.
 
-    The overlap of the inner circles is redundant, the ring around them synergistic; areas are to scale.
+    The area of a circle is the information of the source about y. The overlap of the inner circles is the redundant
+    information, and the area outside them is the synergistic information.
     """
     figure = Figure(figsize=(3.3 * len(systems), 3.9), layout="constrained")
     FigureCanvasAgg(figure)
     for axes, (title, parts) in zip(figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True):
         _draw_circles(axes, parts)
         axes.set_title(title, fontsize=10)
-    sources = {"I(y; code)": OWN, "I(y; rest)": OTHERS, "only both together": SYNERGISTIC}
+    sources = {"I(y; code)": OWN, "I(y; rest)": OTHERS, "only jointly": SYNERGISTIC}
     handles = [Patch(color=colour, alpha=0.45, label=name) for name, colour in sources.items()]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, frameon=False, fontsize=8)
     return figure
@@ -47,7 +48,7 @@ def _draw_circles(axes: Axes, parts: Mapping[str, float]) -> None:
     centres = 0.0, apart
     left, right = min(-radii[0], apart - radii[1]), max(radii[0], apart + radii[1])
     needed = (right - left) / 2
-    # the outer circle has the area of everything, or just surrounds the others where they leave no room for it
+    # the area of the outer circle is the total information, unless the inner circles need a larger one
     whole = max(math.sqrt((unique + shared + rest + synergy) / math.pi), needed)
     middle = (left + right) / 2
     surround = {"facecolor": SYNERGISTIC if synergy else "none", "edgecolor": INK, "alpha": 0.25}
@@ -63,7 +64,7 @@ def _draw_circles(axes: Axes, parts: Mapping[str, float]) -> None:
 
 
 def _distance(first: float, second: float, shared: float) -> float:
-    """Between the centres of two circles that overlap by this area, by bisection."""
+    """Return the distance between the centres of two circles that overlap by the area ``shared``, by bisection."""
     near, far = abs(first - second), first + second
     for _ in range(60):
         middle = (near + far) / 2
@@ -85,12 +86,12 @@ def _overlap(first: float, second: float, apart: float) -> float:
 
 
 def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nats") -> Figure:
-    """One panel a system: its parts side by side, and below them what each source tells, and both."""
+    """Return one panel per system, with its parts side by side, and the information of all and of each source below."""
     figure = Figure(figsize=(7.4, 1.75 * len(systems) + 0.6), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(systems), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (title, parts) in zip(grid, systems.items(), strict=True):
-        # the source's own part, what both share, the rest's own, and what takes both
+        # in order: unique to the code, redundant, unique to the rest, and synergistic
         edges = np.concatenate([[0.0], np.cumsum([parts[name] for name in PARTS])])
         for (name, colour), low, high in zip(PARTS.items(), edges, edges[1:], strict=False):
             if high - low > SMALLEST * edges[-1]:
@@ -116,10 +117,10 @@ def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nat
 
 
 def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
-    """One row a system: I(y; best code) with what MIG (above) and UniBound (below) take from it.
+    """Return one row per system: I(y; best code), and the part that MIG (above) and UniBound (below) subtract from it.
 
-    A system is what the best code, the second best and all codes but the best tell of a factor. Green counts for the
-    score, red against it.
+    A system is the information about a factor of the best code, of the second best code, and of all codes but the best.
+    The green part is the score, and the red part is subtracted.
     """
     figure = Figure(figsize=(7.4, 1.2 * len(systems) + 0.9), layout="constrained")
     FigureCanvasAgg(figure)
@@ -130,11 +131,11 @@ def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
             kept = max(best - taken, 0.0)
             axes.barh(height, kept, height=0.32, align="edge", color=OWN, alpha=0.7)
             axes.barh(height, min(taken, best), left=kept, height=0.32, align="edge", color=REDUNDANT, alpha=0.6)
-            beside = kept < SHORT * axis_end  # too short for its text
+            beside = kept < SHORT * axis_end  # the bar is too short for its text
             place = (best if beside else 0.0) + 0.01 * axis_end
             axes.text(place, height + 0.16, f"{name} {kept:.2f}", va="center", fontsize=8, color=INK)
     axes.set_yticks(range(len(systems)), list(systems))
     axes.invert_yaxis()
-    axes.set_xlabel("information of the factor (nats): green counts, red is taken off")
+    axes.set_xlabel("information about the factor (nats): green is the score, red is subtracted")
     axes.spines[["top", "right"]].set_visible(False)
     return figure

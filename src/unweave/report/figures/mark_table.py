@@ -1,6 +1,6 @@
-"""A table of marks as a picture: ours large, the paper's small beside them, coloured where they differ.
+"""A figure that compares two tables of marks.
 
-It takes plain strings and gives a matplotlib figure; nothing is computed here.
+Our marks are large, and those of the paper are small beside them. Cells in which they differ are coloured.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIFFERS = "#f6d9b8"
 def mark_table_figure(
     rows: Mapping[str, Sequence[tuple[str, str]]], columns: Sequence[str], *, title: str = ""
 ) -> Figure:
-    """One row a name with a pair of marks for every column: ours, and the paper's."""
+    """Return a table with one row per name. Each cell has a pair of marks: ours and that of the paper."""
     figure = Figure(figsize=(2.2 + 1.15 * len(columns), 0.9 + 0.36 * len(rows)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

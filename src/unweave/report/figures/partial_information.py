@@ -1,6 +1,6 @@
-"""Pictures of partial information: bands of one representation, intervals of several (002, Figures 2 and 3b).
+"""Figures of partial information: bands of one representation, intervals of several (002, Figures 2 and 3b).
 
-Every function takes plain data and gives a matplotlib figure; nothing is computed here.
+The functions take plain data and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SMALLEST_SHOWN = 1e-3
 
 
 def band_figure(bands: Sequence[FactorBand]) -> Figure:
-    """One row a factor: what its best code tells, what all other codes tell, and where these overlap or leave a gap.
+    """Return one row per factor, with the information of its best code and that of all other codes.
 
-    The two boxes begin at opposite ends of I(y; z): they overlap by the redundancy there is at least, or leave open
-    the synergy there is at least.
+    The two boxes start at opposite ends of I(y; z). If they overlap, the overlap is a lower bound of the redundancy. If
+    there is a gap between them, the gap is a lower bound of the synergy.
     """
     figure = _figure(7.2, 0.9 + 0.8 * len(bands))
     axes = figure.add_subplot()
@@ -35,12 +35,12 @@ def band_figure(bands: Sequence[FactorBand]) -> Figure:
     axes.set_yticks(range(len(bands)), [f"{band.factor}\n({band.code})" for band in bands])
     axes.set_ylim(len(bands) - 0.45, -0.55)
     axes.set_xlim(left=0)
-    axes.set_xlabel("information of the factor (nats)")
+    axes.set_xlabel("information about the factor (nats)")
     handles = [
         Patch(color=OWN, label="best code"),
         Patch(color=OTHERS, label="all other codes"),
-        Patch(color=REDUNDANT, label="redundant at least"),
-        Patch(color=SYNERGISTIC, label="synergistic at least"),
+        Patch(color=REDUNDANT, label="redundant (lower bound)"),
+        Patch(color=SYNERGISTIC, label="synergistic (lower bound)"),
     ]
     axes.legend(handles=handles, frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.45, 1.0), fontsize=8)
     _quiet(axes)
@@ -50,7 +50,7 @@ def band_figure(bands: Sequence[FactorBand]) -> Figure:
 def interval_figure(
     intervals: Mapping[str, Mapping[str, tuple[float, float]]], unit: str = "share of entropy"
 ) -> Figure:
-    """Intervals between the lower and upper bounds of every term (columns) for every model (rows of the mapping)."""
+    """Return the intervals between the lower and upper bounds of each term for each model."""
     terms = list(next(iter(intervals.values())))
     figure = _figure(1.2 + 0.55 * len(intervals) * len(terms), 3.4)
     axes = figure.add_subplot()
@@ -111,7 +111,7 @@ def _figure(width: float, height: float) -> Figure:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("Pictures need matplotlib: install it with pip install 'unweave[report]'.") from None
+        raise ImportError("Figures need matplotlib: install it with pip install 'unweave[report]'.") from None
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure

@@ -1,4 +1,4 @@
-"""Pictures of points: every pair of coordinates, and clouds side by side."""
+"""Scatter plots: a matrix of all pairs of coordinates, and point clouds side by side."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["clouds_figure", "projections_figure", "save"]
 
 
 def projections_figure(rows: FloatArray, names: Sequence[str]) -> Figure:
-    """Every column against every other, and its histogram on the diagonal."""
+    """Return a scatter plot matrix of the columns, with histograms on the diagonal."""
     n = rows.shape[1]
     figure = _blank(1.5 * n, 1.5 * n)
     grid = figure.subplots(n, n, squeeze=False)
@@ -34,7 +34,7 @@ def projections_figure(rows: FloatArray, names: Sequence[str]) -> Figure:
 
 
 def clouds_figure(clouds: Mapping[str, Sequence[FloatArray]], names: Sequence[str]) -> Figure:
-    """Clouds of points (n x 2), a row for each name of the mapping and a column for each of ``names``."""
+    """Return scatter plots of point clouds (n x 2), with one row per key of ``clouds`` and one column per name."""
     figure = _blank(1.7 * len(names), 1.8 * len(clouds))
     grid = figure.subplots(len(clouds), len(names), squeeze=False, sharex=True, sharey=True)
     for row, (label, points) in zip(grid, clouds.items(), strict=True):

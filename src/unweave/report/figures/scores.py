@@ -1,6 +1,6 @@
-"""Scores of an evaluation: dots with intervals and noise, a strip of verdicts, many representations in order.
+"""Figures of the scores of an evaluation: scores with intervals and noise floors, and a table of verdicts.
 
-Every function takes plain data and gives a matplotlib figure; nothing is computed here.
+The functions take plain data and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Dot:
-    """A score with what stands beside it; nan and None are what is not known.
+    """A score with its noise floor, interval, verdict and letters. Unknown values are nan or None.
 
     >>> Dot("mcc", 0.9, floor=0.1, level="trust").interval is None
     True
@@ -35,7 +35,7 @@ class Dot:
 
 
 def scores_figure(dots: Sequence[Dot], label: str = "score") -> Figure:
-    """A line for every score: dot and interval in the colour of its verdict, and the reach of noise in grey.
+    """Return one row per score, with its interval in the colour of the verdict, and its noise floor in grey.
 
     >>> scores_figure([Dot("mcc", 0.9, 0.1, (0.8, 1.0), "trust")]).axes[0].get_yticklabels()[0].get_text()
     'mcc'
@@ -63,7 +63,7 @@ def scores_figure(dots: Sequence[Dot], label: str = "score") -> Figure:
 
 
 def verdicts_figure(levels: Mapping[str, Mapping[str, str | None]]) -> Figure:
-    """One cell for every metric (column) and representation (row), in the colour of its verdict.
+    """Return a table with metrics as columns and representations as rows; cells have the colour of the verdict.
 
     >>> figure = verdicts_figure({"codes": {"mcc": "trust", "mig": "caution"}})
     >>> [text.get_text() for text in figure.axes[0].texts]
@@ -88,7 +88,7 @@ def verdicts_figure(levels: Mapping[str, Mapping[str, str | None]]) -> Figure:
 
 
 def _explain(axes: Axes, dots: Sequence[Dot]) -> None:
-    """A legend of the verdicts that occur, and of the noise."""
+    """Add a legend of the verdicts that occur and of the noise floor."""
     for level, colour in LEVEL_COLOURS.items():
         if any(dot.level == level for dot in dots):
             axes.plot([], [], marker="o", linestyle="", markersize=5, color=colour, label=level)

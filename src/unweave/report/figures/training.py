@@ -1,6 +1,6 @@
-"""Pictures of trained models: their losses, what they reconstruct, and what each code does to an image.
+"""Figures of trained models: losses, reconstructions and traversals.
 
-Every function takes plain data and gives a matplotlib figure; nothing is computed here.
+The functions take plain data and return matplotlib figures. They compute no scores.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from unweave.report.figures.geometry import COLOURS, FAINT, INK
 
 Pixels = NDArray[np.floating[Any]]
-Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # name of a model to steps and values
+Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # maps the name of a model to its steps and values
 PANEL = (3.4, 2.5)
 MOST_IN_A_LEGEND = 12
-GAP = 1  # pixels around an image
+GAP = 1  # width of the frame around an image, in pixels
 
 
 def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
-    """One panel for each term of the loss, one colour for each setting (term to setting to curves of its seeds)."""
+    """Return one panel per term of the loss, with one colour per setting and one curve per seed."""
     figure = _figure(PANEL[0] * len(terms), PANEL[1])
     settings = list(dict.fromkeys(setting for of_term in terms.values() for setting in of_term))
     for place, (term, of_term) in enumerate(terms.items()):
@@ -44,17 +44,17 @@ def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
 
 
 def reconstruction_figure(originals: Pixels, reconstructions: Mapping[str, Pixels]) -> Figure:
-    """Originals in the first row, and one row for each model below; images are n x channels x height x width."""
+    """Return the originals in the first row and one row per model. Images are n x channels x height x width."""
     return _rows_figure({"image": originals, **reconstructions}, "")
 
 
 def traversal_figure(images: Mapping[str, Pixels], title: str) -> Figure:
-    """One row for each code: the image as the code moves from low to high while all others stay."""
+    """Return one row per code, in which the code goes from low to high and all other codes are constant."""
     return _rows_figure(images, title)
 
 
 def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
-    """Rows of images with their names; one picture, because many axes take long to lay out."""
+    """Draw rows of images with their names, as a single image because the layout of many axes is slow."""
     n_columns = max(len(row) for row in rows.values())
     channels, height, width = next(iter(rows.values())).shape[1:]
     sheet = np.ones((channels, len(rows) * (height + 2 * GAP), n_columns * (width + 2 * GAP)))
