@@ -104,5 +104,5 @@ def test_bad_questions(ask, message):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(DataSetError, match="did you mean 'small_sprites'"):
         load("smal_sprites")
-    with pytest.raises(DataSetError, match="there are dsprites, "):
+    with pytest.raises(DataSetError, match="the data sets are dsprites, "):
         load("xyz")

@@ -58,7 +58,7 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     """
     if name not in DATA_SETS:
         near = get_close_matches(name, DATA_SETS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(DATA_SETS)}."
+        hint = f"did you mean {near[0]!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
         raise DataSetError(f"There is no data set {name!r}: {hint}")
     if (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"

@@ -76,7 +76,9 @@ class DeterminedFactor:
                 f"{', '.join(ONE_FACTOR)}; of two {', '.join(TWO_FACTORS)}."
             )
         if self.factor in self.sources or len(set(self.sources)) < len(self.sources):
-            raise DataSetError(f"{self.factor} cannot be a function of {' and '.join(self.sources)}: name each once.")
+            raise DataSetError(
+                f"{self.factor} cannot be a function of {' and '.join(self.sources)}: name every factor only once."
+            )
         result = functions[self.function](*(2 * _scaled(dataset, source) - 1 for source in self.sources))
         lowest, highest = result.min(), result.max()
         share = (result - lowest) / (highest - lowest) if highest > lowest else np.ones_like(result)
@@ -124,12 +126,12 @@ class DependentSample(DataSet):
         return np.searchsorted(self._reached, levels, side="right").astype(np.int64)
 
     def weights_of(self, indices: ArrayLike) -> FloatArray:
-        """Weights by which these images are drawn, of 1 in all."""
+        """Probabilities with which these images are drawn; those of all images sum to 1."""
         return np.diff(self._reached, prepend=0.0)[self._checked(indices)] / self._reached[-1]
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the data set and its dependences."""
+        """Digest that identifies the data set and its dependences."""
         text = self.dataset.fingerprint + repr(self.dependences)
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -180,7 +182,7 @@ def _refuse_sigma(sigma: float) -> None:
 
 
 def _scaled(dataset: GridDataSet, name: str) -> FloatArray:
-    """Places of a factor's values from 0 to 1, along the factor's own axis."""
+    """Values of a factor, equally spaced from 0 to 1, as an array that varies along the axis of this factor."""
     if name not in dataset.factor_names:
         raise DataSetError(f"{dataset.name} has no factor {name!r}: its factors are {', '.join(dataset.factor_names)}.")
     j = dataset.factor_names.index(name)

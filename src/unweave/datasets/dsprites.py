@@ -109,7 +109,7 @@ class DSprites(GridDataSet):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of what the data set is; averaged images have one of their own."""
+        """Digest that identifies the data set; averaged images have a different digest."""
         plain = super().fingerprint
         if self._block == 1:
             return plain

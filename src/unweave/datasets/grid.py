@@ -112,8 +112,8 @@ class GridDataSet(DataSet):
         table = np.asarray(codes)
         if table.ndim != 2 or len(table) != len(self):
             raise DataSetError(
-                f"{self.name} has {len(self)} images, but the codes have the shape {table.shape}: give one row an "
-                "image, in the order of the data set."
+                f"{self.name} has {len(self)} images, but the codes have the shape {table.shape}: pass one row "
+                "per image, in the order of the data set."
             )
         return TabledInterventions(self, table)
 

@@ -18,7 +18,7 @@ Rng = int | np.random.Generator | None
 
 
 class DataSetError(EvidenceError):
-    """A data set that cannot be read, or a request that it cannot fulfil; the message says what to do."""
+    """Raised if a data set cannot be read or cannot do what is requested; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -139,5 +139,5 @@ class DataSet(ABC):
 
 
 def scaled(pixels: NDArray[np.uint8]) -> Images:
-    """Bytes as float32 from 0 to 1."""
+    """Pixels of 0 to 255 as float32 from 0 to 1."""
     return np.multiply(pixels, np.float32(1 / 255), dtype=np.float32)

@@ -171,7 +171,7 @@ class ObservedColumns:
 
     @property
     def codes(self) -> FloatArray:
-        """The codes as points."""
+        """The codes as points (n x m), without their posteriors."""
         return self.evidence.codes
 
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:

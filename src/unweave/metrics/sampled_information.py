@@ -119,7 +119,7 @@ class ObservedPosterior(ObservedColumns):
         posterior = posterior_of(self.evidence, estimator)
         if posterior.categories or any(kind not in NUMERIC for kind in self.evidence.kinds):
             raise MetricUndefined(
-                f"{type(estimator).__name__} takes numbers, and there are categorical or circular factors or codes: "
+                f"{type(estimator).__name__} needs numeric factors and codes, but some are categorical or circular: "
                 "use MixtureSampling."
             )
         covariances = posterior.covariance
@@ -128,7 +128,7 @@ class ObservedPosterior(ObservedColumns):
 
 
 def given_sample_entropies(posterior: Posterior) -> FloatArray:
-    """H(z_i | x) of every code, exactly: differential for Gaussian codes."""
+    """Exact H(z_i | x) of every code; it is a differential entropy for Gaussian codes."""
     gaussian = np.log(posterior.std).mean(axis=0) + 0.5 * math.log(2 * math.pi * math.e)
     tables = [
         float(-(table * np.log(np.maximum(table, SMALLEST_PROBABILITY))).sum(axis=1).mean())
@@ -138,7 +138,7 @@ def given_sample_entropies(posterior: Posterior) -> FloatArray:
 
 
 def carried_information(posterior: Posterior) -> FloatArray:
-    """I(x, z_i) of every code as it would be with a Gaussian q(z_i): in closed form, and not bounded by log N."""
+    """I(x, z_i) of every code if q(z_i) were Gaussian; this closed form is not bounded by log N."""
     _, spread = aggregated_moments(posterior.mean, posterior.std) if posterior.n_gaussian else (None, np.empty(0))
     tables = [float(entr(table.mean(axis=0)).sum()) for table in posterior.categories.values()]
     entropies = np.concatenate([np.log(spread) + 0.5 * math.log(2 * math.pi * math.e), tables])
@@ -204,7 +204,7 @@ def _refuse_tables(evidence: Evidence) -> None:
 
 
 def _labels_used(evidence: Evidence, estimator: MixtureSampling) -> tuple[Labels, ...]:
-    """Labels of every factor at the samples that the mixtures are made of."""
+    """Labels of every factor, for the samples that are components of the mixtures."""
     labels, rows = factor_labels(evidence, estimator), estimator.rows_used(evidence.n_rows)
     return labels if rows is None else tuple(renumbered(column[rows]).astype(column.dtype) for column in labels)
 

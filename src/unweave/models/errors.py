@@ -6,4 +6,4 @@ from unweave.evidence import EvidenceError
 
 
 class TrainingError(EvidenceError):
-    """Training that cannot be done as asked; the message says what to change."""
+    """Raised if a model cannot be trained as requested; the message says what to change."""

@@ -122,7 +122,7 @@ class TrainedModel:
 
 
 def _batches(rows: Any) -> Iterator[Tensor]:
-    """Rows as flat float32, some at a time."""
+    """Batches of rows, each row flattened to float32."""
     given = np.asarray(rows)
     for start in range(0, len(given), ROWS_AT_A_TIME):
         part = np.ascontiguousarray(given[start : start + ROWS_AT_A_TIME], dtype=np.float32)

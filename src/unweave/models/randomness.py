@@ -26,7 +26,7 @@ def generator_of(seed: int, purpose: str, number: int = 0) -> np.random.Generato
 
 
 class Randomness:
-    """Draws for all models of a stack at one step; every tensor has the models in front.
+    """Random numbers for all models of a stack at one step; the first axis of every tensor is the model.
 
     >>> alone, among_others = Randomness([7]), Randomness([3, 7])
     >>> bool((alone.at(70).normal("noise", (2, 3))[0] == among_others.at(70).normal("noise", (2, 3))[1]).all())
@@ -44,15 +44,15 @@ class Randomness:
         return self
 
     def normal(self, purpose: str, shape: tuple[int, ...]) -> Tensor:
-        """Standard normal numbers, models x shape."""
+        """Standard normal random numbers, models x shape."""
         return self._drawn(purpose, shape, lambda rng, size: rng.standard_normal(size, dtype=np.float32))
 
     def uniform(self, purpose: str, shape: tuple[int, ...]) -> Tensor:
-        """Numbers from [0, 1), models x shape."""
+        """Uniform random numbers from [0, 1), models x shape."""
         return self._drawn(purpose, shape, lambda rng, size: rng.random(size, dtype=np.float32))
 
     def whole_numbers(self, purpose: str, shape: tuple[int, ...], below: int) -> Tensor:
-        """Whole numbers from 0 to below what is given, models x shape."""
+        """Random integers from 0 to ``below`` - 1, models x shape."""
         return self._drawn(f"{purpose} below {below}", shape, lambda rng, size: rng.integers(below, size=size))
 
     def orders(self, purpose: str, n_orders: int, length: int) -> Tensor:

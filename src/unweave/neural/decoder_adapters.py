@@ -29,13 +29,14 @@ class TorchDecoder:
     Parameters
     ----------
     function : callable
-        Takes latents (n x d) as a tensor and gives data (n x ...).
+        Takes latents (n x d) as a tensor and returns data (n x ...).
     latent_size : int
     encoder : callable, optional
-        Takes data as the decoder gives them, and gives latents.
+        Takes data in the shape that the decoder returns, and returns latents.
     module : torch.nn.Module, optional
-        What owns the weights: it is put into evaluation mode while it is looked at, and decides the precision. Samples
-        at which single precision may have rounded a derivative away are computed again in double precision.
+        The module that has the weights. It is in evaluation mode while Jacobians are computed, and its weights
+        determine the precision. Samples at which a derivative may be lost to rounding in single precision are computed
+        again in double precision.
     mode, memory
         As for `jacobian_blocks`.
 
@@ -120,7 +121,7 @@ class TorchDecoder:
 
 @dataclass(frozen=True, eq=False)
 class FlowDecoder:
-    """The decoder of a `CouplingFlow`, with its own rules for Jacobians: no pass of automatic differentiation."""
+    """The decoder of a `CouplingFlow`, whose Jacobians are computed by its own rules and not by autograd."""
 
     flow: CouplingFlow
     rows_per_block: int = 500

@@ -2,8 +2,9 @@
 
     z = R_B c_B( ... c_1(R_0 (x - m) / s))
 
-with R learned rotations, and c pairs of couplings that leave one half of the features alone and move the other half by
-an elementwise map whose parameters a small network reads off the first (Dinh et al. 2016, Durkan et al. 2019).
+with learned rotations R and pairs of couplings c. A coupling keeps one half of the features unchanged and transforms
+the other half elementwise, with parameters that a small network computes from the first half (Dinh et al. 2016, Durkan
+et al. 2019).
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class _Coupling(nn.Module):
                 layer.bias.zero_()
 
     def forward(self, state: Tensor) -> tuple[Tensor, Tensor, CouplingStep]:
-        """Next state, log of the volume change, and the step."""
+        """The state after the coupling, the log-determinant of the Jacobian, and intermediate results of the step."""
         fixed, moved = state[:, self.a], state[:, self.b]
         parameters, slopes = self._network(fixed)
         landed, log_derivative = self._univariate(parameters).call_and_ladj(moved)
@@ -174,7 +175,7 @@ class _Coupling(nn.Module):
         return torch.cat([fixed, landed], dim=1)[:, self.order], log_derivative.sum(dim=1), step
 
     def inverse(self, state: Tensor) -> Tensor:
-        """Previous state."""
+        """The state before the coupling."""
         fixed = state[:, self.a]
         moved = self._univariate(self._network(fixed)[0]).inv(state[:, self.b])
         return torch.cat([fixed, moved], dim=1)[:, self.order]

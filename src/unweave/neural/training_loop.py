@@ -111,7 +111,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
-    """Put everything back as the checkpoint has it; the number of steps done."""
+    """Restore the state from the checkpoint, and return the number of finished steps; 0 without a checkpoint."""
     if path is None or not path.exists():
         return 0
     optimiser, schedule, rng, records = parts

@@ -180,7 +180,7 @@ def test_one_code_has_all_it_knows_to_itself():
 
 def test_closed_forms_are_refused_where_they_mean_nothing():
     evidence = Evidence({"shape": ["a", "b"] * 60}, Posterior(np.arange(120.0)[:, None], np.ones((120, 1))))
-    with pytest.raises(MetricUndefined, match="takes numbers"):
+    with pytest.raises(MetricUndefined, match="needs numeric factors"):
         unibound(evidence, estimator=GaussianInformation(), normalise=False)
     numbers = Evidence(np.arange(120.0), Posterior(np.arange(120.0)[:, None], np.ones((120, 1))))
     with pytest.raises(MetricUndefined, match="normalise=False"):

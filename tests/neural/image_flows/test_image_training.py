@@ -161,8 +161,8 @@ def test_bad_input_is_refused_in_a_sentence(images, classes, objective, sentence
     ("classes", "sentence"),
     [
         (np.arange(50) % 2, "Class 2 has no samples"),
-        (np.arange(50) % 4, "Class 3 is not of this flow, whose classes are 0 to 2"),
-        (np.arange(50) % 3 - 1, "Class -1 is not of this flow"),
+        (np.arange(50) % 4, "Class 3 is not a class of this flow, whose classes are 0 to 2"),
+        (np.arange(50) % 3 - 1, "Class -1 is not a class of this flow"),
     ],
 )
 def test_classes_that_are_not_those_of_the_flow_are_named_before_training(classes_of, classes, sentence):

@@ -110,7 +110,7 @@ class RowsOnDemand:
 
 
 class _Inflated:
-    """A deflated stream that can be read from anywhere; states of the unpacking are kept every 32 MB."""
+    """A compressed stream with random access; the state of the decompression is saved every 32 MB."""
 
     def __init__(self, path: Path, start: int, n_bytes: int) -> None:
         self._path, self._start, self._end = path, start, start + n_bytes
@@ -155,7 +155,7 @@ class _Inflated:
 
 
 def _start_of_data(path: Path, member: zipfile.ZipInfo) -> int:
-    """Where a member's bytes begin: after its local header, whose name and extra field have lengths of their own."""
+    """Where the bytes of a member begin: after its local header, whose length depends on its name and extra field."""
     with path.open("rb") as file:
         file.seek(member.header_offset)
         header = file.read(30)

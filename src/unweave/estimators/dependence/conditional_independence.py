@@ -30,20 +30,20 @@ MOST_COLUMNS = 300
 
 
 class IndependenceTest(Protocol):
-    """Columns for every kind of factor, and the test of all pairs.
+    """A conditional independence test: the columns that represent each kind of factor, and the test of all pairs.
 
     >>> test: IndependenceTest = LinearCovariance()
     >>> tested = test.pairs(np.eye(10)[:, :2], [test.numeric(np.arange(10.0))])
     """
 
     def numeric(self, column: FloatArray) -> GradedColumns:
-        """Columns of a number."""
+        """Columns that represent a numeric factor."""
 
     def circular(self, angle: FloatArray) -> GradedColumns:
-        """Columns of an angle in radians."""
+        """Columns that represent an angle in radians."""
 
     def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
-        """Test every code against every factor given the others."""
+        """Test whether each code is independent of each factor, given the other factors."""
 
 
 @dataclass(frozen=True)

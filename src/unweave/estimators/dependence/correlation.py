@@ -38,14 +38,14 @@ class Correlation(Protocol):
     """
 
     def column(self, column: FloatArray) -> FloatArray:
-        """What is correlated in the place of this column (n): a column (n), or functions of it (n x p)."""
+        """The column that is correlated instead of this one (n), or several functions of it (n x p)."""
 
 
 class SparseCorrelation(Correlation, Protocol):
-    """A correlation that need not see the zeros of sparse codes; without this method it takes dense columns only."""
+    """A correlation that can be computed without the zeros of sparse codes; others need dense columns."""
 
     def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
-        """Correlation of every sparse code (rows) with every factor's orthonormal basis; None if it has to see all."""
+        """Correlation of every sparse code (rows) with every factor's orthonormal basis; None if it needs the zeros."""
         return None
 
 
@@ -170,7 +170,7 @@ def multiple_correlation_matrix(
 
 
 def largest_correlations(basis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
-    """Largest canonical correlation of an orthonormal, centred basis with each of the others; 0 with an empty one."""
+    """Largest canonical correlation of an orthonormal, centred basis with each of the others; 0 if one is empty."""
     return np.array([min(float(np.linalg.norm(o.T @ basis, 2)), 1.0) if o.size and basis.size else 0.0 for o in others])
 
 

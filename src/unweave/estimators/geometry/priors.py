@@ -61,7 +61,7 @@ class StandardNormal:
 
 @dataclass(frozen=True)
 class GaussianMixture:
-    """One Gaussian with diagonal covariance per class; metrics are of a class at a time, averaged by weight.
+    """One Gaussian with diagonal covariance per class; metrics are computed within classes and averaged by weight.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class GaussianMixture:
         return len(self.means[0])
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
-        """Draw n latents, each of a class drawn first."""
+        """Draw n latents: first a class for each, then a latent from the Gaussian of this class."""
         rng = np.random.default_rng(seed)
         weights = np.ones(len(self.means)) if self.weights is None else np.asarray(self.weights)
         classes = rng.choice(len(self.means), size=n, p=weights / weights.sum())
@@ -107,7 +107,7 @@ class GaussianMixture:
 
 @dataclass(frozen=True)
 class IndependentPrior:
-    """IndependentPrior latents of any continuous distribution of `scipy.stats`, by name and parameters.
+    """Independent latents with one continuous distribution of `scipy.stats`, given by its name and parameters.
 
     >>> bool((IndependentPrior("uniform", (-1.0, 2.0)).sample(100, 3, seed=0).values < 1).all())
     True

@@ -19,8 +19,8 @@ from unweave.arrays import FloatArray
 class CodeCorrelations:
     """Correlation matrices of Gaussian codes (codes x codes); nan for a code that does not vary.
 
-    ``means`` is that of the posterior means, ``draws`` that of one draw from the posterior of every sample, as in 001,
-    and ``expected`` what it tends to with ever more draws, in closed form.
+    ``means`` is the matrix of the posterior means, and ``draws`` that of one draw from the posterior of every sample,
+    as in 001. ``expected`` is the limit for infinitely many draws, in closed form.
 
     >>> means = np.repeat([[-0.1, -0.1], [0.1, 0.1]], 500, axis=0)
     >>> found: CodeCorrelations = code_correlations(means, np.ones_like(means))

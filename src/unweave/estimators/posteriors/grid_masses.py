@@ -80,7 +80,7 @@ def half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
 
 
 def centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, density: Single) -> Single:
-    """Densities at the centres of the bins, normalised; a row that no centre sees goes to the bin of its mean."""
+    """Normalised densities at the bin centres; a row with no density at any centre is put into the bin of its mean."""
     bins = len(density)
     standard_edges(mean, std, low + width / 2, width, density)
     np.square(density, out=density)
@@ -96,6 +96,6 @@ def centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, d
 
 
 def mass_entropy(masses: Single, logarithms: Single) -> float:
-    """Sum of -Q log Q; the second array is to work in."""
+    """Sum of -Q log Q; the second array is overwritten as working memory."""
     np.log(np.maximum(masses, np.float32(1e-30), out=logarithms), out=logarithms)
     return -float(np.vdot(masses, logarithms))

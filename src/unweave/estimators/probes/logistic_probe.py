@@ -18,17 +18,17 @@ TOLERANCE = 1e-4  # scikit-learn's
 
 
 class FittedClassifier(Protocol):
-    """A classifier after fitting; ``labels`` are those it has seen, in ascending order."""
+    """A fitted classifier; ``labels`` are the labels of the training rows, in ascending order."""
 
     @property
     def labels(self) -> NDArray[np.intp]:
-        """The labels seen."""
+        """The labels of the training rows, in ascending order."""
 
     def log_probabilities(self, codes: FloatArray) -> FloatArray:
         """Log probability of every label (labels x rows)."""
 
     def predict(self, codes: FloatArray) -> NDArray[np.intp]:
-        """The likeliest label of every row."""
+        """The most probable label of every row."""
 
 
 class Classifier(Protocol):
@@ -59,7 +59,7 @@ class FittedLogistic:
         return np.asarray(log_softmax(self.slopes @ (inside - self.centre).T + self.intercepts[:, None], axis=0))
 
     def predict(self, codes: FloatArray) -> NDArray[np.intp]:
-        """The likeliest label of every row."""
+        """The most probable label of every row."""
         return np.asarray(self.labels[self.log_probabilities(codes).argmax(axis=0)])
 
 

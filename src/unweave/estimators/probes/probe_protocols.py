@@ -30,7 +30,7 @@ class PreparedProbe(Protocol):
     """A regression for which all that depends on the codes alone has been computed."""
 
     def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
-        """Fit all target columns to the codes that it was prepared for."""
+        """Fit the probe to all target columns, with the codes for which it was prepared."""
 
 
 class Probe(Protocol):

@@ -98,10 +98,11 @@ def _variance_within(share: float) -> float:
 
 
 def unexplained_entropy(labels: NDArray[np.intp], predicted: NDArray[np.intp], n_labels: int) -> float:
-    """H(label | predicted label) / H(label), but no less than the errors over those of always the commonest label.
+    """H(label | predicted label) / H(label), but at least the error rate relative to that of the most common label.
 
-    Without the second, held-out votes of balanced labels would tell all: each row's own label is one short among the
-    others, so that the vote is always wrong, and a vote that is always wrong gives the label away.
+    The lower limit is needed for held-out predictions of balanced labels. The label of the held-out row is the least
+    common one among the other rows, so that a majority vote is always wrong. With two labels, a prediction that is
+    always wrong determines the label, and the conditional entropy alone would be 0.
 
     >>> unexplained_entropy(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), 2)
     0.0

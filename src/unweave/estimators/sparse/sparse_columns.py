@@ -49,7 +49,7 @@ class SparseColumns:
         return np.repeat(np.arange(self.starts.size - 1), self.n_entries)
 
     def blocks(self, most: int = ENTRIES_IN_BLOCK) -> Iterator[slice]:
-        """Columns that have about this many entries together, one stretch after another."""
+        """Slices of adjacent columns that together have about this many entries, from the first column to the last."""
         first, n_columns = 0, self.starts.size - 1
         while first < n_columns:
             last = int(np.searchsorted(self.starts, self.starts[first] + most, side="right")) - 1
@@ -58,7 +58,7 @@ class SparseColumns:
             first = last
 
     def columns(self, which: slice) -> SparseColumns:
-        """A stretch of columns, without a copy of their entries."""
+        """Adjacent columns, as views of the entries and not as a copy."""
         first, last = self.starts[which.start], self.starts[which.stop]
         return SparseColumns(
             self.n_rows,
@@ -68,14 +68,14 @@ class SparseColumns:
         )
 
     def chosen(self, which: Rows) -> SparseColumns:
-        """Some columns, in this order."""
+        """The table restricted to these columns, in this order."""
         sizes = self.n_entries[which]
         starts = np.r_[0, np.cumsum(sizes)]
         places = np.repeat(self.starts[which] - starts[:-1], sizes) + np.arange(starts[-1])
         return SparseColumns(self.n_rows, self.values[places], self.rows[places], starts)
 
     def some_rows(self, kept: Rows) -> SparseColumns:
-        """These rows, which have to ascend."""
+        """The table restricted to these rows, whose indices have to be in ascending order."""
         place = np.full(self.n_rows, -1, dtype=np.intp)
         place[kept] = np.arange(kept.size)
         stay = place[self.rows] >= 0

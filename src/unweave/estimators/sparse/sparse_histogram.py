@@ -28,7 +28,7 @@ def sparse_edges(entries: FloatArray, n_zeros: int, bins: int, binning: Binning 
     n, n_negative = entries.size + n_zeros, int(np.searchsorted(entries, 0.0))
 
     def at(places: np.ndarray) -> FloatArray:
-        """Order statistics of the whole column."""
+        """Order statistics of the whole column, zeros included, at these ranks."""
         if not entries.size:
             return np.zeros(places.size)
         entry = np.where(places < n_negative, places, np.maximum(places - n_zeros, 0))

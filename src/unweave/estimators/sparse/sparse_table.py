@@ -31,7 +31,7 @@ class SparseTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and codes."""
+        """Number of rows and number of codes."""
         n_rows, n_codes = self.matrix.shape
         return n_rows, n_codes
 
@@ -69,7 +69,7 @@ class StandardisedTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and codes."""
+        """Number of rows and number of codes."""
         n_rows, n_codes = self.matrix.shape
         return n_rows, n_codes
 

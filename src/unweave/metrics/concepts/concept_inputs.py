@@ -37,7 +37,7 @@ def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
 
 
 def columns_of_dense(dense: FloatArray) -> SparseColumns:
-    """The entries of a table (n x m) that are not zero, by columns."""
+    """The non-zero entries of a table (n x m), stored column by column."""
     if np.count_nonzero(dense) == dense.size:
         rows = np.tile(np.arange(len(dense)), dense.shape[1])
         return SparseColumns(len(dense), dense.T.ravel(), rows, np.arange(dense.shape[1] + 1) * len(dense))

@@ -33,10 +33,10 @@ NEAR = 0.7  # of the standard deviations that a normal count would need, from wh
 
 @dataclass(frozen=True)
 class ScreenedCodes:
-    """The codes that any factor depends on, strongest first: their numbers, names, factors, p-values and q-values.
+    """The codes that depend on any factor, strongest first: their indices, names, factors, p-values and q-values.
 
     ``correlation`` is the rank correlation with the factor (multiple correlation with a categorical one). ``q_value``
-    is the rate of false discoveries at which a code is just kept; ``n_codes`` is how many were tested.
+    is the smallest false discovery rate at which a code is kept, and ``n_codes`` is the number of codes tested.
     """
 
     codes: NDArray[np.intp]

@@ -89,7 +89,7 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
     used = varying(evidence)
     if normalise and found.entropies is None:
         raise MetricUndefined(
-            "Continuous factors have no entropy that would bound a score: pass normalise=False for nats."
+            "Bounds cannot be divided by the entropy of a continuous factor: pass normalise=False for nats."
         )
     divisors = found.entropies if normalise and found.entropies is not None else np.ones(evidence.n_factors)
     matrix = np.divide(bound_matrix(found, bound), divisors, out=np.full(found.single.shape, np.nan), where=used)

@@ -74,7 +74,7 @@ class Geometry:
 
 
 def latent_names(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the latents: those of the codes where there are as many, else their numbers."""
+    """Names of the latents: the names of the codes if there are as many codes as latents, and numbers otherwise."""
     size = _decoder(evidence).latent_size
     return evidence.code_names if evidence.n_codes == size else tuple(f"latent {i}" for i in range(size))
 
@@ -289,7 +289,7 @@ def saturation(evidence: Evidence, found: Geometry, directions: bool = False) ->
 
 
 def _cut(block: FloatArray) -> Iterator[FloatArray]:
-    """Parts of a block whose Gram matrices fit the cache, or single samples."""
+    """Split a block into parts whose Gram matrices fit into the cache; a part has at least one sample."""
     rows = max(1, CACHED_NUMBERS // block.shape[2] ** 2)
     for start in range(0, len(block), rows):
         yield block[start : start + rows]

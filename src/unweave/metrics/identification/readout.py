@@ -1,7 +1,8 @@
 """A factor read from a few codes, on rows that the reader has not seen.
 
-Readers are sums of smooth functions of the codes, with a step for every value that many rows share, and the rows
-nearest in the codes' ranks. Neighbours read what no sum can: sine and cosine give back an angle.
+There are two kinds of readers. The first is a sum of smooth functions of single codes, with a step for every value
+that many rows share. The second uses the nearest rows by the ranks of the codes. It can read a factor that is not a
+sum of functions of single codes, such as an angle from its sine and cosine.
 """
 
 from __future__ import annotations

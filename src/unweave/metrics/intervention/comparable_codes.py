@@ -39,7 +39,7 @@ def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: n
 
 
 def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
-    """Live codes with no factor held, on the scale of comparison: those of the rows, or a free draw of the sampler."""
+    """Non-constant codes with no factor held fixed, as values or ranks: those of the rows, or drawn by the sampler."""
     return _drawn_freely(evidence, scale) if intervenes(evidence) else _of_rows(evidence, scale)
 
 
@@ -50,7 +50,7 @@ def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
 
 @memoised(on="both")
 def _ascending(evidence: Evidence) -> FloatArray:
-    """Every live code with no factor held, sorted by itself."""
+    """Sorted values of every non-constant code, with no factor held fixed."""
     return np.asarray(np.sort(comparable_codes(evidence, "values"), axis=0).T, order="C")
 
 

@@ -52,11 +52,11 @@ def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tup
 
 
 def one_held(evidence: Evidence) -> Held:
-    """For every varying factor, that factor alone."""
+    """For every varying factor, hold this factor alone fixed."""
     return {j: (j,) for j in np.flatnonzero(varying(evidence)).tolist()}
 
 
 def all_others_held(evidence: Evidence) -> Held:
-    """For every varying factor, all the other ones."""
+    """For every varying factor, hold all other varying factors fixed."""
     used = np.flatnonzero(varying(evidence)).tolist()
     return {j: tuple(k for k in used if k != j) for j in used}

@@ -103,7 +103,7 @@ class Convolutional:
 def _one_by_one(
     function: Callable[[dict[str, Tensor], Tensor], Tensor], weights: Weights, prefix: str, inputs: Tensor
 ) -> Tensor:
-    """A function of the weights of one model, for each of a stack."""
+    """Apply a function of the weights of one model to each model of a stack in turn."""
     # unbind, because the gradient of one slice would be as large as the whole stack
     apart = {name: weight.unbind(0) for name, weight in weights.items() if name.startswith(prefix)}
     return torch.stack(

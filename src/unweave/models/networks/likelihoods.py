@@ -27,7 +27,7 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Pixels that are normal around the outputs with this variance."""
+    """Normally distributed pixels, with the outputs as means and this variance."""
 
     variance: float = 1.0
 

@@ -47,13 +47,13 @@ class Architecture:
 
     @property
     def critic_network(self) -> Dense | None:
-        """The critic, of codes as the decoder gets them."""
+        """The critic, whose inputs are the codes that the decoder receives; None if there is no critic."""
         if self.critic is None:
             return None
         return Dense("critic", (self.sizes.n_codes, *self.critic.hidden, 2), self.critic.slope)
 
     def layers(self) -> dict[str, Layer]:
-        """Layers of encoder and decoder by name."""
+        """The layers of the encoder and the decoder by name."""
         return self.trunk.layers(self.sizes)
 
     def critic_layers(self) -> dict[str, Layer]:

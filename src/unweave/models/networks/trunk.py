@@ -1,4 +1,4 @@
-"""What a trunk is: the shapes of its layers, and two functions of stacked weights."""
+"""The protocol of a trunk: the shapes of its layers, and its encoder and decoder as functions of stacked weights."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Weights = Mapping[str, Tensor]
 
 
 class Layer(NamedTuple):
-    """A weight and its bias in one model, how many inputs each output of the layer has, and how both begin.
+    """Shapes of a weight and its bias in one model, the number of inputs per output, and the kind of initial weights.
 
-    A layer for rectifiers begins with weights that keep the size of signals through rectifiers, see `initial_weights`.
+    The initial weights of a layer for rectifiers preserve the scale of signals, see `initial_weights`.
     """
 
     weight: tuple[int, ...]
@@ -30,7 +30,7 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True)
 class Sizes:
-    """What encoder and decoder have to fit: images (channels, height, width), outputs of one, inputs of the other."""
+    """Shape of the images (channels, height, width), number of encoder outputs, and number of decoder inputs."""
 
     image_shape: tuple[int, int, int]
     n_head: int
@@ -38,7 +38,7 @@ class Sizes:
 
     @property
     def n_pixels(self) -> int:
-        """Numbers in one image."""
+        """Number of values in one image: channels x height x width."""
         return math.prod(self.image_shape)
 
 

@@ -32,7 +32,7 @@ class AAE(Objective):
 
     @property
     def critic(self) -> CriticShape:
-        """The critic of 001, at these sizes."""
+        """The critic of 001, with the layer sizes and the learning rate of this objective."""
         return CriticShape(tuple(self.critic_hidden), self.critic_learning_rate, betas=(0.5, 0.99))
 
     def loss(self, step: Step) -> Tensor:
@@ -42,6 +42,6 @@ class AAE(Objective):
         return step.reconstruction_from(step.mean) + self.weight * step.noted("generator loss", fooled)
 
     def critic_loss(self, step: Step) -> Tensor:
-        """Cross-entropy of telling codes from draws of the prior."""
+        """Cross-entropy of the critic, which classifies codes against draws from the prior."""
         prior = step.random.normal("prior", tuple(step.mean.shape[1:]))
         return telling_apart(step.judged(step.mean), step.judged(prior))

@@ -49,7 +49,7 @@ class FactorVAE(Objective):
 
 
 def density_ratio(logits: Tensor) -> Tensor:
-    """mean(D_0 - D_1), one number a model."""
+    """mean(D_0 - D_1), the estimate of the total correlation from the critic's logits, one number per model."""
     return (logits[..., 0] - logits[..., 1]).mean(-1)
 
 

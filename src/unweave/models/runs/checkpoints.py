@@ -209,7 +209,7 @@ def _difference(found: Any, wanted: Any) -> str:
 
 
 def _plain(content: Any) -> Any:
-    """The same as JSON gives it back: tuples become lists."""
+    """The content after writing it as JSON and reading it again, so that tuples become lists."""
     return json.loads(json.dumps(content))
 
 

@@ -1,4 +1,4 @@
-"""Models as cells of a sweep: a data set is the world, an objective the encoder, and training part of the protocol."""
+"""Models as cells of a sweep: the data set is the world, the objective is the encoder, and the protocol trains it."""
 
 from __future__ import annotations
 

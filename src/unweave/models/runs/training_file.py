@@ -24,20 +24,20 @@ KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training")
 
 @dataclass(frozen=True)
 class DataSetChoice:
-    """A data set by its name, with where its files are and at what size its images are wanted."""
+    """The name of a data set, the path of its files, and the size of its images."""
 
     name: str
     path: str | None = None
     size: int | None = None
 
     def loaded(self) -> DataSet:
-        """The data set."""
+        """Load the data set."""
         return load(self.name, self.path, **({} if self.size is None else {"size": self.size}))
 
 
 @dataclass(frozen=True)
 class TrainingDeclaration:
-    """A training that can be started again with the same words."""
+    """Everything that a file states about a training, so that the training can be repeated."""
 
     dataset: DataSetChoice
     objectives: tuple[Objective, ...]

@@ -1,6 +1,7 @@
-"""Many models of one architecture and one kind of objective that are trained as one: weights stacked, one step for all.
+"""Many models with the same architecture and kind of objective, trained together with stacked weights in joint steps.
 
-No operation mixes models: products are batched, losses are summed only to take the gradient, Adam works entry by entry.
+No operation mixes models. Products are batched, losses are summed only to take the gradient, and Adam works entry by
+entry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Image flows as decoders of one class, for the metrics of geometry; and their encoders, for the other direction."""
+"""The decoder of an image flow for one class, as the geometry metrics take it, and the Jacobians of its encoder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.neural.image_flows.image_flow import ImageFlow
 
 
 def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
-    """The decoder of a flow, given a class where it is conditional.
+    """The decoder of a flow; if the flow is conditional, the decoder for class ``k``.
 
     >>> import numpy as np
     >>> from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
@@ -27,7 +27,7 @@ def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
 
 
 def encoder_jacobians(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
-    """The encoder of a flow, looked at as a decoder is: its Jacobians are the inverses of the decoder's."""
+    """The encoder of a flow with the interface of a decoder; its Jacobians are the inverses of the decoder's."""
     classes = _classes(flow, k)
     return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="reverse")
 

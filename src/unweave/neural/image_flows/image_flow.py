@@ -1,4 +1,4 @@
-"""`ImageFlow`: an invertible map between images and latents, with its prior and, where it has one, its class."""
+"""`ImageFlow`: an invertible map between images and latents with a prior, which can be conditioned on a class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.neural.image_flows.layer import InvertibleLayer
 
 
 class ImageFlow(nn.Module):
-    """A flow of images.
+    """A normalising flow for images.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class ImageFlow(nn.Module):
         Maps images to features.
     image_shape : (c, h, w)
     n_classes : int
-        How many classes there are, for flows whose networks are given the class; 0 if they are not.
+        Number of classes if the networks are conditioned on the class, and 0 otherwise.
     prior : ClassMixture, optional
         A standard normal by default.
     settings : object, optional
-        What the flow was built from; checkpoints carry it.
+        The settings from which the flow was built; checkpoints contain them.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class ImageFlow(nn.Module):
         if self.prior is None:
             return standard_normal_cost(latents)
         if classes is None:
-            raise EvidenceError("The prior of this flow has a Gaussian for every class: pass the classes.")
+            raise EvidenceError("The prior of this flow has one Gaussian per class: pass the classes too.")
         return self.prior.cost(latents, classes)
 
     def fit(self, images: Tensor, classes: Tensor | None = None) -> None:
@@ -87,7 +87,7 @@ class ImageFlow(nn.Module):
         latents = self.layer.fit(self._shaped(images), self._condition(len(images), classes)).detach()
         if self.prior is not None:
             if classes is None:
-                raise EvidenceError("The prior of this flow has a Gaussian for every class: pass the classes.")
+                raise EvidenceError("The prior of this flow has one Gaussian per class: pass the classes too.")
             self.prior.fit(latents, classes)
 
     def refuse_if_not_invertible(self, images: Tensor, classes: Tensor | None = None, tolerance: float = 1e-2) -> None:

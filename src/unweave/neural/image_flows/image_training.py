@@ -159,8 +159,8 @@ def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
     others = sorted(present - set(range(n_classes)))
     if n_classes and others:
         raise EvidenceError(
-            f"Class {others[0]} is not of this flow, whose classes are 0 to {n_classes - 1}: number them so, or build "
-            "a flow of more."
+            f"Class {others[0]} is not a class of this flow, whose classes are 0 to {n_classes - 1}: number the "
+            "classes from 0, or build a flow with more classes."
         )
     missing = sorted(set(range(n_classes)) - present)
     if missing:

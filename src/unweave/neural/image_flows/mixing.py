@@ -26,16 +26,16 @@ class FixedPermutation(InvertibleLayer):
         self.register_buffer("back", order.argsort())
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Permuted."""
+        """The state with permuted channels."""
         return state[:, self.order], self.no_change(state)
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """In the old order."""
+        """The state with its channels in the original order."""
         return state[:, self.back]
 
 
 class LearnedRotation(InvertibleLayer):
-    """Channels turned by an orthogonal matrix exp(A - A'), the same at every pixel: a 1 x 1 convolution of volume 1."""
+    """A volume-preserving 1 x 1 convolution: channels are multiplied by an orthogonal matrix exp(A - A')."""
 
     def __init__(self, n_channels: int, seed: int) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class ActNorm(InvertibleLayer):
 
 
 class FlattenedImage(InvertibleLayer):
-    """Images as features."""
+    """Flattens images to vectors of features."""
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
         super().__init__()
@@ -102,5 +102,5 @@ class FlattenedImage(InvertibleLayer):
         return state.flatten(1), self.no_change(state)
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Images again."""
+        """Features as images again."""
         return state.reshape(len(state), *self.shape)
