@@ -47,8 +47,8 @@ def test_more_sparse_codes_than_rows_are_probed_too():
 
 
 def test_a_linear_probe_of_too_many_sparse_codes_is_refused(monkeypatch):
-    monkeypatch.setattr("unweave.metrics.prediction.probed_codes.LARGEST_SPARSE_FIT", 5)
-    with pytest.raises(MetricUndefined, match="A linear probe of 9 sparse codes and 400 rows takes too long"):
+    monkeypatch.setattr("unweave.estimators.probes.linear_probes.LARGEST_SPARSE_FIT", 5)
+    with pytest.raises(MetricUndefined, match="Linear of 9 sparse codes and 400 rows takes too long"):
         r2(CONCEPTS, sparse.csr_array(DENSE))
 
 

@@ -13,6 +13,7 @@ from unweave.estimators.sparse.sparse_table import SparseTable
 
 PENALTIES = np.logspace(-9, 3, 37)
 ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
+LARGEST_SPARSE_FIT = 4096
 ROUNDING = 1e-13  # of the largest energy: directions of less are rounding errors of codes that depend on each other
 
 
@@ -93,6 +94,10 @@ class Linear(ByIndicators):
         n_rows, n_codes = codes.shape
         design = self.design(codes)
         return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
+
+    def largest_sparse_fit(self) -> int:
+        """Up to how many rows or codes, whichever are fewer: the side of the matrix that is inverted."""
+        return LARGEST_SPARSE_FIT
 
     def design(self, codes: FloatArray | SparseTable) -> LinearDesign:
         """What a fit to these codes needs of them, whatever the targets."""

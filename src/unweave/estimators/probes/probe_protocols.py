@@ -71,6 +71,10 @@ class Probe(Protocol):
         """The regression as far as it depends on the codes alone; by default, nothing is prepared."""
         return Unprepared(self)
 
+    def largest_sparse_fit(self) -> int:
+        """Up to how many rows or codes, whichever are fewer, it takes a `SparseTable`; by default dense codes only."""
+        return 0
+
 
 @dataclass(frozen=True)
 class Unprepared:
