@@ -1,11 +1,10 @@
 """The size of the house: ``python tests/architecture/figures.py`` prints lines by room, complex functions, switches.
 
-A switch is an ``isinstance`` test of a class of ``unweave.estimators`` outside that room.
+A switch is explained in ``test_switches.py``.
 """
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from pathlib import Path
 
@@ -21,29 +20,10 @@ def lines_by_room() -> Counter[str]:
     return found
 
 
-def switches() -> list[str]:
-    """Places outside the estimators that ask for the class of an estimator."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
-    names = {
-        node.name
-        for path, tree in trees.items()
-        if path.is_relative_to(PACKAGE / "estimators")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    }
-    found = []
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
-            asked = {each.id for each in ast.walk(node.args[-1]) if isinstance(each, ast.Name)} if called else set()
-            if asked & names and not path.is_relative_to(PACKAGE / "estimators"):
-                found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {', '.join(sorted(asked & names))}")
-    return sorted(found)
-
-
 def main() -> None:
     """Print them."""
     from test_complexity import MOST_DECISIONS, complex_functions  # beside this file
+    from test_switches import switches
 
     for room, count in sorted(lines_by_room().items()):
         print(f"{room:<14}{count:>7,}")
