@@ -67,15 +67,15 @@ def test_what_an_encoder_may_return(output):
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        (lambda images: means(images)[:-1], "one row an image"),
+        (lambda images: means(images)[:-1], "one row per image"),
         (lambda images: means(images) * np.nan, "returned nan as codes"),
         (lambda images: (means(images), -np.ones((len(images), 2))), "one for each mean"),
-        (lambda images: (means(images), 1, 2, 3), "returned 4 things"),
+        (lambda images: (means(images), 1, 2, 3), "returned 4 values"),
         (lambda images: {"codes": means(images)}, "needs 'mean'"),
         (lambda images: np.array(["a"] * len(images)), "let it return numbers"),
-        (lambda images: images, "one row an image"),
-        (lambda images: (means(images), None, [3 * categories(images)]), "no probabilities"),
-        (lambda images: np.ones((len(images), len(images))), "let it return the same"),
+        (lambda images: images, "one row per image"),
+        (lambda images: (means(images), None, [3 * categories(images)]), "not probabilities"),
+        (lambda images: np.ones((len(images), len(images))), "let it return the same shapes"),
     ],
 )
 def test_bad_outputs(output, message):
@@ -98,7 +98,7 @@ def test_rows_and_dependence():
     assert np.array_equal(drawn.indices, encode(means, SPRITES, rows=500, seed=3).indices)
     dependent = encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]), rows=500)
     assert np.corrcoef(dependent.factors[:, 2:].T)[0, 1] > 0.9
-    with pytest.raises(EncodingError, match="say how many"):
+    with pytest.raises(EncodingError, match="pass their number as rows"):
         encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]))
     with pytest.raises(EncodingError, match="ask for fewer"):
         encode(means, SPRITES, rows=5000)
@@ -231,7 +231,7 @@ def test_interrupting_the_command(tmp_path, monkeypatch):
     command = ["encode", "stopping:encoder", "small_sprites", "--out", "codes.npz", "--batch-size", "50"]
     stopped = CliRunner().invoke(main, command)
     assert stopped.exit_code == 130
-    assert "run the same again" in stopped.output
+    assert "run the same command again" in stopped.output
     assert not (tmp_path / "codes.npz").exists()
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
@@ -320,7 +320,7 @@ def test_a_broken_file_of_codes(tmp_path):
     content = (tmp_path / "codes.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(content[:-100])
     np.savez(tmp_path / "other.npz", codes=np.zeros((3, 2)))
-    for name, message in (("cut", "not a whole file"), ("other", "no array"), ("none", "no file")):
+    for name, message in (("cut", "not a complete file"), ("other", "no array"), ("none", "no file")):
         with pytest.raises(EvidenceError, match=message):
             read_encoded(tmp_path / f"{name}.npz")
 

@@ -98,7 +98,7 @@ def test_a_split_has_at_least_two_parts(n_folds):
     [
         (["a", None, "b"], r"missing in 1 of 3 rows: label of 'row_groups' \(1\)"),
         ([1.0, np.nan, 2.0], r"label of 'row_groups' \(1\)"),
-        (np.zeros((3, 2)), r"row_groups has shape \(3, 2\): give every row one value"),
+        (np.zeros((3, 2)), r"row_groups has shape \(3, 2\): pass one value per row"),
         ("abc", r"row_groups has shape \(\)"),
     ],
     ids=str,

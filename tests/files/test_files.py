@@ -211,7 +211,7 @@ def test_names_that_are_not_there(folder, name, options, message):
 
 @pytest.mark.parametrize("options", [{"factors": ["a"]}, {"row_groups": "a"}], ids=str)
 def test_a_bare_array_has_no_names(folder, options):
-    with pytest.raises(EvidenceError, match=r"factors\.npy holds one array without names, so it has no 'a': name none"):
+    with pytest.raises(EvidenceError, match=r"factors\.npy holds one array without names, so it has no 'a': omit"):
         read_files(folder / "factors.npy", folder / "codes.npy", **options)
 
 

@@ -127,7 +127,7 @@ def test_an_interruption_ends_with_a_sentence_and_the_same_command_goes_on(tmp_p
         patch.setattr(Stack, "advance", interrupted)
         found = run(*command)
     assert found.exit_code == 130
-    assert "run the same again" in found.output
+    assert "run the same command again" in found.output
     assert run(*command).exit_code == 0
 
 

@@ -48,7 +48,7 @@ VARIANTS = (
 
 
 def groups() -> list[list[Subject]]:
-    """The catalogue and its variants, metrics that share work together, the others alone."""
+    """The metrics of the catalogue and their variants, in groups: metrics that share work are in one group."""
     together = {name: group for group in SHARED for name in group}
     listed = dict.fromkeys(together.get(name, (name,)) for name in CATALOGUE)
     return [[subject_of(name) for name in group] for group in listed] + [[variant] for variant in VARIANTS]
@@ -62,7 +62,7 @@ def audited_catalogue(
     seeds: int = SEEDS,
     say: Callable[[str], object] = str,
 ) -> list[Audit]:
-    """Audits of the catalogue, or of these names alone; ``budget`` seconds of computing for every group."""
+    """Audit the catalogue, or only the metrics with these names; every group has ``budget`` CPU seconds."""
     wanted = set(names)
     audits: list[Audit] = []
     for group in groups():

@@ -175,7 +175,7 @@ def _of_subject(found: dict[Case, list[list[Outcome]]], place: int) -> dict[Case
 
 
 def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
-    """All points turn by turn; what can no longer change a verdict waits until the rest is done."""
+    """Measure all points in turns; points that can no longer change a verdict are measured last."""
     found: dict[Case, list[list[Outcome]]] = {}
     waiting = points
     while waiting:

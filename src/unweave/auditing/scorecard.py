@@ -51,10 +51,10 @@ class WorstCase:
 
 @dataclass(frozen=True)
 class Result:
-    """One property: verdict, the number that weighs most, all numbers, the worst case, and what is missing.
+    """Result for one property: verdict, decisive number, all numbers, worst case, and missing points.
 
-    ``possible`` are the verdicts that intervals and missing points leave open. ``n_undefined`` counts points of a
-    further question at which the metric gives no number, which do not count.
+    ``possible`` are the verdicts that are possible given the intervals and missing points. ``n_undefined`` is the
+    number of points of a further question at which the metric is undefined; these points are ignored.
     """
 
     name: Question
@@ -70,7 +70,7 @@ class Result:
 
     @property
     def tick(self) -> str:
-        """The mark of 003's Table 3."""
+        """The symbol for the verdict, as in Table 3 of 003."""
         return TICKS[self.verdict]
 
 

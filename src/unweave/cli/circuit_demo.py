@@ -23,7 +23,7 @@ def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], 
 
 
 def introduction() -> str:
-    """What the demonstration shows."""
+    """A text that explains what the demonstration shows."""
     laws = " and ".join(constraint.sentence for constraint in Circuit.constraints)
     return (
         "A circuit with a resistor: temperature T, resistance R, current I, voltage V.\n"

@@ -1,4 +1,4 @@
-"""The commands `claims` (what the papers say, and whether it holds) and `checklist` (003's, on a person's data)."""
+"""The commands `claims` (claims of the papers and their verdicts) and `checklist` (that of 003, for your own data)."""
 
 from __future__ import annotations
 

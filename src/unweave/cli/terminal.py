@@ -102,7 +102,7 @@ def image_shape_in(context: click.Context, option: click.Parameter, text: str | 
 
 
 def names_in(text: str | None) -> list[str]:
-    """Names between commas.
+    """Names in a text that are separated by commas.
 
     >>> names_in("mcc, r2")
     ['mcc', 'r2']
@@ -127,7 +127,7 @@ def fail(sentence: str) -> NoReturn:
 
 @contextmanager
 def importable_folder() -> Iterator[None]:
-    """Modules in the folder the command runs in can be named as module:name; installed ones come first."""
+    """Let module:name refer to modules in the current folder; installed modules take precedence."""
     folder = os.getcwd()
     added = folder not in sys.path
     if added:
@@ -141,16 +141,17 @@ def importable_folder() -> Iterator[None]:
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """An interruption ends the command with a sentence and exit code 130: the same command goes on from there."""
+    """On an interruption, end with one sentence and exit code 130; the same command continues from there."""
     try:
         yield
     except KeyboardInterrupt as stopped:
-        click.echo(str(stopped) or "Interrupted: run the same again to go on from the last checkpoint.", err=True)
+        sentence = str(stopped) or "Interrupted: run the same command again to continue from the last checkpoint."
+        click.echo(sentence, err=True)
         raise SystemExit(130) from None
 
 
 class one_sentence_errors:
-    """Bad input ends the command with its one sentence and exit code 2, without a traceback."""
+    """On invalid input, end the command with one sentence and exit code 2, without a traceback."""
 
     def __enter__(self) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The demonstration with a model of its own: trained on small sprites, encoded, scored, and shown on a page."""
+"""The demonstration that trains a model on small sprites, encodes the images, scores the codes, and writes a page."""
 
 from __future__ import annotations
 

@@ -96,10 +96,10 @@ def encode(
 
 def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
     if rows is not None and rows < 1:
-        raise EncodingError(f"{rows} rows are none: ask for at least one.")
+        raise EncodingError(f"rows is {rows}: ask for at least one image.")
     if isinstance(dataset, DependentSample):
         if rows is None:
-            raise EncodingError("Dependent factors come from drawing images: say how many with rows (--rows N).")
+            raise EncodingError("Images with dependent factors are drawn: pass their number as rows (--rows N).")
         return dataset.sample_indices(rows, seed)
     if rows is None:
         return np.arange(len(dataset))
@@ -111,7 +111,7 @@ def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
 def _npz(out: str | Path) -> Path:
     path = Path(out)
     if path.suffix != ".npz":
-        raise EncodingError(f"{path} should end with .npz, which is the kind of file that is written.")
+        raise EncodingError(f"{path} does not end with .npz, which is the format of the output: choose such a name.")
     return path
 
 
@@ -130,13 +130,13 @@ def _encoded_stretch(
 
 
 def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:
-    """What parts have to agree in to be of one encoding. The model's name says nothing; its first codes do."""
+    """What identifies an encoding, so that its parts match. A model is identified by its first codes, not its name."""
     choice = {name: note[name] for name in ("dataset", "fingerprint", "rows", "seed")}
     return choice | {"batch size": batch_size, "model": _digest(probe)}
 
 
 def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Digest of the codes of the first images, rounded, as sums differ in their last digits."""
+    """Digest of the codes of the first images. Codes are rounded, because sums can differ in their last digits."""
     digest = hashlib.blake2b(digest_size=16)
     for name, array in arrays.items():
         digest.update(name.encode() + np.round(array, 3).tobytes())

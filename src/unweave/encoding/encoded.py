@@ -62,7 +62,7 @@ class Encoded:
 
     @property
     def codes(self) -> Posterior | NDArray[Any]:
-        """Codes as `Evidence` takes them: a posterior where the encoder is stochastic."""
+        """Codes as `Evidence` takes them: a posterior if the encoder is stochastic."""
         categories = {
             name.removeprefix(CATEGORY): table for name, table in self.arrays.items() if name.startswith(CATEGORY)
         }
@@ -76,14 +76,14 @@ class Encoded:
         return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
 
     def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
-        """The same for some of the rows."""
+        """The codes and factors of some of the rows."""
         arrays = {name: array[chosen] for name, array in self.arrays.items()}
         return Encoded(
             arrays, self.factors[chosen], self.factor_names, self.kinds, self.indices[chosen], dict(self.note)
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the file; it is either whole or not there."""
+        """Write the file; an interruption does not leave an incomplete file."""
         path = Path(path)
         content: dict[str, Any] = {
             "factors": self.factors,
@@ -98,7 +98,7 @@ class Encoded:
 
 
 def read_encoded(path: str | Path) -> Encoded:
-    """What `Encoded.save` wrote."""
+    """Read a file that `Encoded.save` wrote."""
     path = Path(path)
     if not path.is_file():
         raise EncodingError(f"There is no file {path}: make it with unweave encode.")
@@ -118,11 +118,11 @@ def read_encoded(path: str | Path) -> Encoded:
     except KeyError as error:
         raise EncodingError(f"{path} has no array {error}: it was not made by unweave encode.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise EncodingError(f"{path} is not a whole file of codes ({error}): make it again.") from None
+        raise EncodingError(f"{path} is not a complete file of codes ({error}): create it again.") from None
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write an .npz in one step: a file is either whole or not there."""
+    """Write an .npz in one step, so that an interruption does not leave an incomplete file."""
     try:
         write_whole(path, lambda stream: np.savez(stream, **arrays))
     except OSError as error:

@@ -40,8 +40,8 @@ class OutputReader:
         self._shapes = self._shapes or shapes
         if shapes != self._shapes:
             raise EncodingError(
-                f"The encoder gave {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
-                "let it return the same for all."
+                f"The encoder returned {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
+                "let it return the same shapes for all batches."
             )
         return found
 
@@ -55,8 +55,8 @@ class OutputReader:
         if isinstance(output, (tuple, list)) and not _is_table(output):
             if not 1 <= len(output) <= 3:
                 raise EncodingError(
-                    f"The encoder returned {len(output)} things: let it return the mean, mean and std or log-variance, "
-                    "or these and the categorical codes."
+                    f"The encoder returned {len(output)} values: let it return the mean, the mean and the std or "
+                    "log-variance, or these and the categorical codes."
                 )
             mean, *rest = output
             parts = {"codes": mean} | ({"codes_std": rest[0]} if rest and rest[0] is not None else {})
@@ -84,7 +84,7 @@ class OutputReader:
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or len(table) != n_images:
             raise EncodingError(
-                f"The encoder returned {what} of shape {table.shape} for {n_images} images: it needs one row an image."
+                f"The encoder returned {what} of shape {table.shape} for {n_images} images: pass one row per image."
             )
         bad = ~np.isfinite(table)
         if bad.any():
@@ -94,7 +94,7 @@ class OutputReader:
                 "codes have to be finite."
             )
         if name.startswith(CATEGORY) and ((table < 0).any() or (np.abs(table.sum(axis=1) - 1) > TO_ONE).any()):
-            raise EncodingError(f"The rows of {what} are no probabilities: let the encoder apply its softmax.")
+            raise EncodingError(f"The rows of {what} are not probabilities: let the encoder apply its softmax.")
         return table
 
     def _std(self, spread: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 
 
 class KeptParts:
-    """Finished stretches of rows by where they begin."""
+    """Finished parts of an encoding, each with a range of rows, by the first row."""
 
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
         self.folder = out.with_name(out.name + ".parts")

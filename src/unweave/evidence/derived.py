@@ -40,7 +40,7 @@ class Derivable:
     _memo: dict[Any, Any]
 
     def _seal(self) -> None:
-        """Make the arrays read-only: what is remembered of them stays true."""
+        """Make the arrays read-only, so that cached results stay valid."""
         for name in ("factors", "codes", "nuisances", "kept_rows", "row_groups"):
             array = self.__dict__.get(name)
             if array is not None:
@@ -214,7 +214,7 @@ class Derivable:
         )
 
     def keeping(self, given_rows: Rows) -> Self:
-        """The evidence of these among the rows given at first; the others count as dropped.
+        """The evidence restricted to these rows, by their original numbers; the other rows count as dropped.
 
         >>> from unweave import Evidence
         >>> Evidence([1, 2, 3], [4, 5, 6]).keeping(np.array([0, 2])).n_dropped

@@ -253,8 +253,8 @@ def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:
     n_rows, n_codes = shape
     if covariance.shape not in ((n_codes, n_codes), (n_rows, n_codes, n_codes)):
         raise EvidenceError(
-            f"The posterior's covariance has shape {covariance.shape} beside a mean of shape {shape}: "
-            f"pass {n_codes} x {n_codes} for all rows, or one for each row."
+            f"The posterior's covariance has shape {covariance.shape}, but its mean has shape {shape}: "
+            f"pass one {n_codes} x {n_codes} matrix for all rows, or one for each row."
         )
     matrices = covariance.reshape(-1, n_codes, n_codes)
     lopsided = np.abs(matrices - matrices.transpose(0, 2, 1)).max() > 1e-8 * np.abs(matrices).max()

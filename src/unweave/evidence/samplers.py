@@ -27,7 +27,7 @@ class Unpaired:
     seed: int
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Factors and codes of so many rows."""
+        """Draw factors and codes of ``n_rows`` rows, where the codes do not belong to the factors."""
         factors, _ = self.sampler(fixed, n_rows, rng)
         free = np.random.default_rng([self.seed, int(rng.integers(2**31))])
         return factors, self.sampler({}, n_rows, free)[1]

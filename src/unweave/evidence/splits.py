@@ -41,7 +41,7 @@ def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: i
     [3, 3, 4]
     """
     if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
-        raise EvidenceError(f"A split into {n_folds} parts leaves nothing to test on: use a whole number from 2.")
+        raise EvidenceError(f"A split into {n_folds} parts leaves nothing to test on: use a whole number above 1.")
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     n_units = _enough_units(unit_of_row, row_groups, int(n_folds), f"A split into {n_folds} parts")
     fold_of_unit = np.random.default_rng(seed).permutation(n_units) % n_folds

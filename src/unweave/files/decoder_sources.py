@@ -13,9 +13,10 @@ PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays that 
 
 
 def read_decoder(source: str, latent_size: int | None = None) -> object:
-    """Jacobians saved as .npy or .npz ('jacobians', and 'scales' if any), a published VAE, or 'module:name'.
+    """Read a decoder: Jacobians in .npy or .npz ('jacobians', optional 'scales'), a published VAE, or 'module:name'.
 
-    With ``latent_size`` the object is a torch function of latents; without, whatever `Evidence` takes as a decoder.
+    With ``latent_size``, the named object has to be a torch function of latents. Without it, the object can be anything
+    that `Evidence` takes as a decoder.
     """
     if source.endswith((".npy", ".npz")):
         return _saved(Path(source))
@@ -45,10 +46,10 @@ def _saved(path: Path) -> object:
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:
         raise EvidenceError(
-            f"{path} has codes, and the geometry of latents is that of a decoder, which codes do not tell: pass the "
-            "decoder as module:name, or its Jacobians."
+            f"{path} has codes, but the geometry metrics need a decoder: pass the decoder as module:name, or a file "
+            "with its Jacobians."
         )
     if "jacobians" not in file.names and len(file.names) != 1:
-        raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the one to use.")
+        raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the array to use.")
     name = "jacobians" if "jacobians" in file.names else file.names[0]
     return Jacobians(file.column(name), file.column("scales") if "scales" in file.names else None)

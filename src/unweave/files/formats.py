@@ -62,7 +62,7 @@ class Opened:
 
     def _check(self, names: Sequence[str]) -> None:
         if self.is_one_array:
-            raise EvidenceError(f"{self.path} holds one array without names, so it has no {names[0]!r}: name none.")
+            raise EvidenceError(f"{self.path} holds one array without names, so it has no {names[0]!r}: omit names.")
         known = set(self.names)
         for name in names:
             if name not in known:

@@ -101,7 +101,7 @@ def parquet_blocks(
 
 
 def is_large_folder(folder: str | Path) -> bool:
-    """Whether the files of a folder hold too much to be read into memory, from what they say of themselves."""
+    """Whether the files of a folder are too large to be read into memory, judged by their sizes and metadata."""
     import polars
 
     paths = sorted(Path(folder).glob(PARTS))
@@ -164,7 +164,7 @@ def _numbers(path: str, series: Any) -> Any:
         lengths = series.list.len().unique().to_list()
         if len(lengths) != 1 or not lengths[0]:
             raise EvidenceError(
-                f"Column {series.name!r} of {path} holds lists of different lengths: give every row as many values."
+                f"Column {series.name!r} of {path} has lists of different lengths: they must have the same length."
             )
         series = series.list.to_array(lengths[0])
     if series.dtype.base_type() is polars.Array:

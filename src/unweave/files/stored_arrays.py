@@ -20,7 +20,7 @@ def is_store(path: str | Path) -> bool:
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of the uppermost group by name, none of them read yet."""
+    """The arrays of the root group by name; their values are not read yet."""
     try:
         group: Any = _zarr(path) if path.suffix.lower() == ".zarr" else _hdf5(path)
         arrays = {str(name): entry for name, entry in group.items() if hasattr(entry, "shape")}
@@ -31,7 +31,7 @@ def stored_arrays(path: Path) -> dict[str, Any]:
         reason = " ".join(str(error).split())[:100]
         raise EvidenceError(f"{path} cannot be read as arrays ({reason}): check the file, or save it again.") from None
     if not arrays:
-        raise EvidenceError(f"{path} has no arrays in its uppermost group: store 'factors' and 'codes' there.")
+        raise EvidenceError(f"{path} has no arrays in its root group: store 'factors' and 'codes' there.")
     return arrays
 
 

@@ -150,18 +150,21 @@ def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | Non
 
 
 def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str | None) -> Any:
-    """The codes, or a posterior where the file holds their standard deviations."""
+    """The codes, or a posterior if the file has their standard deviations."""
     name = STD if stated is None and not code_names and file.is_archive and STD in file.names else stated
     if name is None:
         return codes
     if not file.is_archive:
-        raise EvidenceError(f"{file.path} is no .npz, and standard deviations are read from there only: save one.")
+        raise EvidenceError(
+            f"{file.path} is not an .npz file, and standard deviations are only read from .npz files: save one with "
+            "the codes."
+        )
     tables = {word.removeprefix(CATEGORY): file.column(word) for word in file.names if word.startswith(CATEGORY)}
     return Posterior(codes, file.column(name), categories=tables or None)
 
 
 def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
-    """Columns by the names that an .npz gives its factors, as `unweave encode` writes them."""
+    """Columns by the names of the factors, if an .npz has names as `unweave encode` writes them."""
     if stated or not file.is_archive or NAMES not in file.names:
         return table
     names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
@@ -173,14 +176,14 @@ def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
 
 
 def _kinds(file: Opened, stated: Sequence[str]) -> list[str] | None:
-    """Kinds that an .npz gives its factors."""
+    """Kinds of the factors, if an .npz has them."""
     if stated or not file.is_archive or KINDS not in file.names:
         return None
     return [str(kind) for kind in file.column(KINDS)]
 
 
 def _code_names(file: Opened, stated: Sequence[str]) -> list[str] | None:
-    """Names that an .npz gives its codes."""
+    """Names of the codes, if an .npz has them."""
     if stated or not file.is_archive or CODE_NAMES not in file.names:
         return None
     return [str(name) for name in file.column(CODE_NAMES)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class History:
-    """Evaluations in the order of training, and what went wrong on the way.
+    """Evaluations in the order of training, and the problems that occurred.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ class History:
         return frame.with_columns(steps).to_native()
 
     def plot(self) -> Figure:
-        """Every metric over the steps; with the interval and the noise floor where they were computed.
+        """Plot every metric over the steps, with the interval and the noise floor if they were computed.
 
-        The figure is matplotlib's, and needs the extra ``unweave[report]``.
+        The method returns a matplotlib figure and needs the extra ``unweave[report]``.
         """
         from unweave.report.figures.history import history_figure
 

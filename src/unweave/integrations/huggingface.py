@@ -25,18 +25,18 @@ def model_index(
     Parameters
     ----------
     evaluation : Evaluation
-        What to state. Undefined scores are left out.
+        The evaluation whose scores are listed. Undefined scores are left out.
     model_name : str
         Name of the model.
     dataset_type, dataset_name, split : str
         Identifier of the data on the Hub, its name for a reader, and which part of it was scored.
     representation : str, optional
-        Which one, where several were compared.
+        Name of the representation, if the evaluation compares several.
 
     Returns
     -------
     dict
-        With the one key ``model-index``. Noise floor, interval and verdict of a score stand among its ``args``.
+        A dictionary with the key ``model-index``. The ``args`` of a score have its noise floor, interval and verdict.
 
     Examples
     --------

@@ -73,7 +73,7 @@ class RepresentationCallback(Callback):
         return self.monitor.history
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Score if an epoch is due."""
+        """Score the held-out set after every ``every_n_epochs`` epochs."""
         epoch = trainer.current_epoch + 1
         if self.every_n_steps is None and self.every_n_epochs and epoch % self.every_n_epochs == 0:
             self._score(trainer, pl_module, epoch)
@@ -81,12 +81,12 @@ class RepresentationCallback(Callback):
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Score if a step is due."""
+        """Score the held-out set after every ``every_n_steps`` steps."""
         if self.every_n_steps and trainer.global_step % self.every_n_steps == 0:
             self._score(trainer, pl_module, trainer.global_step)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Score with noise floors, intervals and verdicts, and give the page to the loggers."""
+        """Score with noise floors, intervals and verdicts, and pass the report page to the loggers."""
         if not (self.finish and trainer.is_global_zero):
             return
         step = trainer.current_epoch if self.every_n_steps is None else trainer.global_step

@@ -11,7 +11,7 @@ NOT_IN_A_NAME = re.compile(r"[^\w./-]+")
 
 
 def logged_name(label: str) -> str:
-    """A label in characters that every tracker takes.
+    """A label that has only characters that every tracker accepts.
 
     >>> logged_name("mcc (correlation=spearman)")
     'mcc_correlation_spearman'
@@ -38,7 +38,7 @@ def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str,
 
 
 def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, str]:
-    """The verdict of every score by name, with its reason; the problem where there is no score."""
+    """The verdict of every score by name with its reason, or the problem if there is no score."""
     found = {}
     for name, row in _first_rows(evaluation, prefix).items():
         if row.problem is not None:

@@ -1,4 +1,4 @@
-"""`Monitor`: a held-out set scored every so often while a model is trained, in any training loop."""
+"""`Monitor`: scores a held-out set at regular intervals while a model is trained, in any training loop."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Monitor:
     """Scores a model on held-out samples during training, and keeps the history.
 
     A metric, an encoder or a tracker that fails never stops the training: the history says what went wrong. The
-    model is left as it was, its mode and torch's random numbers included, so training gives the same weights with and
-    without a monitor.
+    model, its mode and torch's random state are not changed, so that training gives the same weights with and without
+    a monitor.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Monitor:
     factors : table
         Their true factors.
     every : int
-        Score at every so many calls.
+        Number of calls from one scoring to the next.
     metrics : names or metrics
         By default MCC, R2, MIG, DCI disentanglement and identification.
     tracker : object, optional
@@ -50,7 +50,7 @@ class Monitor:
     batch_size : int
         Samples encoded at a time.
     **evidence_options
-        ``kinds`` and the others of `Evidence`.
+        Options of `Evidence`, such as ``kinds``.
 
     Examples
     --------

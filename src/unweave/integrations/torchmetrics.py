@@ -68,7 +68,7 @@ class RepresentationScores(Metric):
             self.add_state(state, default=[], dist_reduce_fx="cat")
 
     def update(self, factors: Tensor, codes: Tensor, std: Tensor | None = None, rows: Tensor | None = None) -> None:
-        """Take a batch: factors (n x d), codes (n x m), the spread of a posterior, and the numbers of the samples."""
+        """Add a batch: factors (n x d), codes (n x m), standard deviations of a posterior, and sample indices."""
         for state, given in (("factors", factors), ("codes", codes), ("std", std), ("rows", rows)):
             if given is not None:
                 wide = given.detach().reshape(len(given), -1)

@@ -43,14 +43,14 @@ def run(
     sweep : Sweep
         What to compute.
     folder : path
-        Where results are kept; one sweep a folder. Changed or added cells and metrics are computed, the others are
-        not. ``table.parquet`` in it is what is returned.
+        Folder for the results of one sweep. Only changed or added cells and metrics are computed. The returned table is
+        also written there as ``table.parquet``.
     n_jobs : int
         Processes; -1 for one per core.
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute instead.
     time_limit : float, optional
-        Seconds that a cell may take; it is then computed in a process of its own, also with ``n_jobs=1``.
+        Largest number of seconds for a cell. With a limit, cells run in separate processes, also if ``n_jobs=1``.
     progress : bool
         Show a bar with the time left on a terminal.
 
@@ -116,7 +116,7 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
 def _computed(
     tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
 ) -> Iterator[tuple[int, dict[str, Measurement]]]:
-    """Number and results of every task, in the order in which they are finished."""
+    """Compute tasks; yield the number and the results of each task when it is finished."""
     found: Generator[tuple[int, Any], None, None]
     if not tasks:
         return
@@ -138,7 +138,7 @@ def _computed(
 
 
 def compute(cell: Cell) -> dict[str, Measurement]:
-    """Results of one cell by key: what a worker does."""
+    """Compute one cell, and return its results by key; this is the function that workers run."""
     keys = row_keys(cell)
     # nothing inside a cell starts workers of its own, and no library more than one thread
     with joblib.parallel_config("threading", n_jobs=1), one_thread():
@@ -155,17 +155,17 @@ def compute(cell: Cell) -> dict[str, Measurement]:
 
 
 def _failed(cell: Cell, problem: str, final: bool = False) -> dict[str, Measurement]:
-    """Results of a cell that has none; unless it is final, the next run tries again."""
+    """Results of a cell that failed: nan with the problem; unless it is final, the next run tries the cell again."""
     keys = row_keys(cell)
     return {key: Measurement(label, math.nan, math.nan, problem, math.nan, final) for label, key in keys.items()}
 
 
 def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:
-    """A worker with another library, metric version or default gives another key: its numbers belong elsewhere."""
+    """Refuse results of a worker whose libraries, metric versions or defaults differ, which changes the keys."""
     if set(row_keys(task).values()) != set(results):
         raise SweepStopped(
             "A worker computes with other versions of unweave, numpy, scipy or scikit-learn than this process: "
-            "install the same everywhere."
+            "install the same versions everywhere."
         )
 
 

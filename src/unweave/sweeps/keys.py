@@ -60,7 +60,7 @@ def row_keys(cell: Cell) -> dict[str, str]:
 
 
 def metric_content(entry: Any) -> dict[str, Any]:
-    """A metric as plain data: where it lives, its version, and the options in force.
+    """A metric as plain data: its import path, its version, and the values of its options.
 
     >>> from unweave.metrics import r2
     >>> metric_content(r2)["metric"]
@@ -127,12 +127,10 @@ def _content_of_collection(item: Any) -> Any:
 
 
 def _address(item: Any) -> str:
-    """Where a class or function is found."""
+    """Import path of a class or function, or of the class of an object."""
     name = getattr(item, "__qualname__", type(item).__qualname__)
     if "<" in name:
-        raise EvidenceError(
-            f"{name} has no address of its own, so a sweep cannot keep results for it: define it in a module."
-        )
+        raise EvidenceError(f"{name} has no import path, so a sweep cannot keep results for it: define it in a module.")
     return f"{item.__module__}.{name}"
 
 

@@ -38,7 +38,7 @@ class Measurement:
 
 
 class Protocol(TypingProtocol):
-    """What a cell needs to know to be computed; a frozen dataclass, because its fields are part of the cell's key.
+    """How a cell is computed; a frozen dataclass, because its fields are part of the key of a cell.
 
     >>> protocol: Protocol = AllRows()
     """
@@ -46,16 +46,16 @@ class Protocol(TypingProtocol):
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
         """One measurement for each of these metrics, in their order.
 
-        Which metrics are asked for must not change a metric's number: a sweep asks only for those it does not have.
+        The value of a metric must not depend on the other metrics, because a sweep only asks for missing ones.
         """
 
 
 @dataclass(frozen=True)
 class AllRows:
-    """Every metric on all rows, on one `Evidence`, so that shared work is done once.
+    """Computes every metric on all rows of one `Evidence`, so that shared work is done once.
 
-    World and encoder draw from two streams spawned from the seed: cells with the same seed and world have the same
-    factors, whatever the encoder. Metrics with a random part get the seed itself.
+    The world and the encoder use two random streams that are spawned from the seed, so that cells with the same seed
+    and world have the same factors for all encoders. Metrics with a random part get the seed itself.
 
     >>> from unweave.metrics import mcc
     >>> from unweave.synthetic.encoders import PermutedAndScaled

@@ -72,7 +72,7 @@ class Store:
         self._lock.__exit__()
 
     def add(self, found: Mapping[str, Measurement]) -> None:
-        """Keep the results of one cell, at once; those that are not final are for this run only."""
+        """Save the results of one cell immediately; results that are not final are kept for this run only."""
         self.results |= found
         final = {key: entry for key, entry in found.items() if entry.final}
         if final:
@@ -81,7 +81,7 @@ class Store:
             self._in_parts.append(path)
 
     def finish(self, table: pl.DataFrame) -> None:
-        """Write the table, and put the parts together in one file."""
+        """Write the table, and merge the files of the cells into one file."""
         import polars as pl
 
         kept = {key: entry for key, entry in self.results.items() if entry.final}

@@ -1,4 +1,4 @@
-"""Means over seeds, with intervals."""
+"""Tables of means over seeds, with intervals."""
 
 from __future__ import annotations
 

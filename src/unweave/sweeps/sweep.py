@@ -67,17 +67,17 @@ class Cell:
 
     @property
     def metric_by_label(self) -> dict[str, Any]:
-        """The metrics, as functions or partial functions, by the label that the table gives them."""
+        """The metrics (functions or partial functions) by their labels in the table."""
         return cast(dict[str, Any], self.metrics)
 
     @property
     def columns(self) -> dict[str, Label]:
-        """What the table says of this cell, beside the results."""
+        """The columns that describe this cell in the table: world, encoder, labels, number of rows and seed."""
         described = {"world": short_name(self.world), "encoder": short_name(self.encoder)}
         return {**described, **self.labels, "n_rows": self.n_rows, "seed": self.seed}
 
     def only(self, labels: Iterable[str]) -> Cell:
-        """The same data set with some of the metrics."""
+        """The same cell with some of the metrics."""
         return dataclasses.replace(self, metrics={label: self.metric_by_label[label] for label in labels})
 
 

@@ -50,7 +50,7 @@ class _Running(NamedTuple):
 def in_processes(
     compute: Compute, tasks: Sequence[Any], n_jobs: int, time_limit: float | None
 ) -> Generator[tuple[int, Any], None, None]:
-    """Number and result (or `Lost`) of every task, in the order in which they are finished."""
+    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished."""
     waiting = deque((number, 1) for number in range(len(tasks)))
     idle: list[ProcessPoolExecutor] = []
     running: dict[Future[Any], _Running] = {}
@@ -106,11 +106,11 @@ def _end_with(client: int) -> None:
 
 
 def _received(*_items: Any) -> None:
-    """Nothing more than to have been unpickled."""
+    """Do nothing; calling this in a worker shows that its arguments can be unpickled there."""
 
 
 def on_cluster(compute: Compute, tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any], None, None]:
-    """The same on the workers of a Dask scheduler, which decides how often a task may end its worker."""
+    """Compute tasks on the workers of a Dask scheduler, which limits how many workers a task may crash."""
     with _client(address) as client:
         from distributed import as_completed
         from distributed.scheduler import KilledWorker

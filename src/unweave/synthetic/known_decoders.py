@@ -16,7 +16,7 @@ ROWS_PER_BLOCK = 1000
 
 @dataclass(frozen=True, eq=False)
 class LinearDecoder:
-    """x = A z + b: what each latent does is the same everywhere.
+    """x = A z + b: each latent has the same effect at all points.
 
     >>> LinearDecoder.principal_components(np.diag([1.0, 9.0])).true_entropies.round(3)
     array([2.518, 1.419])
@@ -116,7 +116,7 @@ class Torus:
         return np.concatenate([angles, np.linalg.norm(circles, axis=2) - 1], axis=1) / self.deviations
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
-        """Jacobians (D.16, D.17), rotated."""
+        """Jacobians (D.16, D.17), multiplied by the rotation."""
         circle = np.arange(self.n_circles)
         for start in range(0, len(latents), ROWS_PER_BLOCK):
             angles, radii = self._polar(latents[start : start + ROWS_PER_BLOCK])
@@ -148,7 +148,7 @@ class TwoMoons:
 
     @property
     def latent_size(self) -> int:
-        """Number of latents, along and across."""
+        """Number of latents: one along the moons and one across them."""
         return 2
 
     @property

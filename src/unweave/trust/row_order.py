@@ -187,8 +187,9 @@ def _rows_before(evidence: Evidence) -> Rows | None:
 def _goes_on(evidence: Evidence, sides: tuple[FloatArray, ...], ends: Rows) -> bool:
     """Whether the end of a row group resembles the next group's start about as much as rows within groups do.
 
-    Few ends tell little of one column. On average over the columns, pieces of one series are near the correlation that
-    rows within the groups have, and independent groups near 0.
+    For a single column, the estimate from few group ends is imprecise, so correlations are averaged over columns. If
+    groups are pieces of one series, the average is close to the correlation within groups; if groups are independent,
+    it is close to 0.
     """
     groups = evidence.row_groups
     if groups is None:

@@ -228,7 +228,7 @@ def test_bad_blocks_say_what_is_wrong(tmp_path):
         Evidence(array_blocks(CODES[:, :1], CODES), row_groups=np.zeros(N))
     infinite = CODES.copy()
     infinite[5, 1] = np.inf
-    with pytest.raises(EvidenceError, match="'code 1' reaches inf in the rows from 0 on"):
+    with pytest.raises(EvidenceError, match="'code 1' reaches inf from row 0 on"):
         Evidence(array_blocks(CODES[:, :1], infinite))
     folder_of(tmp_path)
     polars.DataFrame({"factor size": [1.0]}).write_parquet(tmp_path / "part-9.parquet")

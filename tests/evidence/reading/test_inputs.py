@@ -204,7 +204,7 @@ def test_input_is_copied():
         (pd.DataFrame(index=range(3)), "factors have no columns"),
         ([[1, 2], [3]], "rows have different lengths: pass a table in which every row has as many values"),
         ({"a": [1, 2], "b": [1]}, r"columns have different lengths \(1, 2\): every column needs one value per row"),
-        ({"a": 1}, r"Factor 'a' has shape \(\): give every row one value"),
+        ({"a": 1}, r"Factor 'a' has shape \(\): pass one value per row"),
         (
             {"a": np.zeros((3, 2))},
             "Factor 'a', a table read as probabilities of .*, does not sum to one in 3 rows .*pass probabilities",

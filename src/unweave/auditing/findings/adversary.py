@@ -71,12 +71,12 @@ class Candidate:
 
     @property
     def mixing_share(self) -> float:
-        """Known by construction."""
+        """How much the encoder mixes factors, which is known by construction."""
         return mixing_share(self.encoder, N_FACTORS, MAP_SEED + self.seed)
 
 
 def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedTeam | None]:
-    """The worst encoder found for every subject of the bench; None where no try gave a number within the budget."""
+    """The worst encoder found for each subject of the bench; None if no trial gave a number within the budget."""
     generator = np.random.default_rng(0)
     first = [Candidate(encoder, 0) for encoder in KNOWN]
     first += [Candidate(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
@@ -90,7 +90,7 @@ def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedT
 def _refined(
     bench: Bench, subject: Subject, tried: list[tuple[Candidate, float | None]], n_refined: int
 ) -> RedTeam | None:
-    """Small changes of the best so far, for one subject."""
+    """Refine the worst encoder of one subject by small random changes."""
     generator = np.random.default_rng(1)
     found = [(score * one.mixing_share, score, one) for one, score in tried if score is not None]
     if not found:

@@ -65,7 +65,7 @@ class PropertyRow:
 
     @property
     def label(self) -> str:
-        """Where it was measured, in words."""
+        """A description of the setting in which the number was measured."""
         match self.kind:
             case "change":
                 place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"

@@ -50,7 +50,7 @@ def _sizes(case: Case) -> tuple[int, int, int]:
 
 
 def _same_within(values: Mapping[Case, Sequence[float]], group: Callable[[Case], object]) -> bool:
-    """Whether all scores of a group are equal, of groups of which some have several cases."""
+    """Whether all scores within each group are equal; at least one group must have several cases."""
     groups: dict[object, list[float]] = defaultdict(list)
     sizes: dict[object, int] = defaultdict(int)
     for case, row in values.items():

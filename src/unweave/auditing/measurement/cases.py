@@ -19,21 +19,21 @@ MAP_SEED = 1000
 
 @dataclass(frozen=True)
 class Case:
-    """Rows of a world, and the codes that an encoder gives them."""
+    """A number of rows of a world, and the encoder that computes their codes."""
 
     world: World
     encoder: Encoder
     n_rows: int = 1000
 
     def evidence(self, seed: int) -> Evidence:
-        """The data of this seed; cases with the same seed share the draw of the world and the encoder's map."""
+        """The data for a seed; cases with the same seed use the same random numbers for the world and the encoder."""
         factors = self.world.sample(self.n_rows, seed)
         kinds = getattr(self.world, "kinds", "continuous")
         return Evidence(factors, self.encoder.encode(factors, MAP_SEED + seed), kinds=kinds)
 
     @property
     def size(self) -> int:
-        """Rows times codes times factors: what a metric's time grows with."""
+        """Rows times codes times factors, which determines how long a metric takes."""
         d = self.world.n_factors
         return self.n_rows * self.encoder.n_codes(d) * d
 
@@ -45,7 +45,7 @@ class Case:
 
 
 def written(value: object) -> str:
-    """A frozen value as Python that builds it again, without the fields that have their defaults.
+    """A frozen value as a Python expression that creates it, without fields that have their default values.
 
     >>> from unweave.synthetic.encoders import Mixed, WithCopies
     >>> written(WithCopies(Mixed(ratio=3.0)))
@@ -88,7 +88,7 @@ def scored(
 
 
 def outcomes(case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
-    """Every subject on the same evidence, so that they share what they compute; one that fails says why."""
+    """Score all subjects on the same evidence, so that they share computations; a failure has its reason."""
     with one_thread():  # sums keep their order, whatever the machine
         evidence = case.evidence(seed)
         return [_outcome(subject, evidence, seed) for subject in subjects]

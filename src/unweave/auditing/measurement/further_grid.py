@@ -66,7 +66,7 @@ def _many_to_one() -> Iterator[Point]:
 
 
 def _levels() -> Iterator[Point]:
-    """The same encoder of continuous factors (0), of factors with levels (1), and of both kinds (2)."""
+    """The same encoder for continuous factors (0), discrete factors (1), and both kinds (2)."""
     for d in (N_FACTORS, 3):
         worlds: tuple[World, ...] = (Independent(d), Levelled(d), Levelled(d, n_continuous=d // 2))
         for series in (PERFECT, "E3", NOISE):

@@ -100,9 +100,9 @@ class Grid:
                 yield Point("P1", series, d, rho, Case(world, encoder, self.n_rows), later + turn)
 
     def _dropping(self, d: int, later: int) -> Iterator[Point]:
-        """Nothing dropped, then the redundant factor where there is one, then free ones from the end.
+        """Drop nothing, then the redundant factor if there is one, and then free factors from the last to the first.
 
-        ``x`` counts the free factors lost; -1 is the code with its redundant factor still there.
+        ``x`` is the number of free factors that are lost; -1 means that the redundant factor is still in the codes.
         """
         worlds: dict[str, World] = {
             "D_f": OneFactorConstraint(d),

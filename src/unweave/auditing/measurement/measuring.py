@@ -1,4 +1,4 @@
-"""Measuring cases within a budget: in order, every metric on the same data, nothing twice."""
+"""Measure cases in order within a time budget: all metrics use the same data, and nothing is computed twice."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from unweave.auditing.measurement.subjects import Subject
 
 @dataclass
 class Bench:
-    """Where metrics are measured together; ``budget`` is in seconds of computing, for all of them.
+    """Measures several metrics together; ``budget`` is the number of CPU seconds for all of them.
 
-    What was computed before and kept in the store costs nothing, so that every further run adds to it.
+    Results that are already in the store do not use the budget, so that every further run adds results.
     """
 
     subjects: Sequence[Subject]

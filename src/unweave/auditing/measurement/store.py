@@ -42,7 +42,7 @@ class CellStore:
         return self._cells.get(key)
 
     def add(self, key: Key, outcome: Outcome) -> None:
-        """Keep an outcome, and write it at once."""
+        """Add an outcome, and write it to the file immediately."""
         self._cells[key] = outcome
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)

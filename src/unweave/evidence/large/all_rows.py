@@ -37,7 +37,7 @@ class RowSummary:
 
     @property
     def constant(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Which factors, and which codes, never vary."""
+        """Which factors and which codes are constant."""
         same = never_vary(self.totals).tolist()
         d = len(self.plan.factors)
         return tuple(same[:d]), tuple(same[d:])

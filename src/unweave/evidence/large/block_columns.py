@@ -72,14 +72,14 @@ class BlockReader:
         return places
 
     def check_reach(self, lowest: FloatArray, highest: FloatArray, first_row: int) -> None:
-        """Refuse numbers whose squares floats cannot hold, and infinities."""
+        """Refuse infinite numbers, and numbers whose squares are too large for a float."""
         largest = np.maximum(highest, -lowest)
         bad = np.flatnonzero(~(largest <= LARGEST_SQUARED))
         if bad.size:
             name = (*self.factor_names, *self.code_names)[int(bad[0])]
             raise EvidenceError(
-                f"{quoted(name)} reaches {largest[bad[0]]:.3g} in the rows from {first_row} on, whose square floats "
-                "cannot hold: clip these values or leave the rows out."
+                f"{quoted(name)} reaches {largest[bad[0]]:.3g} from row {first_row} on, and its square is too large "
+                "for a float: clip these values or leave the rows out."
             )
 
     def _numbers(self, j: int, column: NDArray[Any]) -> FloatArray:

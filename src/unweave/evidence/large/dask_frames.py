@@ -14,7 +14,7 @@ from unweave.evidence.reading.columns import EvidenceError
 
 @dataclass(frozen=True, eq=False)
 class FramePart:
-    """The same partition of two tables that are computed when they are read."""
+    """One partition of two lazy tables, factors and codes, which is computed when it is read."""
 
     factors: Any
     codes: Any

@@ -43,7 +43,7 @@ def _checked(batches: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
         mean, std = (np.asarray(plain(part), dtype=np.float64) for part in batch)
         if mean.ndim != 2 or mean.shape != std.shape:
             raise EvidenceError(
-                f"Batch {k} has a mean of shape {mean.shape} and a std of shape {std.shape}: pass rows x codes, alike."
+                f"Batch {k} has a mean of shape {mean.shape} and a std of shape {std.shape}: both must be rows x codes."
             )
         yield mean, std
 

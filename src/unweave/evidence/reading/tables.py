@@ -123,14 +123,14 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
 
 
 def _in_memory(given: object) -> object:
-    """A table of a library that computes later, or of Hugging Face, as one in memory; others as they are."""
+    """A lazy table or a Dataset of Hugging Face as a table in memory; other objects are returned unchanged."""
     if hasattr(given, "to_polars") and hasattr(given, "features"):  # a Dataset of Hugging Face
         return given.to_polars()
     return given.compute() if hasattr(given, "compute") and hasattr(given, "dask") else given
 
 
 def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]:
-    """The column of a series, or as many as its lists are long: embeddings come as one column of lists."""
+    """The column of a series; a series of lists, such as embeddings, gives one column per list entry."""
     where = f"{what.capitalize()} {quoted(series.name)}"
     if series.dtype not in (nw.List, nw.Array):
         return [(str(series.name), _one_value_per_row(series_values(series), where))]
@@ -138,10 +138,10 @@ def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]
     lengths = {-1 if row is None else len(row) for row in rows}
     if len(lengths) != 1 or lengths == {-1}:
         stated = ", ".join("none" if length < 0 else str(length) for length in sorted(lengths)[:4])
-        raise EvidenceError(f"{where} holds lists of different lengths ({stated}): give every row as many values.")
+        raise EvidenceError(f"{where} holds lists of different lengths ({stated}): give every row equally many.")
     table = np.array(rows)
     if table.ndim != 2:
-        raise EvidenceError(f"{where} holds nested lists of shape {table.shape[1:]}: flatten them to one list a row.")
+        raise EvidenceError(f"{where} holds nested lists of shape {table.shape[1:]}: flatten them to one list per row.")
     return [(f"{series.name} {k}", table[:, k]) for k in range(table.shape[1])]
 
 
@@ -155,7 +155,7 @@ def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
 
 def _one_value_per_row(column: NDArray[Any], where: str) -> NDArray[Any]:
     if column.ndim != 1:
-        raise EvidenceError(f"{where} has shape {column.shape}: give every row one value.")
+        raise EvidenceError(f"{where} has shape {column.shape}: pass one value per row.")
     return column
 
 

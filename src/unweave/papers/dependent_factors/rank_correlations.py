@@ -29,7 +29,7 @@ class Correlations:
         return self.values[:, self.metrics.index(metric)]
 
     def others(self, *metrics: str) -> FloatArray:
-        """Correlations of all metrics but these, levels x metrics."""
+        """Correlations of all metrics except these, levels x metrics."""
         return self.values[:, [j for j, name in enumerate(self.metrics) if name not in metrics]]
 
 

@@ -1,4 +1,4 @@
-"""The experiments of 004 on toys: figures 2 to 4, 7 to 9 and 12 to 14."""
+"""The experiments of 004 on toy data: figures 2 to 4, 7 to 9 and 12 to 14."""
 
 from __future__ import annotations
 

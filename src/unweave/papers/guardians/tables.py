@@ -110,7 +110,7 @@ def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Cl
 
 
 def write_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
-    """All numbers as a table."""
+    """Write the scores of noise and the bounds as a table."""
     lines = ["n,bound of the paper,bound,observed in the paper,all rows,low,high,a fifth of the rows,expected"]
     for n, row in found.items():
         fifth = "" if row.fifth is None else f"{row.fifth.value:.4f}"

@@ -1,4 +1,4 @@
-"""What 001 says of its figures and tables, beside what the trained encoders at hand give."""
+"""Claims of 001 about its figures and tables, compared with the results of the trained encoders."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[Clai
 
 
 def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
-    """Whether FactorVAE is better than beta-VAE on every factor: the paper's headline."""
+    """Whether FactorVAE is better than beta-VAE on every factor, which is the main claim of the paper."""
     if not {"FactorVAE", "beta-VAE"} <= found.keys():
         return
     sign = 1 if better == "higher" else -1

@@ -25,7 +25,7 @@ CHANGED: tuple[Outcome, ...] = ("figure moved", "verdict changed", "not recorded
 
 @dataclass(frozen=True)
 class CheckedClaim:
-    """A claim, what became of its check, why, and what the evidence found."""
+    """A claim, the outcome of its check with the reason, and the evidence that was computed."""
 
     claim: Claim
     outcome: Outcome

@@ -16,13 +16,13 @@ def decided(figures: Mapping[str, float | MeasuredFigure], holds: Callable[[list
 
 
 def rises(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether values rise, each by a little or more, and by so much from the first to the last."""
+    """Whether no value is more than .02 below the one before, and the last exceeds the first by more than ``by``."""
     found = list(values)
     return found[-1] - found[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(found))
 
 
 def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether values fall."""
+    """Whether values fall, by the same rule as `rises`."""
     return rises([-value for value in values], by)
 
 

@@ -53,7 +53,7 @@ class OneFactorPerCode:
     """What encoders share whose codes follow one factor each."""
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
+        """Number of codes, which is the number of factors."""
         return n_factors
 
     def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
@@ -66,15 +66,15 @@ class OneFactorPerCode:
 
 
 class LinearMap(ABC):
-    """What encoders share whose codes are A z."""
+    """Base class of linear encoders, whose codes are A z."""
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as factors."""
+        """Number of codes, which is the number of factors."""
         return n_factors
 
     @abstractmethod
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """A, m x d."""
+        """The matrix A (m x d)."""
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes A z."""

@@ -70,10 +70,11 @@ class Elementwise(OneFactorPerCode):
 
 @dataclass(frozen=True)
 class Mixed(LinearMap):
-    """E3 of 003, and E7 where ``ratio`` > 1: c = A z with A = U diag(1 .. 1/kappa) V', U and V random orthogonal.
+    """E3 of 003, and E7 if ``ratio`` > 1: c = A z with A = U diag(1 .. 1/kappa) V', U and V random orthogonal.
 
-    A has rank d, so nothing is lost. ``kappa=1`` is a rotation, which mixes as much as any other (003 says that it
-    reduces to E1). ``standardise`` first gives every factor mean 0 and variance 1, for factors in different units.
+    A has rank d, so no information is lost. ``kappa=1`` gives a random rotation, which mixes the factors as well (003
+    states that it reduces to E1). ``standardise`` first scales every factor to mean 0 and variance 1, which is useful
+    if factors have different units.
 
     >>> matrix = Mixed(kappa=1.0).matrix(4, rng=0)
     >>> bool(np.allclose(matrix.T @ matrix, np.eye(4)))

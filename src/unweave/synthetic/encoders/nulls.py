@@ -27,14 +27,14 @@ class Noise:
     loses = "everything"
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as asked for."""
+        """Number of codes, as passed by the user."""
         return self.codes
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Random numbers, whatever the factors."""
+        """Random numbers that do not depend on the factors."""
         generator, shape = np.random.default_rng(rng), (factors.shape[0], self.codes)
         return generator.uniform(size=shape) if self.distribution == "uniform" else generator.normal(size=shape)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """No factor moves a code."""
+        """Zeros, because no factor changes a code."""
         return np.zeros((self.codes, n_factors))

@@ -42,26 +42,26 @@ class PartlyMixed(LinearMap):
 
 @dataclass(frozen=True)
 class _BuiltOnAnother:
-    """What encoders built on another one share: its recovery and losses, unless they say otherwise."""
+    """Base class of encoders that are built on another encoder: by default they have its equivalence and losses."""
 
     encoder: Encoder
 
     @property
     def equivalence(self) -> Recovery:
-        """That of the encoder within."""
+        """Equivalence of the inner encoder."""
         return self.encoder.equivalence
 
     @property
     def loses(self) -> str:
-        """What the encoder within loses."""
+        """What the inner encoder loses."""
         return self.encoder.loses
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as the encoder within has."""
+        """Number of codes of the inner encoder."""
         return self.encoder.n_codes(n_factors)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """That of the encoder within."""
+        """Purity of the inner encoder."""
         return self.encoder.purity(n_factors, _seed(rng))
 
 
@@ -131,7 +131,7 @@ class Reshaped(_BuiltOnAnother):
 
 @dataclass(frozen=True)
 class WithCopies(_BuiltOnAnother):
-    """Another encoder with each code ``times`` over, every copy on another scale.
+    """Another encoder with ``times`` copies of each code, every copy on a different scale.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> WithCopies(PermutedAndScaled(), times=3).n_codes(2)
@@ -142,20 +142,20 @@ class WithCopies(_BuiltOnAnother):
 
     @property
     def applies(self) -> str:
-        """The encoder within, and copies."""
+        """What the inner encoder applies, and the copies."""
         return f"{self.encoder.applies}, then copies of every code"
 
     def n_codes(self, n_factors: int) -> int:
-        """As many times more."""
+        """Number of codes: ``times`` the number of codes of the inner encoder."""
         return self.times * self.encoder.n_codes(n_factors)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The codes as they are, and then their copies."""
+        """The codes of the inner encoder, followed by their copies."""
         codes = self.encoder.encode(factors, _seed(rng))
         return np.column_stack([codes * (-1.0) ** k * (1 + k / 2) for k in range(self.times)])
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """The same for every copy."""
+        """Purity of the inner encoder, repeated for every copy."""
         return np.tile(self.encoder.purity(n_factors, _seed(rng)), (self.times, 1))
 
 
@@ -172,21 +172,21 @@ class WithNoiseCodes(_BuiltOnAnother):
 
     @property
     def applies(self) -> str:
-        """The encoder within, and noise codes."""
+        """What the inner encoder applies, and the noise codes."""
         return f"{self.encoder.applies}, with codes of noise beside them"
 
     def n_codes(self, n_factors: int) -> int:
-        """So many more."""
+        """Number of codes: that of the inner encoder plus ``added``."""
         return self.encoder.n_codes(n_factors) + self.added
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The codes as they are, and then the noise."""
+        """The codes of the inner encoder, followed by the noise codes."""
         seed = _seed(rng)
         noise = _second_stream(seed).normal(size=(factors.shape[0], self.added))
         return np.column_stack([self.encoder.encode(factors, seed), noise])
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """No factor moves the noise."""
+        """Purity of the inner encoder, and zeros for the noise codes, which no factor changes."""
         return np.vstack([self.encoder.purity(n_factors, _seed(rng)), np.zeros((self.added, n_factors))])
 
 

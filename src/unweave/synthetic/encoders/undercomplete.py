@@ -28,16 +28,16 @@ class Kept:
     loses = "every factor that the kept ones do not determine"
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as are kept."""
+        """Number of codes, which is the number of kept factors."""
         return len(self.kept)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes of the kept factors."""
+        """Permuted and scaled codes of the kept factors."""
         _refuse_absent(self.kept, factors.shape[1])
         return PermutedAndScaled().encode(factors[:, list(self.kept)], rng)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One kept factor a code."""
+        """Each code depends on one kept factor."""
         purity = np.zeros((len(self.kept), n_factors))
         purity[:, list(self.kept)] = PermutedAndScaled().purity(len(self.kept), rng)
         return purity
@@ -62,11 +62,11 @@ class Dropped:
         return n_factors - len(self.dropped)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes of the kept factors."""
+        """Permuted and scaled codes of the kept factors."""
         return self._kept(factors.shape[1]).encode(factors, rng)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One kept factor a code."""
+        """Each code depends on one kept factor."""
         return self._kept(n_factors).purity(n_factors, rng)
 
     def _kept(self, n_factors: int) -> Kept:

@@ -149,7 +149,7 @@ class Causal(NumberedFactors):
 
 
 def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
-    """Rows of N(0, correlation), also where it is singular."""
+    """Rows drawn from N(0, correlation); the correlation matrix may be singular."""
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.random.default_rng(rng).normal(size=(n_rows, values.size)) @ root.T

@@ -1,4 +1,4 @@
-"""Factors with levels, and worlds whose rows come in another order."""
+"""Worlds with discrete factors, and worlds whose rows are in a different order."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Levelled(NumberedFactors):
 
 @dataclass(frozen=True)
 class Reordered:
-    """Another world with its rows in another order: the same data to a metric that does not look at the order.
+    """Another world with its rows in a different order; metrics that ignore the order of rows give the same score.
 
     >>> world = Independent(2)
     >>> bool(np.allclose(np.sort(Reordered(world).sample(9, rng=0), axis=0), np.sort(world.sample(9, rng=0), axis=0)))
@@ -61,22 +61,22 @@ class Reordered:
 
     @property
     def n_factors(self) -> int:
-        """That of the other world."""
+        """Number of factors of the other world."""
         return self.world.n_factors
 
     @property
     def factor_names(self) -> tuple[str, ...]:
-        """Those of the other world."""
+        """Names of the factors of the other world."""
         return self.world.factor_names
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Those of the other world."""
+        """Constraints of the other world."""
         return self.world.constraints
 
     @property
     def effective_dimension(self) -> int:
-        """That of the other world."""
+        """Number of free factors of the other world."""
         return self.world.effective_dimension
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:

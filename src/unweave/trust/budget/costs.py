@@ -83,7 +83,7 @@ class Work:
         return SMALLEST + numbers + sizes.share_of_classes * (_seconds(self.classes, used) - numbers)
 
     def seconds_of_permutation(self, sizes: DataSizes) -> float:
-        """Seconds of the score of one permutation.
+        """Seconds to score one permutation.
 
         >>> Work("matrix", {"1": 0.5}, share_of_permutation=0.2).seconds_of_permutation(DataSizes(100, 10, 5))
         0.101

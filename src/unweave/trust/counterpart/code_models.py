@@ -72,18 +72,18 @@ class CodeModels:
     collapsed: NDArray[np.bool_]
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
-        """Predictions of every model where each factor takes its values from places of its own."""
+        """Predictions of every model if each factor takes its values from its own places."""
         return _predicted(self.designs, self.weights, places)
 
     def followed(self, factor: int) -> bool:
-        """Whether any code belongs to the factor, or needs it beside the others."""
+        """Whether any code depends on this factor alone, or needs it together with other factors."""
         live = ~self.silent & ~self.collapsed
         return bool((live & (self.owner == factor)).any()) or any(
             self._share(int(code), factor) >= NEEDED for code in np.flatnonzero(live & (self.owner == NO_FACTOR))
         )
 
     def _share(self, code: int, factor: int) -> float:
-        """Variance of what the code's model makes of the factor, as a share of the code's."""
+        """Variance of the factor's terms in the model of the code, relative to the variance of the code."""
         form, fitted = JOINT_MODELS[self.model[code]], self.weights[self.model[code]][1:, code]
         own = form.factors_of_columns(self.designs)[:, factor]
         known = self.codes[:, code] if self.of_codes[code] else self.code_scores[:, code]
@@ -141,7 +141,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
 
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """Squared errors of every model (k x n x m) on rows it has not seen; those of one factor alone come first."""
+    """Squared errors of every model (k x n x m) on held-out rows; the models of single factors come first."""
 
     scores: FloatArray
     squares: FloatArray

@@ -78,7 +78,7 @@ class Places:
         return cls(order[below], order[below + 1], position - below)
 
     def of(self, columns: FloatArray) -> FloatArray:
-        """Columns of all rows (or one) at the places, in a line between two rows."""
+        """Values of one column or of several columns at the places, interpolated linearly between two rows."""
         if not self.weight.any():
             return columns[self.low]
         weight = self.weight if columns.ndim == 1 else self.weight[:, None]

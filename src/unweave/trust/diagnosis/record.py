@@ -112,17 +112,17 @@ class Diagnosis:
 
     @property
     def codes_per_row(self) -> float:
-        """m / n, of codes that are not dead."""
+        """m / n, the number of codes that are not dead for each row."""
         return self.n_live_codes / self.n_rows if self.n_live_codes and self.n_rows else math.nan
 
     @property
     def codes_per_factor(self) -> float:
-        """m / d, of codes that are not dead."""
+        """m / d, the number of codes that are not dead for each factor."""
         return self.n_live_codes / self.n_factors if self.n_live_codes and self.n_factors else math.nan
 
     @property
     def rows_per_code(self) -> float:
-        """n / m, of codes that are not dead."""
+        """n / m, the number of rows for each code that is not dead."""
         return self.n_rows / self.n_live_codes if self.n_live_codes and self.n_rows else math.nan
 
     @property

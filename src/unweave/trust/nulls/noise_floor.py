@@ -311,7 +311,7 @@ def _n_orders(evidence: Evidence) -> float:
 
 
 def _by_formula(metric: Choice, evidence: Evidence) -> float:
-    """The card's formula for these sizes, where its assumption of independent columns and rows holds."""
+    """The noise floor by the formula of the card, if its assumption of independent columns and rows holds."""
     chance = card_of(metric).chance
     numeric = all(kind in NUMERIC for kind in evidence.kinds)
     stated = stated_options(metric).keys() - {"rng"}

@@ -1,8 +1,8 @@
 """Random encoders with the sizes and marginal distributions of the evidence.
 
-- permutation: the codes as they are, each given to another sample (whole row groups where there are groups, circular
-  shifts of rows that follow each other);
-- matched: codes that are independent of each other too, every column shuffled on its own;
+- permutation: rows of codes are assigned to other samples (whole row groups if there are groups, circular shifts if
+  rows are a series);
+- matched: every column of the codes is shuffled separately, so that codes are also independent of each other;
 - constant: the same code for every sample.
 """
 

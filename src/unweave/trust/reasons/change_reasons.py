@@ -1,4 +1,4 @@
-"""The reason for a verdict when one step moves the score."""
+"""The reason for a verdict if one step of the counterpart changes the score."""
 
 from __future__ import annotations
 

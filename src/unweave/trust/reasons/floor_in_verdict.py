@@ -49,7 +49,7 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_
 
 
 def _without_floor(verdict: Verdict) -> Verdict:
-    """The verdict where the score of random codes is unknown because time was too short: caution at least."""
+    """The verdict if there was no time to compute the score of random codes: at least caution."""
     if verdict.level != "trust":
         return verdict
     reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
@@ -57,7 +57,7 @@ def _without_floor(verdict: Verdict) -> Verdict:
 
 
 def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
-    """The reason that follows from the floor alone, and its severity; None where there is none."""
+    """The level and the reason that follow from the noise floor alone; None if the floor gives no reason."""
     share = _share_of_noise(score, floor.floor)
     if abs(score.best - floor.floor) < HARDLY * NEXT_TO_NOTHING:
         return "do not use", _reason(Finding("noise_scores_high", floor=floor.floor), floor)

@@ -19,7 +19,7 @@ Truths = NDArray[np.bool_]
 def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tuple[str, ...], ...]:
     """Maximal sets of representations that do not differ significantly; together they contain every tied pair.
 
-    Each set is in the order given, and so are the sets.
+    The sets, and the representations in each set, are in the given order.
 
     >>> sets_of_ties(["a", "b", "c", "d"], {frozenset("ac"), frozenset("ad")})
     (('a', 'b'), ('b', 'c', 'd'))

@@ -53,7 +53,7 @@ def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
     """
     path = Path(folder) / f"{experiment}.csv"
     if not path.is_file():
-        raise EvidenceError(f"{path} is not there: --authors-data is the folder with exp01.csv to exp15.csv.")
+        raise EvidenceError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if "infeasible" not in row["note"]]
     with_intervals = {_arm(row) for row in rows if row["ci_lo"] or row["std"]}

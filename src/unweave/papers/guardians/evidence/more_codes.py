@@ -44,7 +44,7 @@ def dci_of_mixed_codes_rises() -> Evidenced:
 
 
 def mcc_of_mixed_codes_rises() -> Evidenced:
-    """Claim 63."""
+    """Claim 63: MCC of mixed codes rises with the number of codes."""
     return decided(_ratios("MCC-P", "E7", (8, 15, 50)), lambda values: rises(values, 0.1))
 
 

@@ -104,7 +104,7 @@ def codes_per_row_govern() -> Evidenced:
 
 
 def the_number_of_factors_does_not_matter() -> Evidenced:
-    """Claim 81."""
+    """Claim 81: MCC of random codes does not depend on the number of factors."""
     figures = {f"m = 50, n = 100, d = {d}": null_mcc(100, 50, d) for d in (1, 10, 100)}
     return decided(figures, lambda values: max(values) - min(values) < 0.06)
 

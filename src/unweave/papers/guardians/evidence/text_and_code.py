@@ -22,7 +22,7 @@ from unweave.trust.diagnosis.diagnosis import diagnose
 
 
 def kappa_is_of_the_elementwise_encoder() -> Evidenced:
-    """Claim 12: a condition number belongs to the mixings, E3 and E7."""
+    """Claim 12: only the mixing encoders E3 and E7 have a condition number, and not the elementwise encoder."""
     takes = [float("kappa" in {field.name for field in dataclasses.fields(entry)}) for entry in (Elementwise, Mixed)]
     used = {s.encoder for declared in SWEEPS.values() for s in declared.settings if s.kappa is not None}
     return Evidenced.of("E2" in used, {"E2 takes kappa": takes[0], "E3 and E7 take kappa": takes[1]})

@@ -34,7 +34,7 @@ def _sharp_codes(std: float = 0.1) -> Evidence:
 
 
 def misjed_orders_pairs() -> Evidenced:
-    """Claim 137: two informative codes, one of noise, two of noise."""
+    """Claim 137: MISJED is smallest for two informative codes, and largest for two noise codes."""
     mean = np.random.default_rng(2).normal(size=(100_000, 4))
     mean[:, 2:] = 0.04  # one bin
     std = np.where(np.arange(4) < 2, 1e-3, 1.0) * np.ones((len(mean), 1))
@@ -51,12 +51,12 @@ def _even_means(std: float) -> float:
 
 
 def misjed_is_not_negative() -> Evidenced:
-    """Claim 138: means that are spread evenly over the grid have the largest entropy there is."""
+    """Claim 138: means that are spread evenly over the grid have the largest possible entropy."""
     return decided({"MISJED of evenly spread means, std 1.5": _even_means(1.5)}, lambda v: v[0] >= 0)
 
 
 def misjed_has_bounds() -> Evidenced:
-    """Claim 139: the upper one holds, the lower one fails by little."""
+    """Claim 139: the upper bound holds, and the lower bound is violated slightly."""
     figures = {
         "smallest MISJED": _even_means(1.5),
         "largest": misjed_orders_pairs().figures["both of noise"].value,
