@@ -92,7 +92,7 @@ def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, senten
     [
         ([], "no batches"),
         ([MEAN], "not a pair"),
-        ([(MEAN, STD[:3])], "alike"),
+        ([(MEAN, STD[:3])], "both must be rows x codes"),
         ([(MEAN, STD), (MEAN[:, :1], STD[:, :1])], "one encoder"),
         ([(MEAN, 0 * STD)], "zero or negative"),
     ],
