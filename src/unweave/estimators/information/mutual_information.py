@@ -65,7 +65,7 @@ class Histogram(BinnedFactors, Information):
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
         """The same for codes that are labels already."""
         if self.bias_correction not in (None, "miller_madow"):
-            raise ValueError(f"bias_correction={self.bias_correction!r} is unknown: use 'miller_madow' or None.")
+            raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
         n_rows, shape = code_labels[0].size, (len(code_labels), len(factor_labels))
         count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, because counts repeat
         together, occupied = np.empty(shape), np.zeros(shape)
