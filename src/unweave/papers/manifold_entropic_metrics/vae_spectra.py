@@ -178,11 +178,12 @@ def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     alive = [one for one, n in zip(found.trained.values(), counts, strict=True) if n]
     shared = [one.total_correlation / len(one.entropies) for one in alive]
     yield ClaimCheck(
-        "total correlation per latent does not fall by more than a quarter with beta, before the collapse",
+        "total correlation per latent does not fall with beta before the collapse (by at most 5 %; in part: 25 %)",
         "does not fall",
         ", ".join(f"{value:.3f}" for value in shared),
-        shared[-1] > 0.75 * shared[0],
+        shared[-1] > 0.95 * shared[0],
         164,
+        in_part=shared[-1] > 0.75 * shared[0],
     )
 
 
