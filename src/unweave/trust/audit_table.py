@@ -11,7 +11,7 @@ from typing import Any
 from unweave.card.choices import Choice, metric_of
 from unweave.findings import Finding
 
-# metrics that answer the general question, so that no metric is advised that satisfies a property trivially
+# only these general metrics are advised, because other metrics may satisfy a property trivially
 GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "sufficiency", "mig")
 MOST_NAMED = 3
 AUDITED_ROOM = "unweave.metrics."

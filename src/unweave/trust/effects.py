@@ -34,7 +34,7 @@ EFFECTS: dict[Effect, Property] = {
 }
 N_DRAWS = 5
 FEW_DRAWS = 2
-MISFIT = 0.10  # of the range, between the score of the models' codes on the observed factors and the score at hand
+MISFIT = 0.10  # tolerated error of the score of modelled codes for the observed factors, relative to the range
 EXPLICITNESS = "explicitness"
 MEAN = 1e-6
 
@@ -43,7 +43,10 @@ _Draws = tuple[Evidence, ...]
 
 @dataclass(frozen=True, eq=False)
 class CheckStep:
-    """One property that could change a score: evidence with and without it; ``modelled`` if models give the codes."""
+    """One property that could change a score: evidence with it (``before``) and without it (``after``).
+
+    ``modelled`` is True if models generate the codes.
+    """
 
     effect: Effect
     before: _Draws
@@ -62,34 +65,57 @@ class Change:
 
     @property
     def moved(self) -> float:
-        """By how much."""
+        """The score after the step minus the score before."""
         return self.after - self.before
 
 
 @dataclass(frozen=True)
 class Effects:
-    """How a score changes with each step, in order; ``misfit`` is the error of the score that the models give."""
+    """How a score changes with each step, in order.
+
+    ``misfit`` is the error of the score of modelled codes for the observed factors, relative to the metric's range.
+    """
 
     changes: tuple[Change, ...]
     misfit: float = 0.0
 
     @property
     def believed(self) -> tuple[Change, ...]:
-        """Changes on real codes, and those on modelled codes if the models are accurate or the change is larger."""
+        """Changes on real codes, and changes on modelled codes that are not `doubted`."""
         return tuple(change for change in self.changes if not self.doubted(change))
 
     def elsewhere(self, score: Score) -> float:
-        """The score after all changes that are believed."""
+        """The score plus all believed changes, clipped to the metric's bounds."""
         return float(np.clip(score.value + sum(change.moved for change in self.believed), *score.bounds))
 
     def doubted(self, change: Change) -> bool:
-        """Whether a change relies on models that do not reproduce the score."""
+        """Whether a change relies on models that do not reproduce the score, and is no larger than their error."""
         return change.modelled and abs(self.misfit) > MISFIT and abs(change.moved) <= abs(self.misfit)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """All steps that apply to the data, and modelled codes for the observed factors, to be compared with ``real``."""
+    """All steps that apply to the data, and the data sets that check them.
+
+    Attributes
+    ----------
+    steps : tuple of CheckStep
+        The steps, in order.
+    real, control : tuple of Evidence
+        The observed codes, and modelled codes for the same factors; their scores are compared.
+    without_collapsed : tuple of Evidence
+        The observed data without collapsed codes; empty if there are none.
+    halves : tuple of Evidence
+        Random halves of the rows, where there are few rows.
+    each_told : bool
+        Whether every factor is almost completely determined by the codes that belong to it.
+    observed : Evidence, optional
+        The data that the score was computed on.
+    set_free : tuple of str
+        Redundant factors that some code responds to.
+    scores : dict
+        Scores that were already computed.
+    """
 
     steps: tuple[CheckStep, ...]
     real: _Draws = ()
@@ -103,7 +129,7 @@ class Steps:
 
     @property
     def evidences(self) -> tuple[Evidence, ...]:
-        """The data sets on which a metric is computed."""
+        """The data sets on which a metric has to be computed."""
         draws = [self.control, self.without_collapsed, self.halves, *(step.after for step in self.steps)]
         draws += [step.before for step in self.steps if step.effect != "redundant factors"]
         draws += [self.real] if any(step.modelled for step in self.steps) else []
@@ -111,17 +137,18 @@ class Steps:
         return tuple(evidence for evidence in different.values() if not self._is_observed(evidence))
 
     def on(self, metric: Choice, score: Score) -> Effects:
-        """How the score of the metric changes."""
+        """The changes of the metric's score over all steps."""
         width = score.bounds[1] - score.bounds[0]
         changes = []
         for step in self.steps:
             before, after = (self._mean(metric, draws, score) for draws in (step.before, step.after))
             if step.effect == "redundant factors":
-                # a redundant factor that is predicted well raises a mean: a score between the two means is no change
+                # a redundant factor that is predicted well raises a mean over factors; a decrease of the score down
+                # to the mean over the other factors is not counted as a change
                 lowest = min(score.value, _mean_over(score, step.after[0].factor_names))
                 before = float(np.clip(after, lowest, score.value))
             if step.effect == "number of codes" and card_of(metric).measures == EXPLICITNESS and not self.each_told:
-                after = max(before, after)  # a score of all codes together needs all of them
+                after = max(before, after)  # all codes together may be needed to predict the factors
             change = Change(step.effect, before, after, step.modelled)
             if step.effect == "number of rows":
                 change = self._of_more_rows(metric, score, change)
@@ -132,10 +159,10 @@ class Steps:
         return Effects(tuple(changes), misfit)
 
     def _of_more_rows(self, metric: Choice, score: Score, change: Change) -> Change:
-        """Change of modelled codes with more rows, or of the observed codes from half of the rows to all, if larger.
+        """The change of modelled codes with more rows, or the change extrapolated from half of the rows, if larger.
 
-        Most metrics converge as one over the square root of the number of rows, which is used to extrapolate the
-        latter.
+        The extrapolation uses the observed codes, and assumes that the metric converges as one over the square root of
+        the number of rows, as most metrics do.
         """
         n_rows, of_half = self.real[0].n_rows, self._mean(metric, self.halves, score)
         reach = (n_rows**-0.5 - ENOUGH_ROWS**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
@@ -145,11 +172,11 @@ class Steps:
         return Change(change.effect, score.value, goes_on)
 
     def of_live_codes(self, metric: Choice, score: Score) -> float:
-        """The score without codes that have collapsed; nan where there are none."""
+        """The score without collapsed codes; nan if no code has collapsed."""
         return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
 
     def _mean(self, metric: Choice, draws: _Draws, score: Score) -> float:
-        """Mean over draws before clipping, because clipping would raise the mean of scores near their lower bound."""
+        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound."""
         if len(draws) == 1 and self._is_observed(draws[0]):
             return score.value
         key = (id(metric), *map(id, draws))
@@ -159,7 +186,7 @@ class Steps:
         return self.scores[key]
 
     def _is_observed(self, drawn: Evidence) -> bool:
-        """Whether these are the factors and codes that the score is of, so that it need not be computed again."""
+        """Whether these are the observed factors and codes, whose score is known."""
         seen = self.observed
         if seen is None or drawn.factor_names != seen.factor_names or drawn.code_names != seen.code_names:
             return False
@@ -167,7 +194,7 @@ class Steps:
 
 
 def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
-    """The score of these factors alone, where it is the mean of its factors' scores; else infinite."""
+    """Mean of the scores of these factors if the score is a mean over factors; infinite otherwise."""
     known = list(score.per_factor.values())
     if not known or any(map(math.isnan, known)) or abs(float(np.mean(known)) - score.raw) > MEAN:
         return math.inf
@@ -175,10 +202,10 @@ def _mean_over(score: Score, factors: tuple[str, ...]) -> float:
 
 
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
-    """The steps that apply to these data: those for which there is something to remove.
+    """The steps that apply to these data, which are those with something to remove.
 
-    Redundant factors that no code follows are left out. Redundant factors that some code follows are varied freely in
-    the step to independent factors, because the encoder would respond to them.
+    Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
+    freely in the step to independent factors.
     """
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
@@ -203,9 +230,9 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
 
 
 def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:
-    """Evidence without redundant factors that no code follows, those that codes follow, and the counterpart of it."""
+    """Evidence without redundant factors that no code responds to, the names of the others, and the counterpart."""
     redundant, collapsed = diagnosis.redundant_factors, diagnosis.dead_codes
-    points = with_factors(evidence, evidence.factor_names)  # a posterior's collapsed codes stay as they are
+    points = with_factors(evidence, evidence.factor_names)  # without a posterior, collapsed codes are kept
     whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
     set_free = whole.followed(redundant)
     left_out = [name for name in redundant if name not in set_free]
@@ -216,7 +243,7 @@ def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[
 
 
 def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) -> CheckStep:
-    """From the factors as observed to independent ones: by real draws where there are any, else by models."""
+    """The step from observed to independent factors, with draws of the sampler if there are any, else with models."""
     if drawn:
         return CheckStep("dependence", (free,), drawn)
     before = draws(FEW_DRAWS, where="here", same_codes=True)
@@ -224,7 +251,7 @@ def _dependence_step(free: Evidence, drawn: _Draws, draws: _Draw, n_draws: int) 
 
 
 def _codes_step(draws: _Draw, where: Where, n_draws: int) -> CheckStep:
-    """From all codes to those without redundant ones, of the data as they are where there is no need of models."""
+    """The step from all codes to those without redundant codes, on the observed data if no models are needed."""
     modelled = where == "elsewhere"
     before = draws(FEW_DRAWS if modelled else 1, where=where, same_codes=True, same_rows=True)
     after = draws(n_draws if modelled else FEW_DRAWS, where=where, same_rows=True)
@@ -232,13 +259,13 @@ def _codes_step(draws: _Draw, where: Where, n_draws: int) -> CheckStep:
 
 
 def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
-    """Whether there are codes that vary and have collapsed; metrics leave out constant ones by themselves."""
+    """Whether some codes, but not all, are dead although they vary; metrics leave out constant codes by themselves."""
     varying = set(diagnosis.dead_codes) - set(evidence.dead_codes)
     return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
 
 
 def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
-    """The evidence of points without these codes.
+    """The evidence without these codes; a posterior is replaced by its point codes.
 
     >>> without_codes(Evidence([1.0, 2.0], [[1.0, 0.0], [2.0, 0.0]]), ["code 1"]).code_names
     ('code 0',)
@@ -263,7 +290,7 @@ def _halves(evidence: Evidence, seed: int) -> _Draws:
 
 
 class _Draw:
-    """Draws of a counterpart, each made once."""
+    """Draws of a counterpart, each computed once."""
 
     def __init__(self, counterpart: Counterpart, seed: int) -> None:
         self.counterpart, self.seed = counterpart, seed

@@ -1,4 +1,4 @@
-"""Independent factors by the evidence's own sampler: real codes of real interventions, in place of models."""
+"""Evidence with independent factors from the sampler of the evidence, whose real codes replace those of models."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from unweave.evidence import Evidence, Posterior
 from unweave.trust.counterpart.counterpart import stated_kind
 
 MOST_CALLS = 1000
-INDEPENDENT = 4.0  # standard errors that correlations of a sampler's own factors may have
+INDEPENDENT = 4.0  # standard errors; factors with smaller correlations count as uncorrelated
 
 
 def independent_draws(evidence: Evidence, factors: Sequence[str], n_draws: int, seed: int) -> tuple[Evidence, ...]:
-    """Evidence in which these factors are set independently, with the observed number of rows; empty without a sampler.
+    """Evidence in which these factors vary independently, with the observed number of rows; empty without a sampler.
 
-    If the factors that the sampler draws by itself do not correlate, they are used. Otherwise every row is one call in
-    which all of these factors are held at values of independently chosen rows, for at most 1,000 rows. The result is
-    empty for a sampler that cannot do this.
+    If the factors that the sampler draws by itself do not correlate, they are used. Otherwise every row is one call
+    that fixes all of these factors at the values of independently chosen rows, for at most 1,000 rows. The result is
+    empty if the sampler raises an error.
 
     >>> def sampler(fixed, n_rows, rng):
     ...     factors = rng.normal(size=(n_rows, 2))
@@ -37,7 +37,7 @@ def independent_draws(evidence: Evidence, factors: Sequence[str], n_draws: int, 
     for k in range(n_draws):
         try:
             found = _drawn(evidence, places, np.random.default_rng([seed, k]))
-        except Exception:  # a sampler is someone else's, and models remain
+        except Exception:  # a sampler is the user's code and may raise any error; models are used instead
             return ()
         drawn.append(found)
     return tuple(drawn)

@@ -24,7 +24,7 @@ def unwatched(_number: int, _of: int) -> None:
 
 
 def never() -> bool:
-    """Nothing stops the draws."""
+    """Never stop the draws."""
     return False
 
 
@@ -32,8 +32,8 @@ def never() -> bool:
 class Quota:
     """Planned number of variants for each metric, and a function that may stop them early.
 
-    ``seconds`` is the time budget that the notes state. ``rows`` is how many rows the variants of a metric use, where
-    these are not all.
+    ``seconds`` is the time budget that the notes state. ``rows`` is the number of rows that the variants of a metric
+    use; metrics that are not in it use all rows.
     """
 
     counts: Mapping[str, int]
@@ -65,7 +65,7 @@ def observed(metrics: Mapping[str, Choice | ScoredMetric], evidence: Evidence) -
 
 
 def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | Finding:
-    card_of(metric)  # a sentence of its own for what is no metric
+    card_of(metric)  # raises an error that explains what a metric is
     try:
         return metric(evidence)
     except (MetricUndefined, EvidenceError) as error:
@@ -83,11 +83,11 @@ def scores_of_variants(
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, list[Score | None]]:
-    """Scores of variant 0, 1, ..., one variant after another so that metrics share the work on each.
+    """Scores of every metric on variants 0, 1, ..., one variant after another so that metrics share computations.
 
     With a budget in seconds, slow metrics stop early, but not before ``fewest`` variants. With a quota, every metric is
-    scored on the stated number of variants, whatever they cost. ``watch`` is called before each variant with its number
-    and the largest possible number.
+    scored on the stated number of variants unless the quota stops them. ``watch`` is called before each variant with
+    its number and the largest possible number.
     """
     most = n_variants if quota is None else min(n_variants, max(map(quota.counts.__getitem__, metrics), default=0))
     scores: dict[str, list[Score | None]] = {label: [] for label in metrics}
@@ -125,7 +125,7 @@ def scores_of_variants(
 
 
 def _within(quota: Quota, metrics: Iterable[str], n_done: int) -> list[str]:
-    """Metrics whose quota is not filled; none when the draws are stopped."""
+    """Metrics whose quota is not used up; none if the draws are stopped."""
     return [] if quota.stop() else [label for label in metrics if n_done < quota.counts[label]]
 
 
@@ -136,7 +136,7 @@ def _within_budget(
     fewest: int,
     budget: float | None,
 ) -> list[str]:
-    """Metrics that go on: all up to the fewest variants, then those whose share of the budget is not used up."""
+    """Metrics to score on the next variant: all up to ``fewest`` variants, then those within their budget."""
     n_done = max((len(found) for found in scores.values()), default=0)
     if budget is None or n_done < fewest:
         return list(scores)
@@ -146,20 +146,22 @@ def _within_budget(
 
 
 def score_or_none(metric: Choice, evidence: Evidence) -> Score | None:
-    """The score, or None where the metric has none for this variant of the evidence."""
+    """The score, or None if the metric fails on this variant of the evidence."""
     try:
         return metric(evidence)
-    except Exception:  # it has scored the evidence itself, so what fails here is the variant, and stops no other metric
+    except Exception:  # the metric works on the evidence itself, so a failure on a variant must not stop other metrics
         return None
 
 
 def raw_values(scores: Iterable[Score | None]) -> list[float]:
-    """Raw values, nan where there is no score."""
+    """Raw values of the scores; nan if there is no score."""
     return [math.nan if score is None else score.raw for score in scores]
 
 
 def fair_share(needs: Iterable[float], budget: float) -> float:
-    """The largest cost that fits for each, such that what cheap ones do not need goes to the expensive ones.
+    """The max-min fair share: the equal share of those that need more, after those that need less are paid in full.
+
+    It is infinite if all needs fit into the budget.
 
     >>> fair_share([1.0, 20.0, 30.0], 21.0)
     10.0

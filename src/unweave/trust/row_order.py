@@ -2,8 +2,8 @@
 
 Permuting rows gives a valid null distribution only if the factors or the codes are exchangeable. Where both are
 autocorrelated, as in a video or another time series, unrelated codes correlate with factors by chance far more than
-permutations show. Circular shifts keep the autocorrelation of each side and break only the pairing. Repeated rows have
-to stay together for the same reason.
+permutations show. Circular shifts keep the autocorrelation of factors and codes and break only their pairing. Repeated
+rows have to stay together for the same reason.
 
 A series is recognised by the rank correlation of each row with the row before. Rows that were sorted by a factor, such
 as the grid of a data set in its order, do not count as a series.
@@ -27,8 +27,8 @@ from unweave.memo import memoised
 FEWEST_ROWS = 30
 MOST_COLUMNS = 64
 LEVEL = 0.001
-LEAST = 0.1  # correlation with the row before
-FADED = 0.2  # correlation of rows that count as far apart
+LEAST = 0.1  # smallest lag-1 autocorrelation of a series
+FADED = 0.2  # autocorrelation below which rows count as independent
 ENOUGH_EFFECTIVE = 20.0
 
 
@@ -39,16 +39,16 @@ class RowOrder:
     Attributes
     ----------
     kind : str
-        ``exchangeable``, ``series`` (rows follow each other) or ``repeated`` (rows come several times).
+        ``exchangeable``, ``series`` (consecutive rows are correlated) or ``repeated`` (rows occur several times).
     lag_of_factors, lag_of_codes : float
-        Largest correlation of a column with its previous row (lag 1).
+        Largest lag-1 autocorrelation of a column's ranks.
     n_effective : float
         Effective number of independent rows for a correlation of factors and codes: n (1 - ab) / (1 + ab) for
         autocorrelations a and b.
     reach : int
-        Rows that are closer than this are dependent.
+        Number of rows below which two rows count as dependent.
     same_as : array of n, optional
-        Number of the distinct row that each row is, where rows are repeated.
+        Index of the distinct row that each row equals, if rows are repeated.
     """
 
     kind: Literal["exchangeable", "series", "repeated"] = "exchangeable"
@@ -77,7 +77,7 @@ def row_order(evidence: Evidence) -> RowOrder:
     """
     n = evidence.n_rows
     if n < FEWEST_ROWS or not (evidence.n_factors and evidence.n_codes) or evidence.sparse_codes is not None:
-        return RowOrder()  # of sparse codes next to all pairs of rows are alike
+        return RowOrder()  # almost all pairs of rows of sparse codes are similar, so they show no order
     if evidence.same_rows is not None:
         return RowOrder("repeated", same_as=evidence.same_rows)
     factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
@@ -94,9 +94,10 @@ def row_order(evidence: Evidence) -> RowOrder:
 
 
 def null_order(evidence: Evidence, rng: np.random.Generator) -> Rows | None:
-    """An order of the factors' rows that breaks the pairing and keeps dependent rows together; None for a permutation.
+    """A new order of the rows that breaks the pairing and keeps dependent rows together.
 
-    A series is shifted by at least its reach. Repeated rows are permuted as blocks of equal rows.
+    A series is shifted by at least its reach. Repeated rows are permuted as blocks of equal rows. The result is None if
+    rows are exchangeable, so that any permutation is valid.
     """
     known, n = row_order(evidence), evidence.n_rows
     if known.kind == "series":
@@ -139,7 +140,7 @@ def notes_on_order(evidence: Evidence) -> list[Finding]:
 
 
 def diagnosed_order(evidence: Evidence) -> list[Finding]:
-    """What a diagnosis says of the order of rows."""
+    """Findings of the diagnosis about the order of rows."""
     known = row_order(evidence)
     if known.kind == "series":
         return [
@@ -157,7 +158,7 @@ def diagnosed_order(evidence: Evidence) -> list[Finding]:
 
 
 def _reach(lag: float) -> int:
-    """After how many rows a series with this correlation from row to row has faded."""
+    """Number of rows after which the autocorrelation falls below `FADED`, given its value at lag 1."""
     return max(math.ceil(math.log(FADED) / math.log(min(max(lag, 0.01), 0.9999))), 1)
 
 
@@ -174,13 +175,13 @@ def _factor_columns(evidence: Evidence) -> FloatArray:
 
 
 def _rows_before(evidence: Evidence) -> Rows | None:
-    """Rows whose next row is looked at: all, or of row groups the last ones, which independent groups do not share."""
+    """Rows to compare with the next row: all rows, or the last row of each row group, as groups may be independent."""
     groups = evidence.row_groups
     if groups is None:
         return np.arange(evidence.n_rows - 1)
     ends = np.flatnonzero(np.diff(groups))
     if ends.size != int(groups.max()) or ends.size < FEWEST_ROWS - 1:
-        return None  # groups that are not in one piece, or too few to tell
+        return None  # groups are not contiguous, or there are too few
     return ends
 
 
@@ -202,12 +203,12 @@ def _goes_on(evidence: Evidence, sides: tuple[FloatArray, ...], ends: Rows) -> b
 
 
 def _largest_lag(columns: FloatArray, before: Rows) -> float:
-    """The largest correlation of ranks with the next row."""
+    """The largest lag-1 autocorrelation of the columns' ranks."""
     return float(np.max(_lags(columns, before)))
 
 
 def _lags(columns: FloatArray, before: Rows) -> FloatArray:
-    """Correlation of the ranks of every column that varies with the next row; 0 where none varies."""
+    """Lag-1 autocorrelation of the ranks of every column that varies; a single 0 if none varies."""
     varying = columns[:, np.ptp(columns, axis=0) > 0]
     if not varying.shape[1]:
         return np.zeros(1)
@@ -219,7 +220,7 @@ def _lags(columns: FloatArray, before: Rows) -> FloatArray:
 
 
 def _sorted(factors: FloatArray) -> bool:
-    """Whether any factor goes one way from the first row to the last."""
+    """Whether any factor that varies is monotone over the rows."""
     steps = np.diff(factors, axis=0)
     one_way = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
     return bool((one_way & (np.ptp(factors, axis=0) > 0)).any())

@@ -34,13 +34,13 @@ __all__ = ["Reason", "Verdict", "verdicts"]
 CAUTION = 0.10
 DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
-NOT_CANCELLED = 0.5  # of the models' error on the observed factors; before and after a step it is partly the same
+NOT_CANCELLED = 0.5  # share of the models' error that does not cancel between the scores before and after a step
 FEWEST_ROWS = 50
 FEWEST_GROUPS = 5
 MOST_CODES = 2000
 CORRELATED = 0.3
 CROWDED = 0.1
-SIZE = "size"  # what a metric measures that counts codes and factors
+SIZE = "size"  # `Card.measures` of metrics that count codes and factors
 
 
 def verdicts(
@@ -61,15 +61,15 @@ def verdicts(
     metrics, scores : mapping of label to metric, and to its score on the evidence
         Metrics without a score are left out.
     evidence, diagnosis : Evidence, Diagnosis
-        The data, and what `diagnose` found of them.
+        The data, and their diagnosis from `diagnose`.
     floors : mapping of label to NoiseFloor, optional
         Noise floors of the metrics.
     untried : collection of labels
-        Metrics that are not computed on the counterpart because time is too short: the result of the audit decides.
-    steps : optional
-        From `check_steps`, where they are known.
+        Metrics that are not computed on the counterpart, to save time. Their verdicts follow from the audit.
+    steps : Steps, optional
+        Result of `check_steps`; computed if it is missing.
     seed : int
-        Of the counterpart.
+        Seed of the counterpart.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def verdicts(
 
 
 def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps | None:
-    """The data sets on which metrics are computed again, or None where there can be none."""
+    """The data sets on which metrics are computed again, or None if these data do not allow it."""
     return steps_of(evidence, diagnosis, seed=seed) if _possible(evidence) else None
 
 
 def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
-    """The verdict with advice, which names only metrics that are trusted on these data."""
+    """The verdicts with advice that names no metric whose verdict on these data is worse than trust."""
     flagged = {names[label] for label, verdict in found.items() if verdict.level != "trust"}
     concerns = {section: name for name, section in SECTIONS.items()}
 
@@ -233,13 +233,13 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
 
 
 def _known(found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property) -> Reason:
-    """A reason whose number the diagnosis knows."""
+    """A reason whose number is an attribute of the diagnosis."""
     how = f"unweave.diagnose(evidence).{attribute}"
     return Reason(found, quantity, getattr(diagnosis, attribute), SECTIONS[concerns], None, how)
 
 
 def _range(score: Score) -> float:
-    """How far the metric can move; 0 where it has no bounds or no best."""
+    """Width of the metric's range; 0 if it has no finite bounds or no best value."""
     width = score.bounds[1] - score.bounds[0]
     return width if math.isfinite(width) and not math.isnan(score.best) else 0.0
 
@@ -252,10 +252,10 @@ def _possible(evidence: Evidence) -> bool:
 
 
 def _pairs_points(needs: tuple[str, ...]) -> bool:
-    """Whether factors and codes are all that a metric looks at."""
+    """Whether a metric needs factors and codes, and nothing else."""
     return set(needs) == {"factors", "codes"}
 
 
 def _chance_known(metric: Choice) -> bool:
-    """Whether the card knows what random codes score, without permutations."""
+    """Whether the card states the score of random codes, so that no permutations are needed."""
     return card_of(metric).chance != "by permutation"

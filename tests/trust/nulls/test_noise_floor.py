@@ -340,5 +340,5 @@ def test_some_rows_give_the_floor_and_the_test_of_these_rows():
     assert found.raw == mcc(evidence).raw
     assert (found.n_rows, alone.n_rows) == (100, None)
     assert "nulls_of_some_rows" in [note.kind for note in found.notes]
-    with pytest.raises(EvidenceError, match="n_rows=1 is no number of rows"):
+    with pytest.raises(EvidenceError, match="n_rows=1 is not a valid number of rows"):
         noise_floor(mcc, evidence, n_rows=1)

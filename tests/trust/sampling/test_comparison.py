@@ -81,9 +81,9 @@ def test_copies_are_not_told_apart():
 
 
 def test_other_samples_are_refused():
-    with pytest.raises(EvidenceError, match="not of the same samples"):
+    with pytest.raises(EvidenceError, match="do not have the same samples"):
         compared(mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS[::-1], FACTORS)})
-    with pytest.raises(EvidenceError, match="not of the same samples"):
+    with pytest.raises(EvidenceError, match="do not have the same samples"):
         compared(
             mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS, FACTORS, row_groups=np.arange(300) // 2)}
         )

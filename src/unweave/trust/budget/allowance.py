@@ -1,4 +1,4 @@
-"""The clock behind the plan: CPU seconds of this process, which do not depend on the load of the machine."""
+"""A clock that limits the planned draws. It counts CPU seconds, which do not depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MARGIN = 1.5
 class Allowance:
     """The draws planned for each metric, and the seconds that they may take from now on.
 
-    Draws stop when the clock exceeds the budget by half. The plan comes from a cost model, which may be wrong for
-    metrics of your own or for unusual data; elsewhere the clock has no influence.
+    Draws stop when the clock exceeds the budget by half. This happens only if the cost model behind the plan is wrong,
+    as it may be for metrics of your own or for unusual data. Otherwise the clock does not influence the results.
 
     >>> Allowance({}, 0.0).used_up(), Allowance({}, 1e9).used_up()
     (True, False)
@@ -25,15 +25,15 @@ class Allowance:
     Attributes
     ----------
     planned : mapping of label to Planned
-        From `draw_plan`.
+        The plan for each metric, from `draw_plan`.
     seconds : float
-        For noise floors, intervals and verdicts of one representation.
+        CPU seconds for noise floors, intervals and verdicts of one representation.
     stated : float
-        The budget as the user gave it, for notes.
+        The budget as the user gave it, which notes repeat.
     rows, rows_of_parts : mapping of label to int
-        How many rows draws use, and how many parts have at most.
+        Number of rows that draws use, and the largest number of rows of a part.
     started : float
-        When the clock started.
+        CPU time of the process when the clock started, in seconds.
     """
 
     planned: Mapping[str, Planned]
@@ -44,23 +44,23 @@ class Allowance:
     started: float = field(default_factory=time.process_time)
 
     def used_up(self) -> bool:
-        """Whether the clock has passed the budget."""
+        """Whether 1.5 times the budget has been used."""
         return time.process_time() - self.started >= MARGIN * self.seconds
 
     @property
     def draws(self) -> Quota:
-        """Number of permutations for every metric."""
+        """Quota of permutations for every metric."""
         counts = {label: plan.n_draws for label, plan in self.planned.items()}
         return Quota(counts, self.stated, self.used_up, self.rows)
 
     @property
     def parts(self) -> Quota:
-        """Number of parts of the samples for every metric."""
+        """Quota of parts of the samples for every metric."""
         counts = {label: plan.n_parts for label, plan in self.planned.items()}
         return Quota(counts, self.stated, self.used_up, self.rows_of_parts)
 
     @property
     def untried(self) -> tuple[str, ...]:
-        """Metrics that are not recomputed for their verdicts."""
+        """Labels of the metrics that are not recomputed for their verdicts."""
         late = self.used_up()
         return tuple(label for label, plan in self.planned.items() if late or not plan.tried)

@@ -22,8 +22,8 @@ from typing import Any
 from unweave.card.choices import Choice, card_of, stated_options
 from unweave.evidence import Evidence, FactorKind
 
-SOME = 1000  # rows that kernels and readouts look at
-SMALLEST = 1e-3  # seconds: the call itself, and what a variant of the evidence costs
+SOME = 1000  # largest number of rows that kernels and readouts use
+SMALLEST = 1e-3  # seconds for the call itself and for creating a variant of the evidence
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DataSizes:
 
     @classmethod
     def of(cls, evidence: Evidence, n_rows: int | None = None) -> DataSizes:
-        """Sizes of an evidence, or of some of its rows."""
+        """Sizes of an evidence, with ``n_rows`` in place of its number of rows where given."""
         classes = [kind is FactorKind.CATEGORICAL for kind in evidence.kinds]
         share = sum(classes) / len(classes) if classes else 0.0
         return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
@@ -58,10 +58,10 @@ TERMS: dict[str, Callable[[DataSizes], float]] = {
 
 @dataclass(frozen=True)
 class Work:
-    """One entry of the table: a computation that its metrics share, and what it costs.
+    """One entry of the table: a computation that several metrics share, and the coefficients of its cost.
 
-    ``fixed_rows`` is whether some step looks at a fixed number of rows. The variance of such a score does not fall as
-    one over the number of rows, so it cannot be estimated from small parts.
+    ``fixed_rows`` is True if some step uses a fixed number of rows. The variance of such a score does not fall as one
+    over the number of rows, so it cannot be estimated from small parts.
 
     >>> Work("matrix", {"1": 0.5, "n m": 1e-3}).seconds(DataSizes(100, 10, 5))
     1.501
@@ -75,7 +75,7 @@ class Work:
     fixed_rows: bool = False
 
     def seconds(self, sizes: DataSizes) -> float:
-        """Seconds of one computation on one core; more rows than the metric uses cost nothing."""
+        """Seconds of one computation on one core; rows beyond ``most_rows`` cost nothing."""
         used = replace(sizes, n_rows=int(min(sizes.n_rows, self.most_rows)))
         numbers = _seconds(self.numbers, used)
         if self.classes is None or not sizes.share_of_classes:
@@ -96,7 +96,7 @@ def _seconds(coefficients: Mapping[str, float], sizes: DataSizes) -> float:
 
 
 def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
-    """The entry of a metric; one of its own, from the seconds it took here, where the table has none.
+    """The metric's entry in the table, or a new entry from its measured seconds if the table has none.
 
     Metrics of your own, and metrics of the catalogue with other options, are not in the table. Their measured seconds
     are rounded up to a power of four, so that small differences in timing do not change the plan, and grow with the

@@ -1,10 +1,10 @@
 """Plan for a time budget: permutations, parts of the samples and recomputation for a verdict, for each metric.
 
-Metrics that share a computation are planned together. First every computation gets a fair share of the budget for the
-essentials: an interval, a recomputation for the verdict, and a noise floor, in this order where not all of them fit.
-What is left over goes to the main metrics first. When the essentials are planned, the rest of the budget pays for more
-draws. Where the essentials are too expensive on all rows, draws and parts use some of the rows (`rows_for_draws`). This
-does not apply to parts for metrics whose variance does not fall as one over the number of rows.
+Metrics that share a computation are planned together. First the budget is divided between the computations
+(`fair_share`) for the essentials: an interval, a recomputation for the verdict, and a noise floor, in this order where
+not all of them fit. The remainder goes to the main metrics first. When the essentials are planned, the rest of the
+budget is used for more draws. Where the essentials are too expensive on all rows, draws and parts use some of the rows
+(`rows_for_draws`). Parts use them only for metrics whose variance falls as one over the number of rows.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.repeated_scoring import fair_share
 
-PLANNED_SHARE = 0.9  # of the budget; the rest is for what the cost model misses
-LEAST_SHARE = 0.25  # for draws, where the diagnosis, which is always made, takes most of a small budget
+PLANNED_SHARE = 0.9  # of the budget; the rest allows for errors of the cost model
+LEAST_SHARE = 0.25  # of the budget, kept for draws even where the diagnosis takes most of a small budget
 DRAWS = (0, 19, 39, 99, 199)
 PARTS = (0, 8, 12, 24)
 ROWS_TRIED = 5000
 FEWEST_ROWS_TRIED = 1000
-EVIDENCES_TRIED = 7  # two steps on one evidence, and one on five
+EVIDENCES_TRIED = 7  # data sets of a typical counterpart: one for each of two steps, and five for a third
 SOME_ROWS = 3000  # for draws and parts that are too expensive on all rows
-DIAGNOSIS = (0.3, 0.1)  # seconds of the diagnosis and of the verdicts' counterpart: fixed, and for each factor
-MOST_FACTORS = 40  # beyond so many, the diagnosis looks at some
+DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
+MOST_FACTORS = 40  # largest number of factors that the diagnosis examines
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Prices:
     def of(
         cls, work: Work, sizes: DataSizes, n_rows: int | None = None, tried: Sequence[DataSizes] | None = None
     ) -> Prices:
-        """Those of evidence of these sizes.
+        """Seconds for evidence of these sizes.
 
         ``n_rows`` is the largest number of rows that draws and parts use, all by default. ``tried`` are the sizes of
-        the data sets of the counterpart; by default a typical number of them.
+        the data sets of the counterpart; by default, typical sizes are assumed.
         """
         n = sizes.n_rows
         used = n if n_rows is None else min(n, n_rows)
@@ -70,7 +70,7 @@ class Prices:
 
 
 ALL = Planned(DRAWS[-1], PARTS[-1], True)
-# from the least to the most: the interval, the trial, the noise floor, then more of each
+# plans in increasing order of cost: the interval, the recomputation, the noise floor, then more draws and parts
 LADDER = (
     Planned(),
     Planned(0, 8, False),
@@ -82,11 +82,11 @@ LADDER = (
     Planned(99, 24, True),
     ALL,
 )
-ESSENTIAL = 3  # the step of the ladder with everything that a verdict and an answer need
+ESSENTIAL = 3  # first step of the ladder with an interval, a recomputation and a noise floor
 
 
 def rows_for_draws(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dict[str, int]:
-    """How many rows draws and parts of every metric use: all, or `SOME_ROWS` where the essentials would not fit.
+    """Number of rows that draws and parts of every metric use: all, or `SOME_ROWS` if the essentials would not fit.
 
     >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-4})}
     >>> rows_for_draws(works, DataSizes(50_000, 10, 5), budget=60.0)
@@ -114,13 +114,13 @@ def draw_plan(
     works : mapping of label to Work
         What each metric computes; labels with the same work share it.
     sizes : DataSizes
-        Of the evidence.
+        Sizes of the evidence.
     budget : float
         Seconds for noise floors, intervals and verdicts.
     rows : mapping of label to int, optional
-        From `rows_for_draws`.
+        Number of rows that draws use, from `rows_for_draws`; all by default.
     tried : sequence of DataSizes, optional
-        Of the data sets on which metrics are computed again for their verdicts.
+        Sizes of the data sets on which metrics are recomputed for their verdicts.
     main : sequence of labels
         Metrics that come first, in this order; the others follow from cheap to expensive.
 
@@ -143,7 +143,7 @@ def draw_plan(
     for top in (ESSENTIAL, len(LADDER) - 1):
         needs = (prices[work].seconds(LADDER[top]) - prices[work].seconds(LADDER[steps[work]]) for work in order)
         share = fair_share(needs, left)
-        for most in (share, left):  # a fair share for each, then what is left to each in turn
+        for most in (share, left):  # each work first gets its share, and then the remainder goes to each in turn
             for work in order:
                 now = prices[work].seconds(LADDER[steps[work]])
                 steps[work] = _highest(prices[work], now + min(most, left), steps[work], top)
@@ -152,7 +152,7 @@ def draw_plan(
 
 
 def seconds_of_diagnosis(sizes: DataSizes) -> float:
-    """Seconds for what does not depend on the metrics: the diagnosis and the counterpart for the verdicts."""
+    """Seconds for the diagnosis and the counterpart, which do not depend on the metrics."""
     return DIAGNOSIS[0] + DIAGNOSIS[1] * min(sizes.n_factors, MOST_FACTORS)
 
 

@@ -1,8 +1,8 @@
-"""Factors that nearly say the same, and codes that follow one of them rather than both.
+"""Pairs of factors that nearly determine each other, and codes that depend on one of them rather than on both.
 
-Where x and y lie near a curve, many functions of both fit a code equally well on these rows, and differ widely where x
-and y are set apart. Of two such factors a code is taken to follow the one that predicts it better alone, beside all
-others, unless both are needed.
+Where x and y lie near a curve, many functions of both fit a code equally well on the observed rows, but differ widely
+when x and y vary independently. Of two such factors, a code is assumed to depend only on the one that predicts it
+better together with all other factors, unless both are needed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.trust.counterpart.factor_designs import TINY, FactorDesign
 
-ALIKE = 0.8  # of a factor's variance, explained by smooth functions of another
-NEEDED = 0.02  # of a code's variance: a second factor that adds so much beside one that is alike is needed
-MORE = 0.5  # of the error with both: it is also needed where the error without it is larger by more than this share
+ALIKE = 0.8  # share of a factor's variance that smooth functions of another one explain
+NEEDED = 0.02  # share of a code's variance; a factor that explains more in addition to a similar one is needed
+MORE = 0.5  # a factor is also needed if the error without it is larger by more than this share
 MOST_PAIRS = 6
 
 Columns = NDArray[np.bool_]
 
 
 class Fit(Protocol):
-    """Held-out predictions and weights, of some columns for some targets where asked for."""
+    """A function that fits linear models; ``used`` selects columns and ``of`` selects targets."""
 
     def __call__(self, *, used: Columns | None = None, of: Columns | None = None) -> tuple[FloatArray, FloatArray]:
-        """Fit and predict."""
+        """Return held-out predictions (n x targets) and weights, those of the constant first."""
 
 
 def alike_pairs(designs: Sequence[FactorDesign]) -> list[tuple[int, int]]:
-    """Pairs of factors of which one explains most of the other, the closest first; six at most."""
+    """Pairs of factors of which one explains most of the other's variance, the closest first; at most six pairs."""
     found = []
     for j, design in enumerate(designs):
         for k in range(j):
@@ -43,7 +43,7 @@ def alike_pairs(designs: Sequence[FactorDesign]) -> list[tuple[int, int]]:
 
 
 def _explained(source: FactorDesign, target: FactorDesign) -> float:
-    """Share of the target that smooth functions of the source explain."""
+    """Share of the target's variance that smooth functions of the source explain."""
     columns = source.smooth - source.smooth.mean(axis=0)
     aside = target.ranks - target.ranks.mean(axis=0)
     left = aside - columns @ np.linalg.lstsq(columns, aside, rcond=1e-8)[0]
@@ -53,14 +53,14 @@ def _explained(source: FactorDesign, target: FactorDesign) -> float:
 def without_rivals(
     fit: Fit, targets: FloatArray, factors_of: Columns, pairs: Sequence[tuple[int, int]]
 ) -> tuple[FloatArray, FloatArray]:
-    """The fit in which every target uses only one of two factors that are alike, unless it needs both."""
+    """Predictions and weights if every target uses only one of two similar factors, unless it needs both."""
     predictions, weights = fit()
     dropped = np.zeros((targets.shape[1], factors_of.shape[1]), dtype=bool)
     for pair in pairs:
         squares = np.square(targets - predictions)
         for gone in np.unique(dropped, axis=0):
             if gone[list(pair)].any():
-                continue  # only one of them is left anyway
+                continue  # one of them is already dropped
             of = (dropped == gone).all(axis=1)
             trials = []
             for j in pair:

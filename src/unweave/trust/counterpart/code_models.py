@@ -1,9 +1,9 @@
-"""Models that generate codes for factor combinations without rows: codes of one factor, of several, or of none.
+"""Models that generate codes for unobserved factor combinations: codes of one factor, of several, or of none.
 
 `unweave.responses` measures which factors a code responds to. A code *belongs* to a factor if this factor explains it
 as well as any model does, and it is *silent* if no model explains it. For all other codes, polynomials of all factors
 and smooth functions of their ranks, both with and without products of two factors, are fitted to all codes at once.
-They are compared on held-out rows, and the first model that is as good as the best one is kept.
+They are compared on held-out rows, and the simplest model within one standard error of the best one is kept.
 """
 
 from __future__ import annotations
@@ -34,24 +34,26 @@ NO_FACTOR = -1
 
 @dataclass(frozen=True, eq=False)
 class CodeModels:
-    """What the codes respond to.
+    """Fitted models of all codes.
 
     Attributes
     ----------
     owner : array of m
-        The factor that a code belongs to; -1 for none.
+        Index of the factor that a code belongs to; -1 for none.
     silent : array of m
-        Whether nothing explains the code.
+        Whether no model explains the code.
     model : array of m
-        Number of the joint model that codes of several factors are drawn from.
+        Index of the joint model in `JOINT_MODELS` that generates the code if it depends on several factors.
     fitted, left : array, n x m
         Normal scores predicted from the factor that a code belongs to, and the residuals on held-out rows.
     of_codes : array of m
-        Whether that model predicts the code itself, or its normal scores.
+        Whether the joint model predicts the code itself (True) or its normal scores (False).
     residuals : array, n x m
-        Residuals of that model on held-out rows.
+        Residuals of the joint model on held-out rows.
+    weights : dict of index to array
+        Weights of each joint model, those of the constant first.
     factor_scores, code_scores : array, n x d and n x m
-        Normal scores (the numbers of the classes' order for categories).
+        Normal scores, for a categorical factor those of its class numbers.
     collapsed : array of m
         Whether the code is known to carry almost no information.
     """
@@ -109,7 +111,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     joint, weights, alike = {}, {}, alike_pairs(designs)
     for k, form in enumerate(JOINT_MODELS):
         if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
-            # polynomials need no help, and any shrinkage would show as residuals of codes that are polynomials
+            # polynomials are not shrunk, because shrinkage would leave residuals in codes that are polynomials
             targets, ridge = (codes, NO_RIDGE) if form.of_code else (scores, RIDGE)
             fit = functools.partial(_held_out, form.columns(designs), targets, folds, ridge)
             joint[k], weights[k] = without_rivals(fit, targets, form.factors_of_columns(designs), alike)
@@ -148,17 +150,17 @@ class _Errors:
     n_alone: int
 
     def explained(self) -> FloatArray:
-        """Share of each code's variance (k x m); a dead code has none."""
+        """Share of each code's variance that each model explains on held-out rows (k x m)."""
         return np.asarray(1 - self.squares.mean(axis=1) / np.maximum(np.square(self.scores).mean(axis=0), TINY))
 
     @cached_property
     def best(self) -> FloatArray:
-        """Errors of each code's best model (n x m)."""
+        """Squared errors of each code's best model (n x m)."""
         chosen = self.squares.mean(axis=1).argmin(axis=0)
         return np.asarray(self.squares[chosen, :, np.arange(chosen.size)].T)
 
     def simplest_joint(self) -> NDArray[np.intp]:
-        """The first joint model that is as good as the best of all; the best one where none is."""
+        """Index of the first joint model within one standard error of the best model, else of the best joint model."""
         good = self._as_good()[self.n_alone :]
         best_joint = self.squares[self.n_alone :].mean(axis=1).argmin(axis=0)
         return np.where(good.any(axis=0), good.argmax(axis=0), best_joint)
@@ -170,7 +172,7 @@ class _Errors:
 
 
 def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which factors (m x d) each code belongs to, several where they determine each other; and which are silent."""
+    """Which factors each code belongs to (m x d), several if they determine each other; and which codes are silent."""
     which, live, varying = distinct_factors(evidence), live_codes(evidence), varying_places(evidence)
     found, _ = responses_to_factors(evidence, N_FOLDS, seed)
     belongs = np.zeros((evidence.n_codes, evidence.n_factors), dtype=bool)
@@ -189,7 +191,7 @@ def _predicted(
 
 
 def _in_scores(predictions: FloatArray, codes: FloatArray, scores: FloatArray) -> FloatArray:
-    """Predictions of codes as normal scores."""
+    """Predictions of codes, transformed to normal scores."""
     return np.column_stack(
         [np.interp(predictions[:, i], np.sort(codes[:, i]), np.sort(scores[:, i])) for i in range(codes.shape[1])]
     )
@@ -212,9 +214,10 @@ def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArra
 
 
 def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Rows]) -> tuple[FloatArray, FloatArray]:
-    """Held-out predictions of every code from one factor, and the fit to all rows: in a line, smooth or in steps.
+    """Held-out predictions of every code from one factor, and the fit to all rows.
 
-    The best of these fits is used, because a step function fits the noise where rows are few.
+    Of a linear, a smooth and a step function, the one with the smallest held-out error is used, because a step function
+    fits the noise if there are few rows.
     """
     held_out, fitted = [], []
     for columns in (design.ranks, design.smooth, design.flexible):
@@ -234,9 +237,9 @@ def _held_out(
     used: NDArray[np.bool_] | None = None,
     of: NDArray[np.bool_] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Predictions for every fold from the others, and the weights of a fit to all rows (the constant first).
+    """Predictions for every fold from the other folds, and the weights of a fit to all rows (the constant first).
 
-    ``used`` are columns that may be used (the others get a weight of 0), and ``of`` the targets that are asked for.
+    ``used`` selects columns (the weights of all others are 0), and ``of`` selects targets.
     """
     if used is not None:
         predictions, some = _held_out(columns[:, used], targets[:, of], folds, ridge)

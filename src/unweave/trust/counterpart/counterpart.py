@@ -1,9 +1,9 @@
 """The counterpart of a data set: the same encoder with independent factors, no redundant codes and enough rows.
 
-003 shows that scores move with the correlation of factors (P1), with factors that others determine (P2), with the
-number of codes (P3) and with few rows (P4) although the encoder stays the same. Here a model of the encoder is learned
-from the data (`code_models`), and codes are generated from it for data in which none of these effects is present. The
-change of a metric between the two data sets measures how much these effects distort it.
+003 shows that scores change with the correlation of factors (P1), with factors that others determine (P2), with the
+number of codes (P3) and with the number of rows (P4) although the encoder stays the same. Here a model of the encoder
+is learned from the data (`code_models`), and codes are generated from it for data in which none of these effects is
+present. The change of a metric between the two data sets measures how much these effects distort it.
 
 Each factor takes its values from independently chosen rows, which makes the factors independent and keeps their
 marginal distributions. A code that belongs to one factor is copied from the rows chosen for that factor, including its
@@ -38,16 +38,16 @@ from unweave.trust.counterpart.tellers import Teller, distinct_codes, each_told,
 
 ENOUGH_ROWS = 1000
 MOST_ROWS = 5000
-MOST_CELLS = 5_000_000  # rows times codes: ten models of so many take half a gigabyte
-OWN_INFORMATION = 0.05  # of a mixed code's variance, left by the others
-MOSTLY = 0.9  # of a mixed code, at least: it stands for that factor
-CHANCE = 0.01  # that random mixtures follow every factor so closely
+MOST_CELLS = 5_000_000  # rows times codes; ten models of this size take half a gigabyte
+OWN_INFORMATION = 0.05  # share of a mixed code's variance that other codes do not explain
+MOSTLY = 0.9  # smallest squared correlation at which a mixed code represents a factor
+CHANCE = 0.01  # probability that random mixtures correlate so strongly with every factor
 Where = Literal["elsewhere", "here", "as it is"]
 
 
 @dataclass(frozen=True, eq=False)
 class Counterpart:
-    """Model of the codes on other data; `sample` draws from it."""
+    """A model of the codes for other factor values; `sample` draws evidence from it."""
 
     evidence: Evidence
     responses: CodeModels
@@ -56,7 +56,7 @@ class Counterpart:
 
     @classmethod
     def of(cls, evidence: Evidence, *, collapsed: Sequence[str] = (), n_removed: int = 0, seed: int = 0) -> Counterpart:
-        """Learn it from evidence, using at most 5,000 random rows (fewer if there are many codes).
+        """Fit the model to evidence, using at most 5,000 random rows (fewer if there are many codes).
 
         Codes that are marked as ``collapsed`` belong to no factor, and are kept where redundant codes are removed.
         ``n_removed`` is the number of factors that were removed because others determine them; codes may still depend
@@ -82,10 +82,11 @@ class Counterpart:
         same_codes: bool = False,
         same_rows: bool = False,
     ) -> Evidence:
-        """Evidence with independent factors and, where asked for, with the observed numbers of codes and rows.
+        """Evidence with independent factors, without redundant codes and with at least 1,000 rows.
 
-        ``where="here"`` generates codes from the models for the observed factors. ``"as it is"`` uses the observed
-        codes as well. Both have the observed rows.
+        ``same_codes`` keeps the redundant codes, and ``same_rows`` the observed number of rows. ``where="here"``
+        generates codes from the models for the observed factors. ``"as it is"`` uses the observed codes as well. Both
+        have the observed number of rows.
         """
         generator = np.random.default_rng(rng)
         found, n = self.responses, self.evidence.n_rows
@@ -108,16 +109,16 @@ class Counterpart:
 
     @property
     def each_factor_told(self) -> bool:
-        """Whether codes of its own determine every factor almost completely."""
+        """Whether every factor is almost completely determined by the codes that belong to it."""
         return each_told(self.tellers, self.evidence.n_factors)
 
     def followed(self, factors: Sequence[str]) -> tuple[str, ...]:
-        """Those of these factors that some code follows, rather than the factors that determine them."""
+        """Those of these factors that some code responds to, rather than to the factors that determine them."""
         places = [self.evidence.factor_names.index(name) for name in factors]
         return tuple(name for name, j in zip(factors, places, strict=True) if self.responses.followed(j))
 
     def redundant_codes(self, rng: int = 0) -> int:
-        """How many codes are copies, parts of one factor, functions of others, or noise."""
+        """Number of codes that are copies, parts of one factor, functions of other codes, or noise."""
         return self.evidence.n_codes - self.sample(rng, where="as it is").n_codes
 
 
@@ -141,7 +142,7 @@ class _Draw:
         self.more_rows = self.n_rows > len(responses.codes)
 
     def of(self, code: int) -> FloatArray:
-        """One code."""
+        """Values of one code for all drawn rows."""
         found = self.responses
         if not self.modelled:
             return found.codes[:, code]
@@ -155,10 +156,10 @@ class _Draw:
         return drawn if found.of_codes[code] else from_scores(drawn, found, code)
 
     def without_redundant(self) -> list[FloatArray]:
-        """The codes without those that are copies, parts of one factor, functions of others, or noise.
+        """The codes without those that are copies, parts of one factor, functions of other codes, or noise.
 
-        Of the codes that belong to one factor, as many are kept as are needed to predict it. Noise is kept where there
-        are fewer codes than factors.
+        Of the codes that belong to one factor, as many are kept as are needed to predict it. Silent codes are kept only
+        to bring the number of codes up to the number of factors. Collapsed codes are always kept.
         """
         found = self.responses
         factors = range(len(self.places))
@@ -174,14 +175,15 @@ class _Draw:
     def _of_mixed(self, mixed: Rows, factors: list[int], beside: list[FloatArray]) -> list[FloatArray]:
         """Mixed codes without those that are linear functions of others.
 
-        Where the mixed codes span no more than the factors that no code belongs to, one code is kept for each of these
-        factors: a code that mainly depends on it, or a sum of codes. Codes with information of their own are all kept.
+        If the mixed codes span no more than the factors that no code belongs to, one code is kept for each of these
+        factors: a code that mainly depends on it, or a sum of codes. Otherwise, all codes are kept that are not linear
+        functions of other codes.
         """
         drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
         if mixed.size <= len(factors):
             return list(drawn.T)
         own = _with_own_information(drawn, beside)
-        # functions of the factors that were taken away are functions of those that stayed
+        # codes may also depend linearly on removed factors, which are functions of the remaining ones
         n_spanned = len(factors) + (self.n_removed if self._explained(mixed) else 0)
         if own.size > n_spanned:
             return list(drawn[:, np.sort(own)].T)
@@ -190,7 +192,7 @@ class _Draw:
         targets = np.column_stack([self.places[j].of(self.responses.factor_scores[:, j]) for j in factors])
         shares = np.corrcoef(drawn, targets, rowvar=False)[: mixed.size, mixed.size :] ** 2
         codes, places = best_matching(shares)
-        # of many mixed codes, some follow one factor by chance; a code for every factor is no chance
+        # among many mixed codes, some correlate with one factor by chance, but hardly ever one with each factor
         if (shares[codes, places] >= _no_chance(mixed.size, len(factors), len(self.places))).all():
             return list(drawn[:, codes].T)
         return self._summed(drawn, targets, beside)
@@ -203,7 +205,7 @@ class _Draw:
         return bool((left[codes] < OWN_INFORMATION).all())
 
     def _for_factor(self, factor: int) -> list[FloatArray]:
-        """The codes that predict the factor best, or one code as good as many, where only many codes predict it."""
+        """The codes that predict the factor best; one artificial code of the same R2 if only many codes predict it."""
         teller = self.tellers[factor]
         if teller.codes:
             return [self.of(i) for i in teller.codes]
@@ -212,7 +214,7 @@ class _Draw:
         return [np.sqrt(teller.share) * target + np.sqrt(1 - teller.share) * noise]
 
     def _summed(self, drawn: FloatArray, targets: FloatArray, beside: list[FloatArray]) -> list[FloatArray]:
-        """Sums of mixed codes, one per target, that predict the targets as well as all codes together."""
+        """Linear combinations of mixed codes, as many as targets, that predict them as well as all mixed codes."""
         known = np.column_stack([np.ones(len(drawn)), *beside])
         weights = np.linalg.lstsq(np.column_stack([known, drawn]), targets, rcond=1e-8)[0][known.shape[1] :]
         directions, _ = np.linalg.qr(weights)
@@ -238,7 +240,7 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
 
 
 def _with_own_information(codes: FloatArray, beside: list[FloatArray]) -> Rows:
-    """Codes that other codes do not explain completely, starting with the largest unexplained share.
+    """Indices of codes that other codes do not explain completely, starting with the largest unexplained share.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
     >>> _with_own_information(np.column_stack([x, y, x + y]), []).size
@@ -264,7 +266,7 @@ def _with_own_information(codes: FloatArray, beside: list[FloatArray]) -> Rows:
 
 
 def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
-    """The squared correlation with each wanted factor that the best of this many random mixtures seldom reaches.
+    """Squared correlation that random mixtures reach with every wanted factor with a probability of only 1 %.
 
     >>> [round(_no_chance(4, 2, 2), 3), round(_no_chance(6, 3, 3), 3), _no_chance(25, 5, 5)]
     [0.998, 0.929, 0.9]
@@ -272,10 +274,10 @@ def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
     if n_factors == 1:
         return MOSTLY
     each = min(CHANCE ** (1 / n_wanted) / n_codes, 1.0)
-    # the squared cosine of a random direction with an axis
+    # the squared cosine of the angle between a random direction and an axis has a beta distribution
     return max(MOSTLY, float(betaincinv(0.5, (n_factors - 1) / 2, 1 - each)))
 
 
 def stated_kind(declared: DeclaredKind) -> str:
-    """A factor's kind as Evidence takes it."""
+    """A factor's kind as the string that `Evidence` accepts."""
     return f"circular:{declared.period}" if declared.kind is FactorKind.CIRCULAR else declared.kind.value

@@ -1,4 +1,4 @@
-"""Functions of the factors from which the codes are predicted: of one factor, and of all together."""
+"""Functions of the factors from which the codes are predicted: of one factor, and of all factors jointly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FactorDesign:
     ranks: FloatArray
     smooth: FloatArray
     flexible: FloatArray
-    in_steps: bool = False  # few values, or categories
+    in_steps: bool = False  # whether the factor is categorical or has few values
 
     def at(self, places: Places) -> FactorDesign:
         """The same functions at these places."""
@@ -46,13 +46,13 @@ class FactorDesign:
         )
 
     def part(self, name: Part) -> FloatArray:
-        """Columns by name."""
+        """The columns of this name."""
         return {"plain": self.plain, "powers": self.powers, "ranks": self.ranks, "smooth": self.smooth}[name]
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where one factor is drawn: at rows, or between two rows that are neighbours in its order."""
+    """Where values of one factor are taken: at rows, or interpolated between two rows with adjacent values."""
 
     low: Rows
     high: Rows
@@ -60,12 +60,12 @@ class Places:
 
     @classmethod
     def at_rows(cls, rows: Rows) -> Places:
-        """At rows themselves."""
+        """Places at these rows, without interpolation."""
         return cls(rows, rows, np.zeros(rows.size))
 
     @classmethod
     def between_rows(cls, column: FloatArray, n_places: int, generator: np.random.Generator) -> Places:
-        """Random places between the smallest and the largest value, as dense as the rows; no place occurs twice.
+        """Random places between the smallest and the largest value, distributed like the rows, without repetition.
 
         >>> places = Places.between_rows(np.array([3.0, 1.0, 2.0]), 100, np.random.default_rng(0))
         >>> drawn = places.of(np.array([3.0, 1.0, 2.0]))
@@ -87,9 +87,9 @@ class Places:
 
 @dataclass(frozen=True)
 class JointModel:
-    """A sum of functions of every factor, and of products of functions of two where asked for.
+    """A linear model in functions of every factor and, optionally, in products of functions of two factors.
 
-    ``of_code`` is whether it predicts a code itself, or its normal scores.
+    ``of_code`` is True if it predicts a code itself, and False if it predicts the code's normal scores.
     """
 
     of_code: bool
@@ -97,14 +97,14 @@ class JointModel:
     products: Part | None = None
 
     def width(self, designs: Sequence[FactorDesign]) -> int:
-        """Number of columns, known without making them."""
+        """Number of columns, computed without creating them."""
         widths = [design.part(self.products).shape[1] for design in designs] if self.products else []
         return sum(design.part(self.sums).shape[1] for design in designs) + sum(
             first * second for first, second in combinations(widths, 2)
         )
 
     def factors_of_columns(self, designs: Sequence[FactorDesign]) -> NDArray[np.bool_]:
-        """Which factors (d) each of the columns is a function of."""
+        """Which factors each column is a function of (columns x d)."""
         own = np.eye(len(designs), dtype=bool)
         sums = [own[[j] * design.part(self.sums).shape[1]] for j, design in enumerate(designs)]
         widths = [design.part(self.products).shape[1] for design in designs] if self.products else []
@@ -112,7 +112,7 @@ class JointModel:
         return np.vstack([*sums, *((own[[j]] | own[[k]]).repeat(widths[j] * widths[k], 0) for j, k in pairs)])
 
     def columns(self, designs: Sequence[FactorDesign]) -> FloatArray:
-        """The functions of all rows."""
+        """The design matrix (n x columns)."""
         factors = [design.part(self.products) for design in designs] if self.products else []
         products = [
             (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
@@ -121,7 +121,7 @@ class JointModel:
         return np.column_stack([*(design.part(self.sums) for design in designs), *products])
 
 
-# the simplest first
+# from the simplest to the most flexible
 JOINT_MODELS = (
     JointModel(True, "plain"),
     JointModel(True, "powers"),
@@ -167,7 +167,7 @@ def _powers(column: FloatArray) -> FloatArray:
 
 
 def _steps(column: FloatArray, n_rows: int) -> FloatArray:
-    """Indicators of bins of equal mass, none where rows are few."""
+    """Indicators of bins with equal numbers of rows; no columns if there are few rows."""
     n_steps = min(n_rows // ROWS_PER_STEP, MOST_STEPS)
     if n_steps < 4:
         return np.empty((n_rows, 0))

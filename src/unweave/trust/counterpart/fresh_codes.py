@@ -8,8 +8,8 @@ from unweave.arrays import FloatArray
 from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import MOST_STEPS, Places
 
-NEARBY = 0.1  # of the rows: noise is taken from that far, so that it may differ along the factor
-MOSTLY_NOISE = 0.5  # of what a fit leaves, seen between neighbours: else it is the fit that is wrong
+NEARBY = 0.1  # share of the rows, nearest in the factor, that residuals come from; the noise may vary along the factor
+MOSTLY_NOISE = 0.5  # share of the residual variance that neighbouring rows must show too, or the fit is inadequate
 
 
 def fresh_code(found: CodeModels, code: int, places: Places, generator: np.random.Generator) -> FloatArray:
@@ -32,9 +32,9 @@ def fresh_code(found: CodeModels, code: int, places: Places, generator: np.rando
     reach = max(int(NEARBY * order.size), 1)
     steps = generator.integers(-reach, reach + 1, size=places.low.size)
     nearby = order[np.clip(rank[places.low] + steps, 0, order.size - 1)]
-    # with a little noise more, no residual comes twice
+    # a little extra noise ensures that no residual occurs twice
     spread = np.sqrt(noise) * generator.normal(scale=order.size**-0.2, size=nearby.size)
-    # what is left on unseen rows is noise and the error of the fit
+    # held-out residuals contain the error of the fit as well, so they are scaled to the variance of the noise
     own = found.left[nearby, code] * np.sqrt(min(noise / left, 1.0))
     residuals = (own + spread) / np.sqrt(1 + order.size**-0.4)
     return from_scores(places.of(found.fitted[:, code]) + residuals, found, code)

@@ -14,21 +14,20 @@ from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import TINY
 
 COPIES = 0.995
-TOLD = 0.9  # share of a factor that its own codes predict, beyond which mixed codes add nothing
-WHOLE = 0.97  # share of a factor that kernel regression predicts from codes that determine it
-OWN_FACTOR = 0.5  # share of a code that its factor explains before it may stand for others of that factor
+TOLD = 0.9  # R2 of a factor predicted from its own codes, above which mixed codes are not needed
+WHOLE = 0.97  # R2 that kernel regression reaches with codes that determine a factor
+OWN_FACTOR = 0.5  # share of a code's variance that its factor must explain if the code is to represent the factor
 MOST_CODES_READ = 20
 ROWS_READ = 300
 KERNELS = (GaussianKernel(0.3, 1e-3), GaussianKernel(0.7, 1e-3), GaussianKernel(1.5, 1e-3))
-TOGETHER = 0.05  # R2 that several codes of a factor must add to its best one before they count as split
+TOGETHER = 0.05  # gain in R2 over the best single code at which several codes of a factor count as split
 
 
 @dataclass(frozen=True)
 class Teller:
-    """The codes that predict a factor; where no few codes do, the share of it that many codes predict together.
+    """The codes that predict a factor, and the R2 of the prediction; no codes are named if only many codes predict it.
 
-    One code is enough for a number. An angle needs two codes, and classes need one indicator less than there are
-    classes.
+    One code is enough for a numeric factor. An angle needs two codes, and k classes need k - 1 indicators.
     """
 
     codes: tuple[int, ...]
@@ -36,7 +35,7 @@ class Teller:
 
 
 def each_told(tellers: Mapping[int, Teller], n_factors: int) -> bool:
-    """Whether codes of its own predict every factor almost completely, so that mixed codes add nothing.
+    """Whether the codes that belong to a factor predict it almost completely, for every factor.
 
     >>> each_told({0: Teller((0,), 0.99)}, 1), each_told({0: Teller((0,), 0.99)}, 2)
     (True, False)
@@ -45,7 +44,7 @@ def each_told(tellers: Mapping[int, Teller], n_factors: int) -> bool:
 
 
 def stands_for_its_factor(found: CodeModels) -> NDArray[np.bool_]:
-    """Which codes belong to a factor that explains most of them; others have information of their own."""
+    """Which codes belong to a factor that explains at least half of their variance (m booleans)."""
     spread = np.maximum(np.square(found.code_scores).mean(axis=0), TINY)
     explained = 1 - np.square(found.left).mean(axis=0) / spread
     return np.asarray((found.owner >= 0) & ~found.silent & ~found.collapsed & (explained >= OWN_FACTOR))
@@ -69,7 +68,7 @@ def _teller(found: CodeModels, factor: int, rows: Rows, stands: NDArray[np.bool_
     if together > alone.max() + TOGETHER:
         share = 1.0 if together >= WHOLE else together
         return Teller(tuple(own[np.argsort(-alone)[:n_needed]].tolist()) if n_needed > 1 else (), share)
-    # of equally good codes, the one that depends linearly on the factor
+    # of equally good codes, the one with the largest linear correlation with the factor
     lines = np.abs([np.corrcoef(found.codes[:, i], found.factors[:, factor])[0, 1] for i in own])
     best = int(np.where(alone >= alone.max() - TOGETHER, lines, -1.0).argmax())
     return Teller((int(own[best]),), float(alone[best]))

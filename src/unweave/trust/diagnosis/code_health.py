@@ -27,8 +27,8 @@ TAILS = (0.01, 0.99)
 def copies(codes: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Groups of two or more codes that are monotone functions of each other, judged on 1,000 rows.
 
-    Rank correlations of .999 and more count as copies, so that rounding and saturation do not hide them. Beyond 3,000
-    codes that differ only exact copies are found.
+    Codes with a rank correlation of at least .999 count as copies, so that rounding and saturation do not hide them. If
+    more than 3,000 codes remain without exact copies, only exact copies are found.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
     >>> copies(np.column_stack([x, y, -(x**3)]))
@@ -44,7 +44,7 @@ def copies(codes: FloatArray) -> tuple[tuple[int, ...], ...]:
 
 
 def _leaders(codes: FloatArray) -> np.ndarray:
-    """For every code the first one it is a copy of, itself if there is none."""
+    """Index of the first code that each code is a copy of; its own index if there is none."""
     ranked = rankdata(codes, axis=0)
     ranked -= ranked.mean(axis=0)
     norms = np.linalg.norm(ranked, axis=0)
@@ -60,7 +60,7 @@ def _leaders(codes: FloatArray) -> np.ndarray:
 
 
 def kurtosis(codes: FloatArray) -> FloatArray:
-    """Fourth moment over the squared variance, per code: 3 for a normal one; nan where a code does not vary.
+    """Fourth central moment over the squared variance of each code; 3 for a normal code, nan for a constant code.
 
     >>> kurtosis(np.array([[1.0, 5.0], [-1.0, 5.0]])).tolist()
     [1.0, nan]
@@ -75,7 +75,7 @@ def kurtosis(codes: FloatArray) -> FloatArray:
 
 
 def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatArray:
-    """Share of the variance of every code that the factors do not explain, every row held out; 0 to 1.
+    """Share of the variance of every code that the factors do not explain on held-out rows, from 0 to 1.
 
     The share is that of the best of several models: linear, additive, additive with products of two factors, smooth in
     all factors, and a curve of a single factor. At most 400 rows are used, and 250 for single factors.
@@ -89,13 +89,16 @@ def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatA
     if any(view.labels is not None for view in views):
         cut = np.clip(codes, *np.quantile(codes, TAILS, axis=0))
         varies = np.ptp(cut, axis=0) > 0
-        # the variance may lie in few rows, so that none of them may be left out
+        # most of the variance may come from a few rows, so no row is ignored
         shares[varies] = np.minimum(shares[varies], _left_open(views, cut[:, varies], left_out=0.0))
     return shares
 
 
 def _left_open(views: Sequence[FactorView], targets: FloatArray, left_out: float = 0.02) -> FloatArray:
-    """Share of every target's variance that the best model leaves, ignoring a share of the worst predicted rows."""
+    """Share of every target's variance that the best model does not explain, ignoring some of the worst rows.
+
+    ``left_out`` is the share of the rows with the largest errors that is ignored.
+    """
     targets = (targets - targets.mean(axis=0)) / targets.std(axis=0)
     best = np.ones(targets.shape[1])
     for kernel, ridges in _models([view.inputs[:ROWS_TO_EXPLAIN] for view in views]):

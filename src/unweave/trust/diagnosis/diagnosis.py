@@ -50,8 +50,8 @@ REPEATED = 0.5
 def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     """Measure the properties of the data that decide whether a metric can be trusted.
 
-    At most 4,000 random rows are used: one of each row group, and one of those with the same factors. Constraints are
-    searched for on 1,000 of them. What cannot be measured with so few rows is nan, and a note says so.
+    At most 4,000 random rows are used, with one row for each row group and one for all rows with equal factors.
+    Constraints are searched for on 1,000 of them. A quantity that needs more rows is nan, and a note says so.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
 
 
 def _notes_on_rows(evidence: Evidence, separate: SeparateRows) -> list[Finding]:
-    """What was left out."""
+    """Notes on rows that the diagnosis does not use."""
     notes, n_separate = [], separate.n_separate
     if evidence.row_groups is not None:
         notes.append(Finding("one_row_per_group", n_groups=n_separate))
@@ -120,7 +120,7 @@ def _notes_on_rows(evidence: Evidence, separate: SeparateRows) -> list[Finding]:
 
 
 def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
-    """Factors that do not vary; only those constant on the rows looked at are looked at on all."""
+    """Factors that do not vary. Only factors that are constant on the selected rows are checked on all rows."""
     if some.n_rows == 0:
         return ()
     constant = np.isin(evidence.factor_names, some.constant_factors)
@@ -130,7 +130,7 @@ def _constant_factors(evidence: Evidence, some: Evidence) -> tuple[str, ...]:
 
 
 def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[Finding]:
-    """Factors that were left out, or whose values make them look like functions of others."""
+    """Notes on factors that were left out, and on repeated values, which can look like functional constraints."""
     notes = []
     varying = [j for j in range(some.n_factors) if np.ptp(some.factors[:, j]) > 0]
     rare = [name for j, name in enumerate(some.factor_names) if j not in varying and name not in constant]
@@ -175,7 +175,7 @@ def _dependence_class(
 
 
 def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], notes: list[Finding]) -> dict[str, Any]:
-    """Copies, tails and nuisance shares, by the names that the diagnosis has for them."""
+    """Copies, tails and nuisance shares of the live codes, as fields of `Diagnosis`."""
     living = living[np.ptp(some.codes[:, living], axis=0) > 0] if some.n_rows > 2 else living[:0]
     if not living.size:
         return {}

@@ -39,16 +39,17 @@ class PairDependence:
     Attributes
     ----------
     factors : tuple of two str
-        Names.
+        Names of the two factors.
     correlation : float
-        Correlation of normal scores, with its sign; nan where one is a category or an angle.
+        Signed correlation of normal scores; nan if a factor is categorical or circular.
     strength : float
-        Largest correlation of any smooth function of one factor with any of the other, minus the value expected by
+        Largest correlation between a smooth function of one factor and one of the other, minus the value expected by
         chance.
     added : float
-        Share of the variance of one factor that a curve explains and a line does not; the larger of both directions.
+        Share of one factor's variance that a curve of the other explains in addition to a line; the larger of both
+        directions.
     p_value : float
-        For independence, corrected for the number of pairs (Holm).
+        p-value of the test of independence, corrected for the number of pairs (Holm).
     kind : PairKind
         Independent, linear or nonlinear; associated where a factor is categorical or circular.
     """
@@ -62,13 +63,13 @@ class PairDependence:
 
     @property
     def association(self) -> float:
-        """How strongly they depend on each other: the larger of the absolute correlation and the strength."""
+        """Strength of the dependence: the larger of the absolute correlation and ``strength``."""
         return self.strength if np.isnan(self.correlation) else max(abs(self.correlation), self.strength)
 
 
 @dataclass(frozen=True)
 class _Measured:
-    """Numbers of one pair before the correction."""
+    """Measurements of one pair, with p-values before the correction for the number of pairs."""
 
     correlation: float
     strength: float
@@ -77,13 +78,13 @@ class _Measured:
 
 
 def pairwise_dependence(views: Sequence[FactorView]) -> list[PairDependence]:
-    """Every pair of factors, with p-values corrected for how many there are (Holm, at a level of .01)."""
+    """Dependence of every pair of factors, with p-values corrected for the number of pairs (Holm, level .01)."""
     pairs = list(combinations(views, 2))
     measured = [_measured(left, right) for left, right in pairs]
     p_any, p_line, p_curve = (corrected(np.array([pair.p_values[k] for pair in measured]), "holm") for k in range(3))
     found = []
     for k, ((left, right), numbers) in enumerate(zip(pairs, measured, strict=True)):
-        # two tests, for any function and for a line, so each gets half of the level
+        # Bonferroni correction for two tests, of any dependence and of linear dependence
         smallest = float(min(1.0, 2 * np.nanmin([p_any[k], p_line[k]])))
         kind = _kind(numbers, smallest, float(p_line[k]), float(p_curve[k]))
         names = (left.name, right.name)
@@ -106,8 +107,8 @@ def _measured(left: FactorView, right: FactorView) -> _Measured:
     if left.scores is None or right.scores is None:
         return _Measured(np.nan, strength, np.nan, (p_any, np.nan, np.nan))
     correlation = float(np.corrcoef(left.scores, right.scores)[0, 1])
-    # a step follows a normal variable along a curve, while the mean of the variable is straight in the steps: so only
-    # from fewer values to more
+    # the mean of a discretised variable given a correlated normal one is a curve, while the reverse is linear; so only
+    # the factor with fewer values predicts the factor with more
     bends = []
     if left.n_values <= right.n_values:
         bends.append(curvature(left.scores, left.basis, right.scores))

@@ -19,7 +19,7 @@ from unweave.trust.diagnosis.worth_saying import findings_of
 
 
 class DependenceClass(StrEnum):
-    """How the factors of a world depend on each other: the strongest that was found, in this order."""
+    """The strongest kind of dependence among the factors, listed from weak to strong."""
 
     UNKNOWN = "unknown"
     INDEPENDENT = "independent"
@@ -31,7 +31,7 @@ class DependenceClass(StrEnum):
 
 @dataclass(frozen=True)
 class ClassBalance:
-    """How balanced the values of a discrete factor are; ``evenness`` is its entropy over that of equal shares."""
+    """Balance of the classes of a discrete factor; ``evenness`` is its entropy divided by that of equal shares."""
 
     n_classes: int
     smallest_share: float
@@ -41,7 +41,7 @@ class ClassBalance:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Properties of the data as plain numbers and names; nan is what could not be measured, and ``notes`` say why.
+    """Properties of the data; a quantity that could not be measured is nan, and ``notes`` say why.
 
     >>> import numpy as np
     >>> from unweave import Evidence, diagnose
@@ -55,11 +55,11 @@ class Diagnosis:
     n_rows, n_factors, n_codes : int
         Sizes n, d and m.
     rows_looked_at : int
-        Rows that were used to measure dependence, tails and the rest: at most 4,000, and one of each row group.
+        Number of rows that were used for measurements: at most 4,000, and one of each row group.
     constant_factors : tuple of str
-        Factors that never vary. They count in d, and not in the effective dimension.
+        Factors that never vary. They count in d, but not in the effective dimension.
     class_balance : dict of name to ClassBalance
-        Of every ordinal or categorical factor that varies.
+        Balance of every ordinal or categorical factor that varies.
     dependence_class : DependenceClass
         Independent, correlated (linear dependence of normal scores, or dependence of categorical or circular factors),
         nonlinear dependence, or a constraint: a factor is a function of one other factor, or of several.
@@ -70,24 +70,24 @@ class Diagnosis:
     max_free_correlation : float
         The same among the factors that vary freely.
     max_dependence : float
-        Largest correlation of any smooth functions of two factors, minus the value expected by chance.
+        Largest correlation between smooth functions of two factors, minus the value expected by chance.
     max_nonlinearity : float
-        Largest share of a factor's variance that a curve of another one explains and a line does not.
+        Largest share of a factor's variance that a curve of another factor explains in addition to a line.
     constraints : tuple of FunctionalConstraint
-        Factors that others determine, in the order found.
+        Factors that others determine, in the order in which they were found.
     effective_dimension : float
         Number of factors that vary freely: those that vary, minus the constraints.
     dead_codes : tuple of str
-        Codes that never vary or have collapsed. A code has collapsed if its posterior carries almost no information, or
-        if its spread is negligible next to that of the widest code.
+        Codes that never vary, and codes that have collapsed, which means that their posterior carries less than .02
+        nats. All other codes are called live.
     duplicated_codes : tuple of tuples of str
-        Groups of living codes that are monotone functions of each other.
+        Groups of live codes that are monotone functions of each other.
     heavy_tailed_codes : dict of name to float
-        Kurtosis of the codes in which it is above 10 (3 for a normal code).
+        Kurtosis of the live codes whose kurtosis is above 10 (3 for a normal code).
     nuisance_per_code : dict of name to float
-        Share of the variance of a living code's ranks that no factor explains on held-out rows; for at most 256 codes.
+        Share of the variance of a live code's ranks that no factor explains on held-out rows; for at most 256 codes.
     notes : tuple of Finding
-        What was left out, and why.
+        What the diagnosis left out, and why.
     """
 
     n_rows: int
@@ -112,17 +112,17 @@ class Diagnosis:
 
     @property
     def codes_per_row(self) -> float:
-        """m / n, the number of codes that are not dead for each row."""
+        """Number of live codes for each row, m / n."""
         return self.n_live_codes / self.n_rows if self.n_live_codes and self.n_rows else math.nan
 
     @property
     def codes_per_factor(self) -> float:
-        """m / d, the number of codes that are not dead for each factor."""
+        """Number of live codes for each factor, m / d."""
         return self.n_live_codes / self.n_factors if self.n_live_codes and self.n_factors else math.nan
 
     @property
     def rows_per_code(self) -> float:
-        """n / m, the number of rows for each code that is not dead."""
+        """Number of rows for each live code, n / m."""
         return self.n_rows / self.n_live_codes if self.n_live_codes and self.n_rows else math.nan
 
     @property
@@ -146,23 +146,23 @@ class Diagnosis:
 
     @property
     def n_live_codes(self) -> int:
-        """Number of codes that are not dead; all codes if every one is dead."""
+        """Number of codes that are not dead; the number of all codes if every code is dead."""
         return self.n_codes - len(self.dead_codes) or self.n_codes
 
     @property
     def n_distinct_codes(self) -> int:
-        """Living codes with copies counted once."""
+        """Number of live codes, with copies counted once."""
         return self.n_codes - len(self.dead_codes) - sum(len(group) - 1 for group in self.duplicated_codes)
 
     @property
     def duplicated_share(self) -> float:
-        """Share of the living codes that repeat another one."""
+        """Share of the live codes that are copies of another one."""
         living = self.n_codes - len(self.dead_codes)
         return 1 - self.n_distinct_codes / living if living else math.nan
 
     @property
     def nuisance_share(self) -> float:
-        """Mean over living codes of the share of variance that no factor explains."""
+        """Mean over live codes of the share of variance that no factor explains."""
         return float(np.mean(list(self.nuisance_per_code.values()))) if self.nuisance_per_code else math.nan
 
     @property
@@ -171,7 +171,7 @@ class Diagnosis:
         return findings_of(self)
 
     def sentences(self) -> list[str]:
-        """The findings in plain words, each with the section of 003 that it matters for."""
+        """The findings as sentences, with the section of 003 that they concern."""
         return list(map(str, self.findings))
 
     def _repr_html_(self) -> str:
@@ -191,5 +191,5 @@ class Diagnosis:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Diagnosis from `to_dict`; what follows from the rest is worked out again."""
+        """Diagnosis from the output of `to_dict`; derived quantities are computed again."""
         return restored(cls, data)

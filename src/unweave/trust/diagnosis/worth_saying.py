@@ -19,7 +19,7 @@ NUISANCE_WORTH_SAYING = 0.1
 
 
 def findings_of(found: Diagnosis) -> tuple[Finding, ...]:
-    """Sizes first, then factors, then codes, then what was left out."""
+    """Findings about sizes, factors, classes and codes, and notes on what was left out, in this order."""
     return (*_sizes(found), *_factors(found), *_classes(found), *_codes(found), *found.notes)
 
 
@@ -63,7 +63,7 @@ def _constraint(constraint: FunctionalConstraint) -> Finding:
 
 
 def _pairs(found: Diagnosis) -> list[Finding]:
-    """Every kind of dependence once, with its strongest pair; pairs that a constraint names are left out."""
+    """One finding for each kind of dependence, with its strongest pair; pairs with a constraint are left out."""
     told = [{constraint.determined, *constraint.by} for constraint in found.constraints if constraint.is_single]
     by_kind: dict[PairKind, list[PairDependence]] = {}
     for pair in found.dependent_pairs:

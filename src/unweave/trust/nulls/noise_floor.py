@@ -4,7 +4,7 @@
 
 with B the number of null draws and floor their mean, each clipped to the metric's bounds as scores are. Permutation
 makes p valid for any metric at any sample size: under the null hypothesis that codes and factors are unrelated, the
-observed score is one more draw from the same distribution.
+observed score and the null scores are exchangeable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from unweave.trust.repeated_scoring import (
 )
 from unweave.trust.row_order import notes_on_order, row_order
 
-FEWEST_DRAWS = 19  # a p-value of .05 is the smallest
+FEWEST_DRAWS = 19  # smallest number of draws with which a p-value of .05 is possible
 TOO_CLOSE = 0.01
 UPPER = 0.95
 ROUNDING = 1e-12
@@ -55,30 +55,30 @@ class NoiseFloor:
     Attributes
     ----------
     metric, kind : str
-        Which metric, and which encoders: permutation, matched or constant.
+        Name of the metric, and kind of random encoder: permutation, matched or constant.
     raw : float
         The observed score, before clipping.
     draws : tuple of float
-        Raw scores of the null draws, nan where a draw has no score.
+        Raw scores of the null draws; nan if a draw has no score.
     floor : float
         The mean of the null scores, each clipped to the metric's bounds. Tables, pages and JSON all show this number.
     spread : float
-        Standard deviation of their raw scores.
+        Standard deviation of the raw null scores.
     upper : float
         The 95 % quantile of the raw null scores (5 % where lower is better).
     p_value, resolution : float
         p-value of the permutation test: the share of null scores that are as good as the score or better, where the
         score itself counts as one of them. The resolution is the smallest p-value that this number of draws allows.
-        Both are nan for constant codes.
+        Both are nan for constant codes and for a time series that is too short.
     calibrated : float
         (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
-        for the best score. It is nan where the floor is within .01 of the best, or where no value is best.
+        for the best score. It is nan if the floor is within .01 of the best score, or if there is no best score.
     n_rows : int, optional
-        How many random rows the draws use; None for all rows.
+        Number of random rows that the draws use; None for all rows.
     by_formula : float
-        The theoretical floor for independent columns, where the metric's card states a formula; else nan.
+        The theoretical floor for independent columns if the metric's card states a formula; otherwise nan.
     per_factor_floor, per_factor_upper : dict of name to float
-        The same for every factor, where the metric has a number for each.
+        Mean and 95 % quantile of the null scores of every factor, if the metric has a score for each factor.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -163,15 +163,15 @@ def noise_floors(
     n_draws : int
         Number of null encoders.
     n_rows : int, optional
-        Use so many random rows, to save time. The p-value is then that of the score on these rows.
+        Use this many random rows, to save time. The p-value is then that of the score on these rows.
     budget : float, optional
-        Seconds for all metrics together. Those that do not fit get fewer draws, but 19 at least, and a note.
+        Seconds for all metrics together. Metrics that do not fit get fewer draws (at least 19) and a note.
     quota : Quota, optional
         Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
     seed : int
         Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
     n_jobs : int
-        Threads.
+        Number of threads.
     watch : callable
         Called before every draw with its number and the largest possible number of draws, for progress bars.
     """
@@ -210,7 +210,7 @@ def _of_some_rows(floor: NoiseFloor, n_rows: int, of: int) -> NoiseFloor:
 
 
 def _left_out(label: str, quota: Quota | None) -> Finding | None:
-    """Why a metric has no draws at all."""
+    """The reason if the quota gives a metric no draws; None otherwise."""
     return None if quota is None or quota.counts[label] else _not_in_budget(quota.seconds)
 
 
@@ -224,7 +224,9 @@ def _check_options(kind: object, n_draws: object, n_rows: object, budget: float 
     if not _is_whole(n_draws, at_least=1):
         raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
     if n_rows is not None and not _is_whole(n_rows, at_least=2):
-        raise EvidenceError(f"n_rows={n_rows!r} is no number of rows: use a whole number from 2, or None for all rows.")
+        raise EvidenceError(
+            f"n_rows={n_rows!r} is not a valid number of rows: use a whole number from 2, or None for all."
+        )
     if not _is_whole(seed, at_least=0):
         raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
     if budget is not None and math.isnan(budget):
@@ -254,9 +256,9 @@ def _summarised(
         reason = Finding("nulls_undefined", metric=card.name, null=kind)
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
     shown = np.clip(defined, *score.bounds)
-    # of clipped values: a score of 0 with a floor of 0 is calibrated to 0, even if raw null scores are below 0
+    # null scores are clipped so that a score of 0 with a floor of 0 is calibrated to 0, even if raw scores are below 0
     floor = float(shown.mean())
-    best = score.best if math.isfinite(score.best) else math.nan  # in nats nothing is best
+    best = score.best if math.isfinite(score.best) else math.nan  # a score in nats has no best value
     if abs(best - floor) < TOO_CLOSE:
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
@@ -290,12 +292,12 @@ def _summarised(
 
 
 def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
-    """No for constant codes, which do not vary, and for a series that is too short."""
+    """Whether a p-value is defined: not for constant codes, and not for a time series that is too short."""
     return kind != "constant" and not row_order(evidence).too_short
 
 
 def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -> tuple[float, float]:
-    """p-value and the smallest it could be; a null without a score counts as better."""
+    """The p-value and its smallest possible value; a null draw without a score counts as better."""
     resolution = max(1 / (1 + values.size), 1 / n_orders)
     if math.isnan(raw):
         return math.nan, resolution
@@ -305,7 +307,7 @@ def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -
 
 
 def _n_orders(evidence: Evidence) -> float:
-    """How many ways there are to order what is permuted."""
+    """Number of permutations of the rows, or of the row groups; at most 20!."""
     n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
     return float(math.factorial(min(n_units, 20)))
 
@@ -325,7 +327,7 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
         return math.nan
     n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
     if not (n_live and n_varying):
-        return math.nan  # nothing that could be paired
+        return math.nan  # no live codes or no varying factors
     return float(chance(evidence.n_rows, n_live, n_varying))
 
 

@@ -35,7 +35,7 @@ def why_no_floor(card: Card) -> Finding | None:
 
 
 def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:
-    """Evidence of a random encoder; the same seed and index give the same one.
+    """Evidence of a random encoder; the same seed and index give the same evidence.
 
     >>> evidence = Evidence([1, 2, 3, 4], [5, 6, 7, 8])
     >>> sorted(unknowing(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
@@ -86,24 +86,24 @@ def _prior(posterior: Posterior) -> Posterior:
 
 @dataclass(frozen=True)
 class ShuffledColumns:
-    """Draws like the sampler, with every column of the codes shuffled on its own."""
+    """A sampler that shuffles every column of the codes of another sampler separately."""
 
     sampler: Sampler
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Factors and codes of so many rows."""
+        """Return factors and codes of ``n_rows`` rows."""
         factors, codes = self.sampler(fixed, n_rows, rng)
         return factors, rng.permuted(np.asarray(codes), axis=0)
 
 
 @dataclass(frozen=True)
 class ConstantCodes:
-    """Draws like the sampler, with these codes in every row."""
+    """A sampler with the factors of another sampler and the same codes in every row."""
 
     sampler: Sampler
     codes: tuple[float, ...]
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Factors and codes of so many rows."""
+        """Return factors and codes of ``n_rows`` rows."""
         factors, _ = self.sampler(fixed, n_rows, rng)
         return factors, np.tile(self.codes, (n_rows, 1))

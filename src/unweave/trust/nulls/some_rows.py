@@ -1,7 +1,7 @@
 """Random rows of the evidence, for noise floors that would cost too much time on all rows.
 
-A permutation test on some of the rows is as valid as one on all rows, with less power. The floor itself is that of the
-smaller data set, and the scores of random codes hardly ever rise with the number of rows.
+A permutation test on some of the rows is as valid as one on all rows, but has less power. The floor is that of the
+smaller data set. It is seldom too low, because the scores of random codes hardly ever rise with the number of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unweave.trust.row_order import row_order
 
 
 def some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
-    """The evidence, or so many random rows of it where it has more.
+    """The evidence, or ``n_rows`` random rows of it if it has more.
 
     >>> some_rows(Evidence(np.random.default_rng(0).normal(size=(100, 1)), np.arange(100.0)), 30, seed=0).n_rows
     30
@@ -27,7 +27,7 @@ def some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
 
 
 def may_use_some_rows(evidence: Evidence) -> bool:
-    """Whether random rows are like all rows: not those of groups, of a series, or beside draws of a sampler.
+    """Whether random rows can replace all rows: not if there are row groups, a time series or a sampler.
 
     >>> may_use_some_rows(Evidence(list(range(4)), list(range(4)), row_groups=[0, 0, 1, 1]))
     False
@@ -38,7 +38,7 @@ def may_use_some_rows(evidence: Evidence) -> bool:
 
 
 def by_rows(labels: Iterable[str], evidence: Evidence, quota: Quota | None, n_rows: int | None) -> dict[int, list[str]]:
-    """Metrics by the number of rows that their draws use: as planned for each, or the same number for all."""
+    """Metrics by the number of rows that their draws use: the planned number, or else ``n_rows`` or all rows."""
     planned = {} if quota is None else quota.rows
     found: dict[int, list[str]] = {}
     for label in labels:

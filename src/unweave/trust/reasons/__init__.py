@@ -1,1 +1,1 @@
-"""Why a score is or is not trusted: what moves it, what random codes get, and the numbers computed again."""
+"""Reasons for a verdict: what changes the score, what random codes score, and functions that recompute the numbers."""

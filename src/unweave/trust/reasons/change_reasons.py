@@ -15,7 +15,7 @@ ROUNDING = 0.005
 
 
 def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, set_free: tuple[str, ...]) -> Reason:
-    """What moved the score; the advice comes when all verdicts are known."""
+    """The reason that describes a change; the advice is added when all verdicts are known."""
     before, after = change.before, change.after
     further = abs(before - score.value) >= ROUNDING
     section = SECTIONS[EFFECTS[change.effect]]
@@ -46,7 +46,7 @@ def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, set_fre
         how += ".free_pairs[0].association" + (", unweave.diagnose(evidence).rows_looked_at" if n_rows else "")
         return Reason(found, "largest correlation of factors", pair.association, section, None, how)
     if change.effect == "number of codes":
-        # nobody counts the free ones of very many factors
+        # the effective dimension is nan if there are very many factors
         counted = "n_factors" if math.isnan(diagnosis.effective_dimension) else "effective_dimension"
         n_codes, n_free = diagnosis.n_codes, getattr(diagnosis, counted)
         how += f".{counted}, evidence.n_codes"

@@ -1,7 +1,7 @@
-"""The noise floor in a verdict: a score that random codes reach is never trusted.
+"""The noise floor in a verdict: a high score that random codes reach as well is not trusted.
 
 The verdict depends on the score of random codes relative to the metric's range. Up to a tenth of the range, a score as
-low as the floor correctly says that the codes carry no information about the factors. Above a tenth, the raw score
+low as the floor correctly shows that the codes carry no information about the factors. Above a tenth, the raw score
 cannot be interpreted without its floor. Above half of the range, most of the score is noise.
 """
 
@@ -17,8 +17,8 @@ from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
 NEXT_TO_NOTHING = 0.10  # of the metric's range
 MOSTLY_NOISE = 0.50
 ABOVE_NOISE = 0.05  # p-value
-HARDLY = 0.10  # calibrated
-CLEARLY = 4.0  # standard deviations of the nulls, which nineteen of them may give too small by a third
+HARDLY = 0.10  # calibrated score
+CLEARLY = 4.0  # standard deviations of the null scores; an estimate from 19 draws may be a third too small
 GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
 
 
@@ -64,7 +64,7 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
     if math.isnan(share):
         return None
     value, noise, calibrated, p_value = score.value, floor.floor, floor.calibrated, floor.p_value
-    if p_value > max(ABOVE_NOISE, floor.resolution):  # with very few draws, the best of all scores has a p above .05
+    if p_value > max(ABOVE_NOISE, floor.resolution):  # with very few draws, even the best score has a p-value above .05
         if max(share, _share_of_noise(score, value)) <= NEXT_TO_NOTHING:
             return "trust", _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
         if -calibrated > HARDLY:
@@ -80,7 +80,7 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
 
 
 def _share_of_noise(score: Score, value: float) -> float:
-    """How far a value is from the worst one, as a share of the range; nan where there is no range."""
+    """Distance of a value from the worst score, as a share of the metric's range; nan if the range is infinite."""
     low, high = score.bounds
     worst = high if score.lower_is_better else low
     return abs(value - worst) / (high - low) if math.isfinite(high - low) else math.nan

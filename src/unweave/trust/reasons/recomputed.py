@@ -1,4 +1,4 @@
-"""The numbers of a verdict's reasons, computed again: one line each."""
+"""Functions that recompute the numbers in the reasons of a verdict."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from unweave.trust.effects import Change, Effects, steps_of
 
 
 def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
-    """How a score changes with each effect that these data call for: the numbers of a verdict's reasons.
+    """How a score changes with each effect that applies to these data, as in the reasons of a verdict.
 
     Effects are "redundant factors", "dependence" (of the factors on each other), "number of codes" and "number of
-    rows"; those that cannot matter here are missing.
+    rows". Effects that do not apply to these data are missing.
 
     Parameters
     ----------
     metric : metric or partial of one
-        Which score.
+        The metric whose score is examined.
     evidence : Evidence
         The data.
     seed : int
-        Of the counterpart.
+        Seed of the random draws.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mappi
 
 
 def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
-    """The score with every effect of `score_changes` removed that can be believed.
+    """The estimated score without the effects of `score_changes`, as far as their estimates are reliable.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> flo
 
 
 def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
-    """The score of models of the codes on the factors as observed: how far it is off tells how far to believe them.
+    """The score of modelled codes for the observed factors; its error shows how reliable the models are.
 
-    It is the score itself where no step needs a model.
+    It equals the observed score if no step needs a model.
 
     Examples
     --------
@@ -74,5 +74,7 @@ def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> floa
 def _effects(metric: Choice, evidence: Evidence, seed: int) -> tuple[Score, Effects]:
     score = metric(evidence)
     if not math.isfinite(score.bounds[1] - score.bounds[0]):
-        raise EvidenceError(f"{card_of(metric).name} has no range, so a change of it cannot be judged.")
+        raise EvidenceError(
+            f"{card_of(metric).name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
+        )
     return score, steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)

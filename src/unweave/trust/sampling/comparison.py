@@ -1,7 +1,7 @@
 """Which of several representations of the same samples differ significantly.
 
-Representations are scored on the same parts of the samples, so that sampling errors that they have in common cancel in
-the differences. A difference is therefore often known far more precisely than either score.
+Representations are scored on the same parts of the samples, so that their common sampling errors cancel in the
+differences. A difference is therefore often known far more precisely than either score.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from unweave.trust.sampling.ties import letters_of, sets_of_ties
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of two representations, first minus second, before clipping.
+    """Difference of the raw scores of two representations, first minus second.
 
     ``lower`` and ``upper`` are its interval at the level of the comparison, for this pair alone; ``p_value`` is
     corrected by Holm for the number of pairs.
@@ -48,7 +48,7 @@ class Comparison:
     Attributes
     ----------
     metric : str
-        Which metric.
+        Name of the metric.
     level : float
         Confidence level: the probability that no two equal representations are found to differ.
     n_units : int
@@ -61,7 +61,7 @@ class Comparison:
         Maximal sets of representations that do not differ significantly, best first. A representation may be in several
         sets, and every pair that does not differ significantly is in at least one.
     letters : dict of name to str
-        The same as letters: representations that share a letter do not differ significantly.
+        The ties as letters: representations that share a letter do not differ significantly.
     notes, reason
         Caveats, and the reason why there is no comparison where there is none.
     """
@@ -80,11 +80,12 @@ class Comparison:
         return str(import_module("unweave.report.page.notebook_parts").comparison_view(self))
 
     def between(self, first: str, second: str) -> Difference:
-        """The difference of these two, whichever is better."""
+        """The difference of these two representations, given in any order; the better one comes first in the result."""
         for found in self.differences:
             if {found.first, found.second} == {first, second}:
                 return found
-        raise EvidenceError(f"{first!r} and {second!r} were not compared: there are {', '.join(self.scores)}.")
+        names = ", ".join(self.scores)
+        raise EvidenceError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
 
 
 def compared(
@@ -102,7 +103,7 @@ def compared(
     Parameters
     ----------
     metric : metric or ``functools.partial`` of one
-        What to compare by.
+        The metric to compare by.
     evidences : mapping of name to Evidence
         The same samples in the same order, with the same row groups.
     level, n_parts, budget, seed, n_jobs
@@ -135,9 +136,9 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
     Parameters
     ----------
     metric : str
-        Which metric.
+        Name of the metric.
     found : mapping of name to PartScores, or to the reason why there are none
-        What `part_scores` gave for each representation, with the same seed of the same samples.
+        Result of `part_scores` for each representation, with the same seed and the same samples.
     level : float
         As for `compared`.
     """
@@ -176,7 +177,7 @@ def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
         ]
         if not all(np.array_equal(here, there) for here, there in pairs):
             raise EvidenceError(
-                f"{name!r} is not of the same samples as {next(iter(evidences))!r}: pass the same factors and row "
+                f"{name!r} and {next(iter(evidences))!r} do not have the same samples: pass the same factors and row "
                 "groups in the same order."
             )
 
@@ -188,7 +189,7 @@ def _unit_of_row(evidence: Evidence) -> Rows:
 def _differences(
     order: list[str], scored: Mapping[str, PartScores], fewest: PartScores, level: float
 ) -> tuple[Difference, ...]:
-    """Every pair, on as many parts as every representation was scored on."""
+    """The differences of every pair, on the parts on which all representations were scored."""
     plan, n_done = fewest.plan, len(fewest.raw)
     pairs = list(itertools.combinations(order, 2))
     first, second = np.triu_indices(len(order), 1)
@@ -206,7 +207,7 @@ def _differences(
 
 
 def _two_sided(gaps: FloatArray, errors: FloatArray, freedom: int) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):  # a difference without spread is none, or certain
+    with np.errstate(divide="ignore", invalid="ignore"):  # the cases without a standard error follow below
         p_values = 2 * student.sf(np.abs(gaps) / errors, freedom)
     p_values[errors == 0] = 0.0
     p_values[np.abs(gaps) <= 1e-12 * np.maximum(1.0, errors)] = 1.0

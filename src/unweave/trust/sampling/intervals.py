@@ -27,19 +27,19 @@ class Interval:
     Attributes
     ----------
     metric : str
-        Which metric.
+        Name of the metric.
     level : float
         Confidence level: the share of such intervals that cover the expected score.
     raw, lower, upper : float
         The score before clipping and the ends of its interval; nan where there is none.
     bounds : tuple of two floats
-        The range of the metric, to which `clipped` is cut.
+        The bounds of the metric, to which `clipped` clips the interval.
     standard_error : float
         Standard error of the score over data sets of the same size.
     n_parts : int
-        Number of parts of the samples that it was estimated from.
+        Number of parts of the samples from which the standard error was estimated.
     per_factor : dict of name to (lower, upper)
-        The same for every factor, where the metric has a number for each.
+        Interval of the score of every factor, if the metric has a score for each factor.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -65,7 +65,7 @@ class Interval:
 
     @property
     def clipped(self) -> tuple[float, float]:
-        """Both ends within the bounds of the metric."""
+        """Both ends of the interval, clipped to the bounds of the metric."""
         return (float(np.clip(self.lower, *self.bounds)), float(np.clip(self.upper, *self.bounds)))
 
 
@@ -114,13 +114,13 @@ def intervals(
     level : float
         Confidence level: the share of such intervals that cover the expected score of data sets of the same size.
     n_parts : int
-        How often each metric is computed, on parts of the samples. Row groups stay whole.
+        Number of random parts of the samples on which each metric is computed. Row groups stay whole.
     budget : float, optional
-        Seconds for all metrics together. Those that do not fit get fewer parts, but 8 at least, and a note.
+        Seconds for all metrics together. Metrics that do not fit get fewer parts (at least 8) and a note.
     seed : int
         Part k is the same for the same seed, whatever the budget, the metrics or the number of workers.
     n_jobs : int
-        Threads.
+        Number of threads.
     """
     check_level(level)
     found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
@@ -132,7 +132,7 @@ def intervals(
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no level."""
+    """Raise an error unless the level is between 0 and 1."""
     if not 0 < level < 1:
         raise EvidenceError(f"level={level} is not a level: use a number between 0 and 1, such as 0.95.")
 

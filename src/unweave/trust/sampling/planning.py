@@ -2,9 +2,9 @@
 
     n needed = n  ((t + z) SE / |difference|)^2
 
-with SE the standard error of the difference at n, which falls as 1 / sqrt(n), t the quantile of the level and z that of
-the power. The formula assumes that the difference does not change with n, which is its weak point: scores with bins or
-probes change with n, and a difference that is known imprecisely gives an imprecise number of samples.
+with SE the standard error of the difference at n, which falls as 1 / sqrt(n), t the normal quantile of the level and z
+that of the power. The formula assumes that the difference does not change with n. This is only an approximation for
+scores with bins or probes. An imprecise difference gives an imprecise number of samples.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ level=0.95, notes=())
     Attributes
     ----------
     first, second : str
-        Which two.
+        Names of the two representations.
     difference : float
         The difference that should be found.
     n_now, n_needed : int, float
-        Samples at hand, and needed; infinite where there is no difference.
+        Observed and needed number of samples; infinite if there is no difference.
     fewest, most : float
         The same for the largest and the smallest difference in the confidence interval; equal to ``n_needed`` where the
         difference was stated.
     power, level : float
-        Chance to tell them apart, and not to where they are alike.
+        Probability of a significant difference if there is one, and of no significant difference if there is none.
     notes : tuple of Finding
         Caveats.
     """
@@ -73,13 +73,14 @@ def samples_needed(
     Parameters
     ----------
     comparison : Comparison
-        What `compared` found.
+        Result of `compared`.
     first, second : str, optional
-        Which two; the best two by default.
+        Names of the two representations; the best two by default.
     difference : float, optional
         The smallest difference of interest, in place of the one found.
     power, level : float
-        Chance to tell them apart, and not to where they are alike; for one pair, without correction for several.
+        Probability of a significant difference if there is one, and of no significant difference if there is none. They
+        are those of a single pair, without correction for several pairs.
 
     Examples
     --------

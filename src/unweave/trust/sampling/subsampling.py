@@ -55,11 +55,11 @@ class Parts:
 
     @property
     def factor(self) -> float:
-        """What the variance over parts is multiplied by."""
+        """Factor (n - k) / k by which the variance over parts is multiplied."""
         return (self.n_units - self.n_out) / self.n_out
 
     def part(self, index: int) -> Evidence:
-        """The evidence without the units that this part leaves out; the same seed and index give the same one."""
+        """The evidence without the units that this part leaves out; the same seed and index give the same part."""
         return self.evidence.leaving_out(self.left_out(index))
 
     def left_out(self, index: int) -> Rows:
@@ -77,7 +77,7 @@ class Parts:
         return math.sqrt(self.factor * float(np.var(values, ddof=1)))
 
     def quantile(self, level: float, n_parts: int) -> float:
-        """How many standard errors an interval of this level reaches on either side."""
+        """Half-width of an interval of this level in standard errors: a quantile of Student's t."""
         return float(student.ppf((1 + level) / 2, min(n_parts, self.n_units) - 1))
 
 
@@ -89,7 +89,7 @@ def _unit_of_rows(evidence: Evidence) -> Rows:
 
 
 def parts_of(evidence: Evidence, card: Card, seed: int, most_rows: int | None = None) -> Parts | Finding:
-    """How to draw parts for this metric, or the reason why not; ``most_rows`` is the largest size of a part."""
+    """Plan of the parts for this metric, or the reason why there are none; a part has at most ``most_rows`` rows."""
     if "decoder" in card.needs:
         return Finding("decoder_without_samples", metric=card.name)
     groups = evidence.row_groups
@@ -112,8 +112,8 @@ def parts_of(evidence: Evidence, card: Card, seed: int, most_rows: int | None = 
 class PartScores:
     """Scores of one metric on all samples and on parts of them, as intervals and comparisons need them.
 
-    ``raw`` and ``per_factor`` are those of the parts, nan and empty where a part has no score. Matrices of the scores
-    are not kept. ``notes`` are caveats.
+    ``raw`` and ``per_factor`` have one entry for each part, which is nan or empty if the part has no score. Matrices in
+    the parts of a score are not kept. ``notes`` are caveats.
     """
 
     plan: Parts
@@ -134,10 +134,11 @@ def part_scores(
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, PartScores | Finding]:
-    """Scores of parts for every metric, as many as the budget allows but at least `FEWEST_PARTS`, or a reason.
+    """Scores of every metric on parts of the samples, or the reason why there are none.
 
-    The options are those of `intervals`. With a quota, every metric gets the stated number of parts. ``watch`` is
-    called with the number of every part before it is scored.
+    There are as many parts as the budget allows, but at least `FEWEST_PARTS`. The options are those of `intervals`.
+    With a quota, every metric gets the stated number of parts. ``watch`` is called with the number of every part before
+    it is scored.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def part_scores(
     [1.0, 1.0, 1.0]
     """
     if n_parts < 2:
-        raise EvidenceError(f"n_parts={n_parts} has no spread: use a whole number from 2, such as {N_PARTS}.")
+        raise EvidenceError(f"n_parts={n_parts} gives no variance: use a whole number from 2, such as {N_PARTS}.")
     found: dict[str, PartScores | Finding] = {}
     known, plans = observed(metrics, evidence), {}
     scores: dict[str, Score] = {}
@@ -162,7 +163,7 @@ def part_scores(
             found[label] = Finding("no_parts_in_budget", seconds=quota.seconds)
         else:
             scores[label], plans[label] = entry.score, plan
-    for plan in dict.fromkeys(plans.values()):  # metrics that may leave out as many rows share every part
+    for plan in dict.fromkeys(plans.values()):  # metrics with the same plan are scored on the same parts
         alike = {label: known[label].metric for label in plans if plans[label] == plan}
         share = None if budget is None else budget * len(alike) / len(plans)
         drawn = scores_of_variants(

@@ -1,9 +1,10 @@
 """Compact letter display: two representations share a letter if and only if they do not differ significantly.
 
-Every set that no further representation fits in (a maximal clique) would do, but there can be exponentially many of
-them. Sets that together hold every tied pair are enough, and a greedy cover finds some in polynomial time: each starts
-at a pair that no set holds yet and grows by the representation that brings most such pairs. Where ties reach over
-neighbours in the order of the scores alone, each largest set is the only one to hold its two ends, so all are found.
+Each letter stands for a maximal clique of the graph in which tied representations are connected. There can be
+exponentially many maximal cliques, but cliques that cover every tied pair are enough. A greedy algorithm finds such a
+cover in polynomial time: each clique starts at an uncovered pair and grows by the representation that covers the most
+uncovered pairs. If all representations between two tied ones are tied with both, each maximal clique is the only one
+that contains both of its ends, so all maximal cliques are found.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tup
 
 
 def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
-    """Letters from best to worst: those that share a letter do not differ significantly.
+    """Letters from best to worst; representations that share a letter do not differ significantly.
 
     >>> tied_letters(["a", "b", "c"], {frozenset("ac")})
     {'a': 'a', 'b': 'ab', 'c': 'b'}
@@ -41,7 +42,7 @@ def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str,
 
 
 def letters_of(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str, str]:
-    """The letters of the sets that each is in.
+    """The letters of the sets that contain each representation.
 
     >>> letters_of(["a", "b"], (("a",), ("b",)))
     {'a': 'a', 'b': 'b'}
@@ -54,8 +55,8 @@ def letters_of(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str,
 
 
 def _cover(alike: Truths) -> list[list[int]]:
-    """Maximal cliques that hold every pair that is alike, and everyone who is like no other alone."""
-    missing = alike.copy()  # the diagonal stands for everyone's own place in a set
+    """Maximal cliques that cover every tied pair; a representation without ties is a clique of its own."""
+    missing = alike.copy()  # the diagonal ensures that representations without ties are covered
     found = []
     for start in range(len(alike)):
         while missing[start].any():
@@ -67,7 +68,7 @@ def _cover(alike: Truths) -> list[list[int]]:
 
 
 def _grown(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
-    """The clique with others, those first that bring most pairs still missing, until no further one fits."""
+    """The clique extended until it is maximal, first by the members that cover the most uncovered pairs."""
     candidates = np.logical_and.reduce(alike[clique])
     candidates[clique] = False
     brought = missing[clique].sum(axis=0)
@@ -81,7 +82,7 @@ def _grown(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
 
 
 def _needed(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
-    """The cliques without those all of whose pairs stand in others."""
+    """The cliques without those whose pairs are all covered by other cliques."""
     times: Rows = np.zeros(alike.shape, dtype=np.intp)
     for clique in cliques:
         times[np.ix_(clique, clique)] += 1
@@ -96,5 +97,5 @@ def _needed(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
 
 
 def _letter(k: int) -> str:
-    """a to z, then a1, b1 and so on."""
+    """Letter number k: a to z, then a1, b1 and so on."""
     return chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else "")
