@@ -1,8 +1,8 @@
-"""unweave: how well a representation separates the factors behind the data, and how far to trust the number.
+"""unweave: measure how well a representation separates the factors behind the data, and whether to trust the scores.
 
-`evaluate` scores one representation, `compare` several. `diagnose` describes the data, `noise_floor` says what random
-codes would score, and `audit` tests a metric. The metrics are functions in `unweave.metrics`, and `unweave.estimators`
-holds what can be passed to them. Names are imported when they are first used.
+`evaluate` scores one representation, and `compare` several. `diagnose` describes the data, `noise_floor` is the score
+of random codes, and `audit` tests a metric. The metrics are functions in `unweave.metrics`. The estimators that can be
+passed to them are in `unweave.estimators`. Names are imported when they are first used.
 
 >>> import numpy as np
 >>> import unweave
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from unweave.metrics.geometry.spectrum import Spectrum, spectrum
     from unweave.score import Score
     from unweave.trust import Diagnosis, NoiseFloor, diagnose, noise_floor
-else:  # type checkers would take any name from a module with __getattr__
+else:  # type checkers would accept any name from a module with __getattr__
     __getattr__, __dir__ = on_demand(
         __name__,
         {
@@ -72,7 +72,7 @@ else:  # type checkers would take any name from a module with __getattr__
 
 __version__ = "0.1.0"
 
-__all__ = [  # noqa: RUF022 - the order a newcomer meets them
+__all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "evaluate",
     "compare",
     "Evaluation",

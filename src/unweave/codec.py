@@ -1,8 +1,8 @@
 """Records to strict JSON and back: one codec for scores, rows, noise floors, intervals, verdicts, diagnoses and audits.
 
-A record is a frozen dataclass. In JSON nan is null, an infinity is the text 'inf' or '-inf', arrays and tuples are
-lists. What is read is checked against the types of the record's fields, and a file that someone edited gives one
-sentence that says where it is wrong.
+A record is a frozen dataclass. In JSON, nan is null, an infinity is the text 'inf' or '-inf', and arrays and tuples are
+lists. Data that is read is checked against the types of the record's fields. For an invalid file, the error states in
+one sentence which field is wrong.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ INFINITIES = ("inf", "-inf")
 
 
 class CodecError(ValueError):
-    """Data that is not the record it should be; the message says which field is wrong."""
+    """Raised for data that does not fit the record; the message says which field is wrong."""
 
 
 def plain_data(item: Any) -> Any:
-    """Item as strict JSON can hold it; a record becomes a mapping of its fields.
+    """Convert an item to types of strict JSON; a record becomes a mapping of its fields.
 
     >>> plain_data({"a": float("nan"), "b": np.array([1.0, float("inf")])})
     {'a': None, 'b': [1.0, 'inf']}
     """
     if isinstance(item, np.ndarray) and item.dtype.kind in "fiub" and np.isfinite(item).all():
-        return item.tolist()  # the usual case, without a call per number
+        return item.tolist()  # fast path without a function call per number
     if isinstance(item, (np.ndarray, np.generic)):
         item = item.tolist()
     if item is None or isinstance(item, (bool, int)):
@@ -54,7 +54,7 @@ def plain_data(item: Any) -> Any:
 
 
 def restored(kind: type[Record], data: Any) -> Record:
-    """The record of this kind that `plain_data` wrote; fields that it does not have are ignored.
+    """Restore a record of this kind from `plain_data`; entries that are not fields of the record are ignored.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Place:
@@ -69,12 +69,12 @@ def restored(kind: type[Record], data: Any) -> Record:
         if not isinstance(data, Mapping):
             raise ValueError(f"{data!r} is not a record with fields")
         return _CONVERTER.structure(data, kind)
-    except Exception as error:  # whatever an edited file leads to, the sentence says where
+    except Exception as error:  # an edited file may raise anything; the message says where
         raise CodecError(_first_problem(error)) from None
 
 
 def _first_problem(error: BaseException) -> str:
-    """Place and cause of the first thing that is wrong, of errors that hold others."""
+    """Field and cause of the first error in nested validation errors."""
     place: list[str] = []
     while isinstance(error, cattrs.BaseValidationError):
         error = error.exceptions[0]

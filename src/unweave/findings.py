@@ -1,4 +1,4 @@
-"""`Finding`: one thing that was found, as data; the room `words` turns it into a sentence."""
+"""`Finding`: a caveat, note or reason as data; the package `words` turns it into a sentence."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from importlib import import_module
 from typing import Any, Self
 
 Quantity = float | str
-# the room that turns findings into sentences; found by its name, because words are made from findings
+# imported by name, because this package imports findings
 WORDS_HOME = "unweave.words"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Finding:
-    """A caveat, a note, a reason or a diagnosis: what kind, which quantities, and which factors or codes.
+    """A caveat, a note, a reason or a diagnosis: its kind, its quantities, and the factors and codes it is about.
 
-    ``str(finding)`` is its sentence. Two findings are equal when all of this is equal; undefined numbers count as equal
-    to each other.
+    ``str(finding)`` is its sentence. Two findings are equal when all of their attributes are; here nan equals nan.
 
     Attributes
     ----------
     kind : str
-        An identifier, which is also the name of the function in `unweave.words` that states it.
+        An identifier, which is also the name of the function in `unweave.words` that writes the sentence.
     quantities : mapping of name to number or text
-        What was measured, counted or named.
+        The numbers and names that the sentence needs.
     factors, codes : tuple of str
-        Names of the factors and codes that it is about.
+        Names of the factors and codes that the finding is about.
 
     Examples
     --------
@@ -91,7 +90,7 @@ class Finding:
 
 
 def stated(text: str) -> Finding:
-    """A finding that says this text and nothing else: what the caveat of a user's metric becomes.
+    """A finding whose sentence is this text, for caveats of user-defined metrics.
 
     >>> str(stated("Read it with care."))
     'Read it with care.'
@@ -100,12 +99,12 @@ def stated(text: str) -> Finding:
 
 
 def as_findings(items: Iterable[Finding | str]) -> tuple[Finding, ...]:
-    """Findings, in which plain sentences have become findings as well."""
+    """Findings as they are, and plain sentences converted to findings."""
     return tuple(item if isinstance(item, Finding) else stated(str(item)) for item in items)
 
 
 def _plain(quantity: Any) -> Quantity:
-    """A number of numpy as one of Python."""
+    """Convert a numpy number to a Python number."""
     return quantity.item() if hasattr(quantity, "item") else quantity
 
 

@@ -1,4 +1,4 @@
-"""Compute once per Evidence, and once for all permutations of it where the pairing does not matter."""
+"""Cache results on the Evidence, shared by all its permutations if only the factors or only the codes are used."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ R = TypeVar("R")
 def memoised(
     *, on: Literal["factors", "codes", "both"], by_row: bool = False
 ) -> Callable[[Callable[Concatenate[Evidence, P], R]], Callable[Concatenate[Evidence, P], R]]:
-    """Remember a function of evidence and hashable arguments on the evidence itself.
+    """Decorator that caches results of a function of evidence and hashable arguments on the evidence itself.
 
     Parameters
     ----------
     on : {"factors", "codes", "both"}
-        What the function looks at. One that looks at one side only is computed on the original and shared with every
-        `Evidence.permuted`, which moves the rows of the factors and leaves the codes where they are.
+        Which data the function uses. If it uses the factors or the codes only, it is computed on the original and
+        shared with every `Evidence.permuted`, which permutes the rows of the factors and leaves the codes in place.
     by_row : bool
-        For ``on="factors"``: the result is a tuple of arrays whose first axis is the rows, so permuted evidence
-        reorders them.
+        For ``on="factors"``: the result is a tuple of arrays whose first axis is the rows. For permuted evidence the
+        rows of these arrays are permuted as well.
 
-    Arrays that are remembered become read-only: a score shows them, and nobody may change what the next metric reads.
+    Cached arrays become read-only, because scores share them with other metrics.
     """
 
     def decorate(function: Callable[Concatenate[Evidence, P], R]) -> Callable[Concatenate[Evidence, P], R]:
@@ -53,7 +53,7 @@ def memoised(
 
 
 def _read_only(result: R) -> R:
-    """The result, with its arrays sealed: itself, or those in a tuple or a record."""
+    """The result with its arrays made read-only: the result itself, or the arrays in a tuple or a record."""
     parts = result if isinstance(result, tuple) else getattr(result, "__dict__", {}).values()
     for array in (result, *parts):
         if isinstance(array, np.ndarray):

@@ -1,4 +1,4 @@
-"""What a person names by text: objects as 'module:name', and the nearest name where one is not known."""
+"""Resolve names that users write: import objects by 'module:name', and suggest the nearest name for an unknown one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.evidence import EvidenceError
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What to write instead of a name that is not known: the nearest one, or all.
+    """Suggest what to write instead of an unknown name: the nearest known name, or a list of all.
 
     >>> suggestion("mccc", ["mcc", "r2"])
     "did you mean 'mcc'?"
@@ -24,16 +24,16 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def imported(text: str, what: str) -> Any:
-    """The object that 'module:name' stands for, such as a metric of your own.
+    """Import the object that 'module:name' refers to, such as a metric of your own.
 
-    The module is found as Python finds it; the command line also looks in the folder it runs in.
+    The module must be importable. The command line also searches the current folder.
 
     Parameters
     ----------
     text : str
         A module and a name in it, which may have dots: ``"mymodule:MyWorld"``.
     what : str
-        What the object is to be, for the message where it cannot be found.
+        What the object should be, for the error message.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def imported(text: str, what: str) -> Any:
         raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")
     try:
         found = import_module(module_name)
-    except Exception as error:  # the module's own code may raise anything
+    except Exception as error:  # code of the module may raise anything
         reason = f"{type(error).__name__}: {error}"
         raise EvidenceError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
     for part in name.split("."):

@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used, so that importing a package costs nothing."""
+"""Import public names when they are first used, so that importing a package is fast."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 
 def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions ``__getattr__`` and ``__dir__`` of a package whose public names live in these modules.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose public names are defined in these modules.
 
-    ``homes`` maps every name to the module that has it; a name that is a module itself maps to its own path. A name is
-    resolved once and then kept in the package. A module that needs a package which is not installed counts as absent,
-    so that `dir`, `help` and completion work, and the error says what to install.
+    ``homes`` maps every name to the module that defines it; a name that is a module itself maps to its own path. A name
+    is resolved once and then stored in the package. A module whose import fails counts as a missing attribute, so that
+    `dir`, `help` and completion work. The error says what to install.
 
     >>> find, names = on_demand("unweave", {"Score": "unweave.score"})
     >>> find("Score").__name__, names()

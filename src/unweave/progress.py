@@ -1,4 +1,4 @@
-"""The progress bar of everything that takes long: on terminals and in notebooks, after two seconds, gone when done."""
+"""The progress bar for terminals and notebooks: it appears after two seconds and disappears at the end."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ SECONDS_BEFORE_SHOWN = 2.0
 
 
 class Progress:
-    """Steps that are done, shown by a function of a text and of how many steps more are done.
+    """Report of finished steps, by a function of a text and of the number of steps finished since the last call.
 
-    A step may weigh more than another, such as the seconds that it is expected to take.
+    Steps may have different weights, such as their expected seconds.
     """
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
         self._show, self._begun = show, 0.0
 
     def advance(self, n_steps: int = 1, text: str = "") -> None:
-        """So many steps more are done."""
+        """Report that this many more steps are finished."""
         self._show(text, n_steps)
 
     def step(self, text: str, weight: float = 1) -> None:
-        """Begin the next step; those begun before are done."""
+        """Begin the next step, which finishes the one before."""
         self._show(text, self._begun)
         self._begun = weight
 
     def counted_step(self, text: str, weight: float = 1) -> Callable[[int, int], None]:
-        """Begin a step of many draws, whose number has to be told.
+        """Begin a step of many draws; call the returned function with the number of each draw and their total.
 
         >>> progress = Progress(lambda text, done: print(done, text))
         >>> watch = progress.counted_step("noise floors", weight=10)
@@ -56,10 +56,10 @@ class Progress:
 def progress_bar(
     n_steps: float, wanted: bool, n_before: int = 0, what: str = "", in_seconds: bool = False
 ) -> Iterator[Progress]:
-    """Progress of so many steps, which nobody sees unless it is wanted, takes long, and somebody looks.
+    """Progress over ``n_steps`` steps, shown if ``wanted``, after two seconds, on a terminal or in a notebook.
 
-    Steps of an earlier run, ``n_before``, are not counted in the speed. ``what`` is shown until a step has a text.
-    Steps ``in_seconds`` are shares of a time and not counted on the bar.
+    ``n_before`` steps of an earlier run are not counted in the speed. ``what`` is shown until a step has a text. With
+    ``in_seconds`` the bar shows a percentage instead of the number of steps.
     """
     notebook = _in_notebook()
     if not wanted or n_before >= n_steps or not (notebook or sys.stderr.isatty()):
@@ -104,20 +104,20 @@ def progress_bar(
 
 
 def _in_notebook() -> bool:
-    """Whether a notebook runs this."""
+    """Whether the code runs in a notebook."""
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class _NotebookLine:
-    """One line under the cell that changes in place."""
+    """A line of text below the cell that is updated in place."""
 
     def __init__(self) -> None:
         self._handle: Any = None
         self._started = False
 
     def start(self) -> None:
-        """Show what comes from now on."""
+        """Show the texts that are written from now on."""
         self._started = True
 
     def write(self, text: str, percentage: float, seconds_left: float | None) -> None:
@@ -134,6 +134,6 @@ class _NotebookLine:
             self._handle.update(content, raw=True)
 
     def clear(self) -> None:
-        """Leave nothing behind."""
+        """Remove the line."""
         if self._handle is not None:
             self._handle.update({"text/plain": ""}, raw=True)

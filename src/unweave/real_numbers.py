@@ -1,4 +1,4 @@
-"""`RealNumber`: an object with a value that takes part in arithmetic as a plain number does."""
+"""`RealNumber`: a base class for objects that can be used as a number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class RealNumber(Real):
-    """Arithmetic and order of ``float(self)``; results are plain floats.
+    """Arithmetic and comparison with ``float(self)``; results are plain floats.
 
     >>> class Half(RealNumber):
     ...     def __float__(self):

@@ -1,4 +1,4 @@
-"""`Score`: one number, where it comes from, and what to keep in mind about it."""
+"""`Score`: the number that a metric returns, with its parts, caveats and settings."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
 from unweave.real_numbers import RealNumber
 
-NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # by name, because rendering imports scores
+NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # imported by name, because the report imports scores
 
 
 @dataclass(frozen=True)
 class ShownMatrix:
-    """A part of a score that is a matrix worth showing: rows are codes, columns factors or codes again.
+    """A part of a score that a report shows as a matrix: rows are codes, columns are factors or codes.
 
     Attributes
     ----------
     part : str
-        Which of the score's parts.
+        Name of the part, a key of `Score.parts`.
     meaning : str
-        What a cell says.
+        What a cell of the matrix means.
     columns : {'factors', 'codes'}
         What the columns are.
     framed : bool
-        Whether the largest cell of a column means something, and is marked.
+        Whether the largest cell of each column is marked.
 
     Examples
     --------
@@ -46,34 +46,35 @@ class ShownMatrix:
 
 @dataclass(frozen=True, eq=False)
 class Score(RealNumber):
-    """What a metric gives: a number within its bounds, its parts, and its caveats.
+    """The result of a metric: a number within its bounds, its parts, and its caveats.
 
-    A score is a number: it can be added, compared and returned to scikit-learn, and counts with its ``value``. Two
-    scores are equal when all they hold is equal.
+    A score is a number: it can be added, compared and returned to scikit-learn, where its ``value`` is used. Two scores
+    are equal when all of their attributes are equal.
 
     Attributes
     ----------
     raw : float
-        The number as computed. Nulls, intervals and rankings use it; nan where the metric is undefined.
+        The number as computed, before clipping; nan if the metric is undefined. Noise floors, intervals and rankings
+        use it.
     metric, version : str, int
-        Which metric, and which version of it.
+        Name and version of the metric.
     bounds : tuple of two floats
         The range that `value` is clipped to.
     per_factor, per_code : dict of name to float
-        The number for every factor and every code, where the metric has them.
+        The score of every factor and of every code, if the metric defines them.
     parts : dict of name to array
-        Matrices (rows codes, columns factors) and whatever else explains the number.
+        Intermediate results, such as matrices with a row per code and a column per factor.
     matrices : tuple of ShownMatrix
-        Which parts are matrices of codes by factors that a report shows, and what they mean.
+        Which parts are matrices that a report shows, and what they mean.
     caveats : tuple of Finding
-        What to keep in mind; ``str`` of each is a sentence. Plain sentences may be passed and become findings.
+        Warnings about the score; ``str`` of each is a sentence. Plain sentences may be passed and become findings.
     findings : tuple of Finding
-        What the number is made of, in words: for `identification` one for every factor.
+        Explanation of the score in sentences: for `identification` one for every factor.
     settings : dict
-        Every option in force, estimators spelled out.
+        The value of every option, with estimators in full.
     best : float
-        The best score there is, with the options at hand; infinite where there is always a better one in that
-        direction, nan where none is better than another.
+        The best possible score with these options; infinite if there is no limit in that direction, nan if no score is
+        better than another.
 
     Examples
     --------
@@ -106,19 +107,19 @@ class Score(RealNumber):
 
     @property
     def value(self) -> float:
-        """The number within its bounds; nan where undefined."""
+        """The number clipped to its bounds; nan if undefined."""
         return float(self.raw if math.isnan(self.raw) else min(max(self.raw, self.bounds[0]), self.bounds[1]))
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether the best score is the smallest one."""
+        """Whether the best score is the lower bound."""
         return self.best == self.bounds[0]
 
     def __float__(self) -> float:
         return self.value
 
     def __bool__(self) -> bool:
-        return True  # 0 is a score: `if row.score` asks whether there is one
+        return True  # so that `if row.score` is also true for a score of 0
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Score) else super().__eq__(other)

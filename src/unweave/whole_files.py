@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: written beside their place and put there in one step."""
+"""Atomic writing of files: a file is written under a temporary name beside its path, and then renamed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ UNFINISHED = ".unfinished"
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Put a file in place in one step; where writing fails, what was there before stays.
+    """Write a file atomically; if writing fails, the file that was there before is kept.
 
-    A link stays a link, and the file it leads to is replaced. Devices and pipes are written to and never replaced.
+    A symbolic link is kept, and the file it points to is replaced. Devices and pipes are written to and never replaced.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -87,7 +87,7 @@ class TestRows:
         assert evaluate(evidence, metrics="mcc").rows == evaluate(FACTORS, CODES, metrics="mcc").rows
         posterior = Posterior(CODES, np.ones_like(CODES))
         assert evaluate(FACTORS, posterior, metrics="mcc")["mcc"] == evaluate(evidence, metrics="mcc")["mcc"]
-        with pytest.raises(EvidenceError, match=r"An Evidence already holds the codes.*pass it alone"):
+        with pytest.raises(EvidenceError, match=r"An Evidence already contains the codes.*pass it alone"):
             evaluate(evidence, CODES)
 
 
@@ -148,7 +148,7 @@ class TestFailures:
         ("options", "message"),
         [
             ({"level": None}, "level=None is not a level"),
-            ({"metrics": 123}, "metrics=123 are no metrics: pass names"),
+            ({"metrics": 123}, "metrics=123 does not name metrics: pass names"),
             ({"metrics": [123]}, "An object of type int is not a metric"),
             ({"seeds": range(10**12)}, "There are more than 10000 seeds: pass fewer"),
         ],

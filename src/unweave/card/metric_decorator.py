@@ -218,7 +218,7 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
     options: dict[str, Any] = {name: given.pop(name) for name in list(given) if name in OPTION_NAMES}
     if isinstance(factors, Evidence):
         if codes is not None or options:
-            raise EvidenceError("An Evidence already holds the codes and all that belongs to them: pass it alone.")
+            raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
         return factors
     if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
         return Evidence(decoder=factors, reference=codes, **options)

@@ -1,4 +1,4 @@
-"""The loop over metrics, and its results."""
+"""Score representations with many metrics: `evaluate` and `compare`, and the `Evaluation` that they return."""
 
 from unweave.evaluation.loop import compare, evaluate
 from unweave.evaluation.results import Evaluation, Row

@@ -1,4 +1,4 @@
-"""`GroupedScores`: representations by setting, with the spread over seeds and which settings differ significantly."""
+"""`GroupedScores`: scores by setting, with the spread over seeds and which settings differ significantly."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ RENDERER_HOME = "unweave.report.grouped_table"
 
 @dataclass(frozen=True)
 class GroupedScore:
-    """A setting by one metric: mean and standard deviation over its seeds, an interval of the mean, and letters.
+    """Score of one setting by one metric: mean and standard deviation over its seeds, and an interval of the mean.
 
-    Settings that share a letter do not differ significantly. With one seed, the spread and the interval are nan, and
-    the letters are empty.
+    Settings that share a letter do not differ significantly. With one seed, the standard deviation and the interval are
+    nan, and there are no letters.
     """
 
     group: str
@@ -41,7 +41,7 @@ class GroupedScore:
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """Every setting by every metric; print it for a table.
+    """Scores of every setting by every metric; print it for a table.
 
     >>> score = GroupedScore("beta 1", (0.5, 0.7), 0.6, 0.14, 0.0, 1.0)
     >>> GroupedScores({"mcc": (score,)}).ranked("mcc")
@@ -51,11 +51,11 @@ class GroupedScores:
     scores: Mapping[str, tuple[GroupedScore, ...]]
 
     def ranked(self, label: str) -> list[str]:
-        """Settings by a metric, best first; those without a score last."""
+        """Names of the settings, sorted by this metric: best first, settings without a score last."""
         return [score.group for score in self.scores[label]]
 
     def score(self, label: str, group: str) -> GroupedScore:
-        """One setting by one metric."""
+        """The score of one setting by one metric."""
         return next(score for score in self.scores[label] if score.group == group)
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class GroupedScores:
 
 
 def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
-    """Scores of representations by group; see `Evaluation.grouped`."""
+    """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
     missing = [name for name in evaluation.representations if name not in groups]
     if missing:
         raise EvidenceError(f"{missing[0]!r} is in no group: name the group of every representation.")
@@ -110,7 +110,7 @@ def _spread(group: str, values: Sequence[float], letters: str, level: float) -> 
 
 
 def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Welch's t-test of two means; for values that never vary, whether they are the same.
+    """P-value of Welch's t-test of two means; for constant values, 1 if they are equal and 0 otherwise.
 
     >>> welch_p_value([1.0, 1.0], [1.0, 1.0]), welch_p_value([1.0, 1.0], [2.0, 2.0])
     (1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Noise floors, intervals and verdicts of scores, and a diagnosis of the data."""
+"""Compute noise floors, intervals and verdicts of scores, and a diagnosis of the data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def assured(
     n_jobs: int,
     progress: Progress,
 ) -> tuple[list[Row], dict[str, Any]]:
-    """The rows of every metric's first seed with what stands beside them, and what is known of the data."""
+    """Return the rows with noise floors, intervals and verdicts, and a record of the diagnosis and the comparison.
+
+    Only the row of every metric's first seed is completed.
+    """
     check_level(level)
     known: dict[str, Any] = {"diagnosis": {}}
     beside: dict[tuple[str, str], dict[str, Any]] = {}
@@ -79,7 +82,7 @@ def assured(
 
 
 def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any]) -> Scored:
-    """The metrics of a representation that have a score, with the seed of their first."""
+    """The metrics of a representation that have a score, each with its first seed."""
     first = {
         label: row
         for label, row in _first_rows(rows, representation).items()
@@ -89,7 +92,7 @@ def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any])
 
 
 def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
-    """Rows of a representation by label, the first where there are several seeds."""
+    """Rows of a representation by label; where there are several seeds, the row of the first."""
     return {row.label: row for row in reversed(rows) if row.representation == representation}
 
 
@@ -100,7 +103,10 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 def _compared(
     of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
 ) -> dict[str, Any]:
-    """Which representations each metric tells apart, for metrics that scored all of them: on the intervals' parts."""
+    """Which representations differ significantly, by label, for metrics that scored all of them.
+
+    The comparison uses the same parts of the samples as the intervals.
+    """
     comparisons = {}
     for label, entry in chosen.items():
         card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}

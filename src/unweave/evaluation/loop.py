@@ -1,4 +1,4 @@
-"""Every metric on every representation and seed; a metric that fails says so in its row, and the others go on."""
+"""Compute every metric on every representation and seed; where one fails, its row has the reason and the rest go on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST_SEEDS = 10_000
 
 @dataclass(frozen=True)
 class _Assurance:
-    """Whether and how scores are checked."""
+    """Options of noise floors, intervals and verdicts; ``quick`` leaves them out."""
 
     quick: bool
     budget: float
@@ -68,32 +68,33 @@ def evaluate(
     factors, codes : tables, or an `Evidence` alone
         The true factors (n x d) and the learned codes (n x m).
     metrics : names, metrics or ``functools.partial`` of metrics, optional
-        By default the panel: the few metrics that answer which factors were found, and how well (docs/panel.md).
-        ``"all"`` is the whole catalogue, and the name of a family, such as ``"information"``, is its metrics. Of these,
-        metrics that lack what they need are left out: those of posteriors appear with ``codes=Posterior(mean, std)``.
-        A name may carry options: ``"mcc:correlation=spearman"``.
+        The metrics to compute, by default the panel: the few metrics that show which factors were found, and how well
+        (docs/panel.md). ``"all"`` stands for the whole catalogue, and the name of a family, such as ``"information"``,
+        for its metrics. Metrics of a group that need more than was given are left out; those of posteriors, for
+        example, need ``codes=Posterior(mean, std)``. A name may have options: ``"mcc:correlation=spearman"``.
     seeds : int or iterable of int
-        Seeds. Metrics with a random part are computed once for each.
+        Random seeds. Metrics with a random part are computed once for each seed.
     quick : bool
         Whether to compute scores only, without noise floors, intervals and verdicts.
     budget : float
         Approximate CPU seconds for scores, noise floors, intervals and verdicts together. The scores are always
         computed. The rest of the budget, but at least half of it, is planned from a table of costs, so that the same
-        call gives the same numbers on a busy machine. Slow metrics get fewer permutations and parts of the samples, or
+        call gives the same numbers on a busy machine. Slow metrics have fewer permutations and parts of the samples, or
         none, and a note names them.
     level : float
         Confidence level of the intervals.
     screen : bool, optional
-        Whether to find the codes that depend on a factor first, on half of the rows with a false-discovery rate of 5 %,
-        and to score these alone, on the other half. By default this is done for the panel where there are more than
-        1,000 codes, or more than 64 sparse ones; metrics that are named are computed on all codes.
+        Whether to screen the codes first. Screening finds the codes that depend on a factor on one half of the rows,
+        with a false-discovery rate of 5 %, and only these codes are scored, on the other half. By default the codes are
+        screened for the panel if there are more than 1,000 codes, or more than 64 sparse codes. Metrics that are given
+        by name are computed on all codes.
     n_jobs : int
-        Threads for metrics that fit one probe per factor; the numbers do not depend on it. BLAS and OpenMP get one
-        thread each.
+        Number of threads for metrics that fit one probe per factor. The results do not depend on it. BLAS and OpenMP
+        use one thread each.
     progress : bool
         Show what is being computed and how long it will take, on terminals and in notebooks, after two seconds.
     **evidence_options
-        ``kinds``, ``missing``, ``row_groups`` and the others of `Evidence`.
+        ``kinds``, ``missing``, ``row_groups`` and the other options of `Evidence`.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def evaluate(
     """
     if isinstance(factors, Evidence):
         if codes is not None or evidence_options:
-            raise EvidenceError("An Evidence already holds the codes and all that belongs to them: pass it alone.")
+            raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **evidence_options)
@@ -161,7 +162,7 @@ def _evidence_of(name: str, factors: object, codes: object, options: EvidenceOpt
 
 
 def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
-    """All on the rows that no representation had to drop, so that they are scored on the same samples."""
+    """Restrict all to the rows that no representation had to drop, so that they are scored on the same samples."""
     common = functools.reduce(np.intersect1d, (evidence.kept_rows for evidence in evidences.values()))
     if not common.size:
         raise EvidenceError("Every row is missing in one of the representations: fill values in or compare fewer.")
@@ -182,7 +183,7 @@ def _run(
 ) -> Evaluation:
     _check_settings(n_jobs, assurance)
     if isinstance(metrics, Iterable) and not isinstance(metrics, str):
-        metrics = list(metrics)  # an iterator is read for every representation
+        metrics = list(metrics)  # it is read once for every representation, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     evidences, screening = screened_first(evidences, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
@@ -205,7 +206,7 @@ def _run(
     ]
     in_all = max(sum(expected) + (0.0 if assurance.quick else assurance.budget * PLANNED_SHARE), sum(expected) * 1.01)
     with (
-        threadpool_limits(1),  # of BLAS and OpenMP: n_jobs threads of ours would each start as many as there are cores
+        threadpool_limits(1),  # otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
         joblib.parallel_config("threading", n_jobs=n_jobs),
         progress_bar(in_all, progress, in_seconds=True) as shown,
     ):
@@ -223,14 +224,14 @@ def _run(
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
-    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # nan is no number of seconds either
+    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # also refuses nan
         raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
     if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
         raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
 def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """What small pictures of factors and their codes need, where `identification` matched them."""
+    """Data for small plots of factors against their codes, where `identification` matched them."""
     pairs = {
         row.representation: matched_pairs(evidences[row.representation], row.score)
         for row in reversed(list(rows))
@@ -240,7 +241,7 @@ def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[st
 
 
 def _what_is_missing(evidence: Evidence) -> str:
-    """One sentence on what was given, that no metric of the catalogue takes it alone, and what to add."""
+    """The message for input that no metric of the catalogue can be computed from, with what to add."""
     sides = {"factors": evidence.n_factors, "codes": evidence.n_codes, "nuisances": evidence.nuisances.shape[1]}
     given = [name for name, size in sides.items() if size] + ["a sampler"] * (evidence.sampler is not None)
     missing = " and ".join(name for name in ("factors", "codes") if not sides[name])
@@ -276,7 +277,7 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
         chance = _chance(card, evidence) if label == card.name else None  # options change the chance level
     except (MetricUndefined, EvidenceError) as error:
         problem = Finding("refused", text=str(error))
-    except Exception as error:  # the row says why, and the other metrics go on
+    except Exception as error:  # one failing metric must not stop the others
         text = " ".join(str(error).split())
         problem = Finding("failed", metric=card.name, error=type(error).__name__, text=text)
     return Row(
@@ -297,7 +298,7 @@ def _options_in_force(entry: Any) -> dict[str, Any]:
 
 
 def _chance(card: Card, evidence: Evidence) -> float | None:
-    """Chance level on evidence of this size, where the card states it."""
+    """Chance level on evidence of this size; None if the card does not state it."""
     if isinstance(card.chance, str):
         return None
     sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)

@@ -1,4 +1,4 @@
-"""A few values of every factor and of the code that it is read from, for small pictures of the two."""
+"""A few values of every factor and of its matched code, for small scatter plots of the two."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
 def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
-    """Factor, code and positions from 0 to 1 of some rows, by the codes that `identification` reads factors from.
+    """For every factor its matched code by `identification`, and the values of some rows scaled to 0..1.
 
-    Of a factor that no code gives back, the code that depends on it most is taken, where there is one.
+    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out.
 
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
@@ -45,7 +45,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
 
 
 def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> list[float]:
-    """Where the rows lie between the ends of the column, 0 to 1, with three digits."""
+    """Values of these rows, scaled to 0..1 between two quantiles of the column and rounded to three digits."""
     low, high = np.quantile(column, shares)
     width = high - low if high > low else 1.0
     return np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist()

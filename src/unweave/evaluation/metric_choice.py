@@ -1,4 +1,4 @@
-"""Which metrics to run: the panel, a group, by name, by text with options, as functions or partial functions."""
+"""Choose the metrics to compute: the panel, a group, names with or without options, functions or partial functions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0":
 def fitting_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None, evidence: Evidence) -> dict[str, Any]:
     """Metrics by label that are to be computed on this evidence.
 
-    Of a group, what needs something that was not given is left out; a metric that was named says so in its row. Where
-    no metric of the panel fits, such as for a decoder or a posterior alone, all that fit are taken.
+    Metrics of a group whose needs are not met are left out; a metric given by its own name is kept, and its row states
+    what is missing. Where no metric of the panel can be computed, such as for a decoder or a posterior alone, all
+    metrics of the catalogue that can be computed are chosen.
 
     >>> evidence = Evidence([[1.0], [2.0], [3.0]], [[0.1], [0.2], [0.3]])
     >>> list(fitting_metrics("matching", evidence)), list(fitting_metrics("geometry", evidence))
@@ -41,7 +42,7 @@ def fitting_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None, evide
 
 
 def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dict[str, Any]:
-    """Metrics by label, the panel for None; a label is the name with the options that were stated."""
+    """Metrics by label, the panel for None; a label is the name of the metric with its stated options."""
     choices = _choices(metrics)
     if not choices:
         raise EvidenceError("There is no metric to compute: name at least one, or pass None for the panel.")
@@ -59,13 +60,13 @@ def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[Metr
         return ["panel"]
     if not (isinstance(metrics, Iterable) or callable(metrics)):
         raise EvidenceError(
-            f"metrics={metrics!r} are no metrics: pass names such as ['mcc', 'r2'], 'all', or None for the panel."
+            f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all', or None for the panel."
         )
     return [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
 
 
 def _entries(choice: MetricChoice) -> Iterator[Any]:
-    """The metric that was chosen, or all of the group that was named."""
+    """The chosen metric, or all metrics of the named group."""
     if not isinstance(choice, str):
         yield choice
     elif choice.strip() in (groups := metric_groups()):
@@ -75,12 +76,12 @@ def _entries(choice: MetricChoice) -> Iterator[Any]:
 
 
 def metric_groups() -> dict[str, list[Metric]]:
-    """What may be named instead of metrics: the panel, the whole catalogue, and every family."""
+    """Metrics by the name of their group: the panel, the whole catalogue, and every family."""
     return {"panel": [CATALOGUE[name] for name in PANEL], "all": list(CATALOGUE.values()), **metric_families()}
 
 
 def metric_families() -> dict[str, list[Metric]]:
-    """Metrics of the catalogue by the rooms they live in; a room with a metric's own name is no family.
+    """Metrics of the catalogue by package; a package that has the name of a metric does not count as a family.
 
     >>> [entry.card.name for entry in metric_families()["infomec"]]
     ['infomec_modularity', 'infomec_explicitness', 'infomec_compactness']
@@ -94,7 +95,7 @@ def metric_families() -> dict[str, list[Metric]]:
 
 
 def _named_labels(metrics: MetricChoice | Iterable[MetricChoice] | None) -> set[str]:
-    """Labels of metrics that were asked for by their own name."""
+    """Labels of metrics that were chosen by their own name and not by a group."""
     groups = metric_groups()
     single = [one for one in _choices(metrics) if not (isinstance(one, str) and one.strip() in groups)]
     return {_label(entry) for one in single for entry in _entries(one)}
@@ -110,7 +111,7 @@ def _label(choice: Any) -> str:
 
 
 def chosen_by_text(text: str) -> Any:
-    """Metric named by text, with options after colons; one of your own is named as module:name.
+    """The metric that a text names, with options after colons; your own metrics are written as module:name.
 
     >>> chosen_by_text("mcc:correlation=spearman:cross_fit=true").keywords
     {'correlation': 'spearman', 'cross_fit': True}
@@ -129,7 +130,7 @@ def chosen_by_text(text: str) -> Any:
 
 
 def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
-    """Name and value of NAME=VALUE; the option's default says what type the value has."""
+    """Name and value of NAME=VALUE; the value has the type of the option's default."""
     option, equals, value = (part.strip() for part in pair.partition("="))
     _check_option(entry, option)
     default = entry.options[option].default

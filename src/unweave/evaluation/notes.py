@@ -1,4 +1,4 @@
-"""The notes under a table: every finding once, with the metrics it belongs to."""
+"""The notes below a table: every finding once, with the metrics it belongs to."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _caveats(row: Row) -> Sequence[Finding]:
 
 
 def _of_draws(rows: Iterable[Row]) -> list[Said]:
-    """Notes of noise floors and intervals; those that differ in their numbers alone become one that states ranges.
+    """Notes of noise floors and intervals; notes that differ only in their numbers become one note with ranges.
 
-    Every metric gets as many draws as fit, so that there would be a note for each.
+    The number of draws depends on the metric, so otherwise there would be a note for each metric.
     """
     noted = [
         (note, row)
@@ -54,7 +54,7 @@ def _of_draws(rows: Iterable[Row]) -> list[Said]:
 
 
 def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
-    """The reason of what the time budget left no room for; other reasons stand beside their row."""
+    """The reason if the time budget was too small; other reasons are shown beside their row."""
     return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
 
 
@@ -64,7 +64,7 @@ def _but_for_numbers(finding: Finding) -> tuple[object, ...]:
 
 
 def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
-    """That several seeds are averaged and only the first is checked."""
+    """Notes for metrics with several seeds: scores are averaged, and only the first seed has checks."""
     seeds: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         seeds.setdefault((row.representation, row.label), []).append(row)

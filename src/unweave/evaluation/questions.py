@@ -1,7 +1,7 @@
 """The questions that a person has about a representation, and the panel: the few metrics that answer them by default.
 
-How the panel was chosen, by the audit (docs/audit.md), is written down in docs/panel.md. The panel changes only with
-its version.
+docs/panel.md explains how the panel was chosen from the results of the audit (docs/audit.md). Its version changes
+whenever the panel changes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ PANEL_VERSION = 1
 
 @dataclass(frozen=True)
 class Question:
-    """A question, what the cards of metrics that answer it say they measure, and its metrics in the panel.
+    """A question and the metrics that answer it.
 
-    ``short`` is the question where there is little room. ``panel`` is in the order of preference: the answer is taken
-    from the first metric that may be trusted.
+    ``short`` is the question for narrow tables. ``measures`` lists the values of `Card.measures` that belong to it.
+    ``panel`` names its metrics in the panel in order of preference: the first one that may be trusted gives the answer.
 
     >>> QUESTIONS[0].text
     'Is every factor in a code of its own?'
@@ -84,7 +84,7 @@ PANEL = tuple(name for question in QUESTIONS for name in question.panel)
 
 
 def question_of(measures: str) -> Question:
-    """The question that a metric answers, by what its card says it measures.
+    """The question that a metric answers, by `Card.measures`.
 
     >>> question_of("compactness").name, question_of("beauty").name
     ('compactness', 'other')

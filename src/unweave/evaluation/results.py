@@ -1,4 +1,4 @@
-"""`Evaluation`: the resulting rows and their origin, as plain data."""
+"""`Evaluation`: one row per metric, representation and seed, with a description of the data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "unweave.evaluation/4"
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
-# Rendering stands above results and imports them; methods that render find it by the name of its home: the one seam.
+# The report imports results, so the methods that render import the report by name when they are called.
 RENDERER_HOMES = {
     "rich_table": "unweave.report.terminal.printed",
     "text_table": "unweave.report.terminal.printed",
@@ -47,7 +47,8 @@ RENDERER_HOMES = {
 }
 
 
-# escapes of control characters, and of marks that turn the direction of writing; a backslash is matched to step over it
+# JSON escapes of control characters and of marks that change the writing direction; an escaped backslash is matched so
+# that it is skipped
 CONTROL = re.compile(r"\\\\|\\u00[0189][0-9a-f]|\\[nrtbf]|\x7f|\\u202[a-e]|\\u206[6-9]|\\u2028|\\u2029")
 WHITE = ("\\n", "\\r", "\\t", "\\f")
 
@@ -62,8 +63,8 @@ CODE_COLUMNS = ("code", "factor", "correlation", "p_value", "q_value")
 class Row:
     """One metric on one representation with one seed: a score, or the reason why there is none.
 
-    ``card`` is the metric's own description. Noise floor, interval and verdict are computed for a metric's first seed
-    only, and not in a quick evaluation.
+    ``card`` describes the metric. Noise floor, interval and verdict are computed for a metric's first seed only, and
+    not in a quick evaluation.
     """
 
     representation: str
@@ -85,7 +86,7 @@ class Row:
 
     @property
     def measures(self) -> str:
-        """What the metric measures, and whether less of it is better."""
+        """What the metric measures, and whether lower scores are better."""
         return f"{self.card.measures} (lower is better)" if self.card.lower_is_better else self.card.measures
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Row:
 
 
 def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """Description of the data and settings, from which one can tell whether two evaluations are comparable."""
+    """Description of the data and of the library versions, which shows whether two evaluations are comparable."""
     first = next(iter(evidences.values()))
     return {
         "n_rows": first.n_rows if first.all_rows is None else first.all_rows.n_rows,
@@ -124,8 +125,8 @@ def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
 class Evaluation:
     """Scores of one or several representations; print it for the answer and a table.
 
-    ``evaluation["mcc"]`` is the `Score` of a metric where there is one representation; `score` names the
-    representation and the seed where there are several.
+    With one representation, ``evaluation["mcc"]`` is the `Score` of a metric. With several, pass the representation
+    (and the seed) to `score`.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -140,7 +141,9 @@ class Evaluation:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        return _without_seconds(self._stored()) == _without_seconds(other._stored())  # nan is null, and equals itself
+        return _without_seconds(self._stored()) == _without_seconds(
+            other._stored()
+        )  # here nan is null, which equals itself
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -155,7 +158,7 @@ class Evaluation:
         return tuple(dict.fromkeys(row.label for row in self.rows))
 
     def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
-        """The score of a metric; the first where several fit."""
+        """The score of a metric; the first one if several match."""
         for row in self.rows:
             named = label in (row.label, row.metric) and representation in (None, row.representation)
             if named and seed in (None, row.seed):
@@ -174,12 +177,12 @@ class Evaluation:
         return self.score(label)
 
     def row(self, label: str, representation: str) -> Row | None:
-        """The row of a metric's first seed; None where it was not computed."""
+        """The row of a metric's first seed; None if it was not computed."""
         fitting = (row for row in self.rows if row.label == label and row.representation == representation)
         return next(fitting, None)
 
     def values(self, label: str, representation: str) -> list[float]:
-        """The value for every seed; empty where the metric failed."""
+        """The value for every seed; an empty list if the metric failed."""
         return [
             row.score.value
             for row in self.rows
@@ -187,7 +190,7 @@ class Evaluation:
         ]
 
     def mean_and_spread(self, label: str, representation: str) -> tuple[float, float]:
-        """Mean over seeds and their standard deviation (0 for one seed; nan where the metric failed)."""
+        """Mean and standard deviation over seeds: the latter is 0 for one seed, and the mean is nan if one failed."""
         values = self.values(label, representation)
         if not values or any(map(math.isnan, values)):
             return math.nan, 0.0
@@ -195,7 +198,7 @@ class Evaluation:
 
     @property
     def notes(self) -> dict[str, tuple[str, ...]]:
-        """Every caveat and failure once, with the metrics it belongs to, and which draws were reduced, and why."""
+        """Every caveat, failure and reduced number of draws as a sentence, with the metrics it applies to."""
         return notes_of(self.rows, len(self.representations))
 
     def _rendered(self, renderer: str, *options: object) -> Any:
@@ -211,7 +214,7 @@ class Evaluation:
             ) from error
 
     def _printable(self) -> Evaluation:
-        """The evaluation with names that a terminal or a comment can show: control characters are replaced."""
+        """The evaluation with control characters in names replaced, so that terminals and comments can show them."""
         text = json.dumps(self._stored(), allow_nan=False)
         return Evaluation.from_json(CONTROL.sub(_replaced_control, text)) if _has_control(text) else self
 
@@ -222,7 +225,7 @@ class Evaluation:
         return str(self._rendered("text_table"))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # where a notebook or IPython shows no HTML
+        printer.text(str(self))  # for notebooks and IPython without HTML
 
     def _repr_html_(self) -> str:
         return str(self._rendered("notebook_view"))
@@ -234,24 +237,24 @@ class Evaluation:
         return found
 
     def to_latex(self) -> str:
-        """A booktabs table, one line per metric and one column per representation."""
+        """A booktabs table in LaTeX, with one row per metric and one column per representation."""
         return str(self._rendered("latex_table"))
 
     def to_summary(self) -> dict[str, Any]:
-        """Plain data of the report page, with a versioned schema: what `to_html` and `to_markdown` are made of."""
+        """Plain data of the report page, with a versioned schema; `to_html` and `to_markdown` render it."""
         summary: dict[str, Any] = self._rendered("summarise")
         return summary
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """The report as one HTML page that needs nothing else, under 3 MB; also written to a file if one is named."""
+        """The report as one self-contained HTML page under 3 MB; also written to ``path`` if given."""
         return _written(self._rendered("html_page"), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
-        """The report as Markdown; also written to a file if one is named."""
+        """The report as Markdown; also written to ``path`` if given."""
         return _written(self._rendered("markdown_page"), path)
 
     def grouped(self, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
-        """Scores by group, such as seeds by their setting, with the spread in a group and which groups differ.
+        """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
 
         Parameters
         ----------
@@ -277,36 +280,37 @@ class Evaluation:
         Parameters
         ----------
         kind : {"scores", "matrix", "factors", "pairs", "verdicts", "comparison"}, optional
-            Scores with intervals and noise (of one representation), the code-by-factor matrix of a metric, its number
-            for every factor, every factor against its matched code, the verdicts as a strip, or all representations
-            by one metric, best first (of several).
+            "scores" shows the scores of one representation with intervals and noise floors, "matrix" the
+            code-by-factor matrix of a metric, "factors" the score of every factor, "pairs" every factor against its
+            matched code, "verdicts" the verdicts as a strip, and "comparison" all representations by one metric, best
+            first. The default is "scores" or "comparison", by the number of representations.
         metric, representation : str, optional
-            Which; by default the first that fits.
+            What to plot; by default the first metric and representation for which this kind is defined.
         factors, codes : tables
-            The data, for pairs: an evaluation does not keep them.
+            The data for "pairs", because an evaluation does not store them.
         """
         figure: Figure = self._rendered("evaluation_plot", kind, metric, representation, factors, codes)
         return figure
 
     def to_frame(self, backend: str = "polars") -> Any:
-        """One line per row, as a polars data frame, or one of pandas or pyarrow where these are installed."""
+        """The rows as a data frame of polars, or of pandas or pyarrow if these are installed."""
         import narwhals.stable.v1 as nw
 
         try:
             lines = [_frame_line(row) for row in self.rows]
-        except (TypeError, KeyError) as error:  # findings that someone edited
+        except (TypeError, KeyError) as error:  # a file with edited findings
             raise EvidenceError(f"This evaluation was damaged or edited ({error}): evaluate again.") from None
         columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
         try:
             return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
         except ImportError:
-            raise EvidenceError(f"A frame of {backend} needs {backend}: install it, or use polars.") from None
+            raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
 
     def code_frame(self, representation: str | None = None, backend: str = "polars") -> Any:
-        """One line per code that depends on a factor, strongest first, where many codes were screened.
+        """Data frame of the codes that depend on a factor, strongest first, if the codes were screened.
 
-        Columns are the code, its factor, their rank correlation, the p-value, and the false-discovery rate at which the
-        code is just kept. There are at most 1,000 lines.
+        Columns are the code, its factor, their rank correlation, the p-value, and the q-value: the smallest
+        false-discovery rate at which the code is kept. There are at most 1,000 rows.
         """
         import narwhals.stable.v1 as nw
 
@@ -323,7 +327,7 @@ class Evaluation:
         return json.dumps({"answer": self.answer, **self._stored()}, allow_nan=False)
 
     def _stored(self) -> dict[str, Any]:
-        """What `from_json` reads."""
+        """The plain data that `from_json` reads."""
         return {"schema": SCHEMA, "data": plain_data(self.data), "rows": [row.to_dict() for row in self.rows]}
 
     @classmethod
@@ -346,7 +350,7 @@ class Evaluation:
                 f"This evaluation was damaged or edited, at {error}: evaluate again, or pass what save wrote."
             ) from None
         evaluation = cls(saved.rows, saved.data)
-        object.__setattr__(evaluation, "was_read", True)  # what fails to show was edited
+        object.__setattr__(evaluation, "was_read", True)  # so that a rendering error can be blamed on the file
         return evaluation
 
     def save(self, path: str | Path) -> None:
@@ -361,7 +365,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Saved:
-    """What a file holds."""
+    """The content of a file."""
 
     rows: tuple[Row, ...]
     data: dict[str, Any]
@@ -376,12 +380,12 @@ def _has_control(text: str) -> bool:
 
 
 def _replaced_control(found: re.Match[str]) -> str:
-    """What stands for one escape of JSON: itself for a backslash, a space for white space, a mark for the others."""
+    """The replacement of one JSON escape: a backslash stays, white space becomes a space, others become U+FFFD."""
     return found[0] if found[0] == "\\\\" else " " if found[0] in WHITE else "\\ufffd"
 
 
 def _frame_line(row: Row) -> dict[str, Any]:
-    """A row as one line of a data frame: nan where there is no number."""
+    """A row as a row of a data frame, with nan for missing numbers."""
     score, floor, interval = row.score, row.noise_floor, row.interval
     line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
     line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}

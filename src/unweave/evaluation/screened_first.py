@@ -1,7 +1,7 @@
-"""Many codes: those that depend on a factor are found on half of the rows, and scored on the other half.
+"""Screening of many codes: those that depend on a factor are found on half of the rows, and scored on the other half.
 
-Scores of codes that were chosen on the same rows would be too high, and so would be those of random codes that no
-permutation chooses again.
+On the same rows, scores of the selected codes would be biased upwards. A permutation test would not correct this,
+because permutations do not repeat the selection.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from unweave.arrays import Rows
 from unweave.evidence import Evidence
 from unweave.metrics.concepts.screening import ScreenedCodes, screened
 
-MANY_CODES = 1000  # dense ones, from which on they are screened
-FEW_CODES = 64  # sparse ones, up to which they are scored as they are
+MANY_CODES = 1000  # with more dense codes than this, codes are screened
+FEW_CODES = 64  # with more sparse codes than this, codes are screened
 MOST_SCORED = 256
 RATE = 0.05
 FEWEST_ROWS = 200
@@ -27,9 +27,9 @@ MOST_LISTED = 1000
 def screened_first(
     evidences: Mapping[str, Evidence], wanted: bool | None, is_panel: bool
 ) -> tuple[Mapping[str, Evidence], dict[str, Any]]:
-    """What is scored of every representation, and as 'screening' which codes of it these are, if not all.
+    """Return the evidences to score, and under 'screening' which codes were selected.
 
-    ``wanted`` is None where it follows from the number of codes; metrics that were named then take all codes.
+    With ``wanted=None`` the number of codes decides, and only for the panel; otherwise all codes are scored.
     """
     if wanted is None and not is_panel:
         return evidences, {}
@@ -61,7 +61,7 @@ def _is_to_be(evidence: Evidence, wanted: bool | None) -> bool:
 
 
 def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
-    """The codes to score, in their order: all that were found, or in turn the strongest of every factor."""
+    """Sorted indices of the codes to score: all that were found, or the strongest of each factor if there are many."""
     most = min(max(FEW_CODES, 2 * n_factors), MOST_SCORED)
     place_in_factor: dict[str, int] = {}
     turns = []
@@ -85,7 +85,7 @@ def _described(found: ScreenedCodes, n_scored: int, n_rows: int) -> dict[str, An
 
 
 def _dense(evidence: Evidence) -> Evidence:
-    """Few sparse codes as a table, which every metric takes."""
+    """Convert a few sparse codes to a dense table, which every metric accepts."""
     if evidence.sparse_codes is None or evidence.n_codes > MOST_SCORED:
         return evidence
     if evidence.n_rows * evidence.n_codes > LARGEST_DENSE:

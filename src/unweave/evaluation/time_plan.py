@@ -1,4 +1,4 @@
-"""What an evaluation will cost, and how its time budget is divided between representations and metrics."""
+"""The expected time of an evaluation, and how its budget is divided between representations and metrics."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from unweave.trust.effects import Steps
 from unweave.trust.nulls.some_rows import may_use_some_rows
 from unweave.trust.repeated_scoring import ScoredMetric
 
-LEAST_SHARE = 0.5  # of the budget, for what stands beside the scores, however long these take
+LEAST_SHARE = 0.5  # of the budget, for noise floors, intervals and verdicts, however long the scores take
 MAIN = tuple(question.panel[0] for question in QUESTIONS if question.panel)  # the first metric of every question
-UNKNOWN = 0.1  # seconds of a metric that is not in the table, for the progress bar
+UNKNOWN = 0.1  # seconds assumed by the progress bar for a metric that is not in the table of costs
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class Scored:
 
     @property
     def scores(self) -> dict[str, Score]:
-        """The scores."""
+        """Scores by label."""
         return {label: row.score for label, row in self.rows.items() if row.score is not None}
 
     @property
     def scored_metrics(self) -> dict[str, ScoredMetric]:
-        """The metrics with their scores, so that nobody computes them again."""
+        """The metrics with their scores, so that they are not computed again."""
         return {label: ScoredMetric(self.metrics[label], score) for label, score in self.scores.items()}
 
     def works(self, sizes: DataSizes) -> dict[str, Work]:
-        """What each metric computes."""
+        """The computation behind each metric, with its cost model."""
         return {label: work_of(metric, self.rows[label].seconds, sizes) for label, metric in self.metrics.items()}
 
 
 @dataclass(frozen=True)
 class TimeShare:
-    """What one representation may take: its seconds, and how many rows draws of every metric use."""
+    """The time of one representation: its seconds, and the number of rows that draws of every metric use."""
 
     works: Mapping[str, Work]
     sizes: DataSizes
@@ -57,11 +57,11 @@ class TimeShare:
 
     @property
     def rows_of_parts(self) -> dict[str, int]:
-        """How many rows parts have at most; metrics of which small parts say little are not named."""
+        """Largest number of rows of a part, for metrics whose variance falls as one over the number of rows."""
         return {label: self.rows[label] for label, work in self.works.items() if not work.fixed_rows}
 
     def plan(self, steps: Steps | None, started: float) -> TimePlan:
-        """The draws of every metric, when it is known on which data sets metrics are computed again."""
+        """The plan of draws for every metric; ``steps`` are the data sets on which verdicts compute metrics again."""
         tried = [DataSizes.of(evidence) for evidence in steps.evidences] if steps else []
         planned = draw_plan(self.works, self.sizes, self.seconds, rows=self.rows, tried=tried, main=MAIN)
         prices = {
@@ -78,7 +78,7 @@ class TimeShare:
 
 @dataclass(frozen=True)
 class TimePlan:
-    """Draws of one representation with the clock that stops them, and what they are expected to take."""
+    """Draws of one representation, the clock that stops them, and their expected seconds."""
 
     allowance: Allowance
     seconds_of_draws: float
@@ -87,11 +87,11 @@ class TimePlan:
 
 
 def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], budget: float) -> dict[str, TimeShare]:
-    """For every representation, its share of the budget.
+    """The share of the budget for every representation.
 
-    The budget is a total. What the scores are expected to take comes off it, but half of it is always left for noise
-    floors, intervals and verdicts. Representations are compared on the same parts of the samples, so all of them use
-    as many rows.
+    The budget is a total. The expected time of the scores is subtracted, but at least half of the budget remains for
+    noise floors, intervals and verdicts. Representations are compared on the same parts of the samples, so all of them
+    use the same number of rows.
     """
     sizes = {name: DataSizes.of(evidence) for name, evidence in evidences.items()}
     works = {name: scored[name].works(sizes[name]) for name in evidences}
@@ -110,7 +110,7 @@ def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence],
 
 
 def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:
-    """Seconds that each score is expected to take, in this order: work that several share falls on the first."""
+    """Expected seconds of each score, in this order; a computation that several metrics share counts for the first."""
     sizes, seen = DataSizes.of(evidence), set()
     seconds = []
     for label in labels:

@@ -37,11 +37,12 @@ class RunFacts:
     Attributes
     ----------
     n_codes, n_active : int
-        Codes, and those that vary (of a posterior: by more than .01 nats from its prior).
+        Number of codes, and of active codes: those that vary and, for a posterior, differ from the prior by more than
+        .01 nats.
     total_correlation : float
         Total correlation of the active codes, in nats: 0 for independent codes.
     scores : dict of name to float
-        Metrics of a posterior that need no factor; empty for codes without one.
+        Metrics of a posterior that need no factors; empty for codes without a posterior.
     ranking : float
         UDR: how well the codes match those of another run one to one; median over the other runs, nan for a single run.
     """
@@ -55,7 +56,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class RunPair:
-    """How far two runs agree: by a one-to-one matching of codes, by any linear map, and by UDR.
+    """Agreement of two runs by a one-to-one matching of codes, by linear regression, and by UDR.
 
     Attributes
     ----------
@@ -80,9 +81,9 @@ class RunPair:
 
 @dataclass(frozen=True)
 class Unlabelled:
-    """Facts of every run and of every pair of runs; print it for a table.
+    """Measurements of every run and of every pair of runs; print it for a table.
 
-    A high agreement says that the runs found the same codes, not that these codes are the factors.
+    A high agreement means that the runs found the same codes. It does not mean that these codes are the factors.
 
     >>> Unlabelled(100, {"seed 0": RunFacts(n_codes=3, n_active=2, total_correlation=0.1)}).runs["seed 0"].n_active
     2
@@ -106,8 +107,8 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     Parameters
     ----------
     runs : mapping of name to codes (n x m) or `Posterior`
-        Codes of the same samples in the same order, such as seeds of one model. One run is enough for all but the
-        agreement.
+        Codes of the same samples in the same order, such as those of several seeds of one model. Agreement needs at
+        least two runs.
     rng : int
         Seed of the split for the linear agreement.
 
@@ -144,7 +145,7 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
 
 
 def _active(evidence: Evidence) -> list[int]:
-    """Numbers of the codes that vary, and of a Gaussian posterior those that leave its prior."""
+    """Indices of the codes that vary and, for a Gaussian posterior, differ from the prior."""
     dead = set(evidence.dead_codes)
     kept = [place for place, name in enumerate(evidence.code_names) if name not in dead]
     if evidence.posterior is None:
