@@ -60,7 +60,7 @@ def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[Metr
         return ["panel"]
     if not (isinstance(metrics, Iterable) or callable(metrics)):
         raise EvidenceError(
-            f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all', or None for the panel."
+            f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
         )
     return [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
 

@@ -1,7 +1,7 @@
-"""Records in words: the one room in which findings become sentences, for terminal, page, Markdown and JSON alike.
+"""Sentences of findings, the same for terminal, page, Markdown and JSON.
 
-Every kind of finding has one function of the same name here, whose arguments are the finding's quantities and, where it
-is about any, its factors and codes. Modules are topics; what they share is in `phrases`.
+Every kind of finding has one function of the same name in this package. Its arguments are the finding's quantities and,
+if the finding has any, its factors and codes. There is a module for each topic, and `phrases` has what they share.
 """
 
 from unweave.words.lookup import WORDS, sentence, sentence_of_several

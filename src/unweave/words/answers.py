@@ -1,4 +1,4 @@
-"""The sentences of the short answer: what was found of the factors, what to report, and what to do next."""
+"""The sentences of the short answer: which factors were found, what to report, and what to do next."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 from unweave.words.phrases import counted, fixed, listed, verb
 
-# what a finding of `identification` says of a factor, in a word
+# the entry of the column 'found' for each kind of finding of `identification`
 FOUND = {
     "factor_identified": "yes",
     "factor_partly_identified": "partly",
     "factor_not_identified": "no",
     "factor_determined": "implied",
 }
-NAMES = 5  # of a list
-READ_OUT = 0.8  # of a factor's variance
+NAMES = 5  # longest list of names
+READ_OUT = 0.8  # R2 from which on a factor counts as readable from the codes
 
 
 def obstacle(reason: str, others: Sequence[str] = ()) -> str:
-    """What is in the way of a factor, in a few words.
+    """Why a factor has no code of its own, in a few words.
 
     >>> obstacle("mixed", ["y"]), obstacle("implied", ["T"])
     ('mixed with y', 'follows from T, so no code is needed')
@@ -32,7 +32,7 @@ def obstacle(reason: str, others: Sequence[str] = ()) -> str:
         "noisy": "its code is noisy",
         "folded": "different values give the same code",
         "constant": "it never varies in these data",
-        "redundant": "several codes hold it",
+        "redundant": "several codes carry it",
     }
     return known.get(reason, reason)
 
@@ -61,7 +61,7 @@ def _all(n: int) -> str:
 
 
 def implied_factors(names: Sequence[str]) -> str:
-    """Factors that do not count."""
+    """Redundant factors, which do not count."""
     forms = verb(names, "follows from other factors and does", "follow from other factors and do")
     return f"{listed(names, NAMES)} {forms} not count."
 
@@ -97,18 +97,18 @@ def unexplained(share: float) -> str:
 
 
 def no_factor_table() -> str:
-    """No `identification` was computed."""
+    """The sentence if `identification` was not computed."""
     return "Which factors were found is not known, because identification was not computed: add it to the metrics."
 
 
 def doubtful_table(metric: str, level: str) -> str:
-    """A factor table whose metric has a grave verdict."""
+    """The sentence if `identification` must not be trusted."""
     return f"The table of factors comes from {metric}, whose verdict on these data is '{level}'; the reason is below."
 
 
 def undefined_table(caveats: Sequence[str]) -> str:
-    """An `identification` that is undefined."""
-    return " ".join(["Which factors were found cannot be told from these data.", *caveats])
+    """The sentence if `identification` is undefined."""
+    return " ".join(["These data do not show which factors were found.", *caveats])
 
 
 def reported_score(
@@ -130,7 +130,7 @@ def reported_score(
 
 
 def report_sentence(n_rows: int, n_codes: int, scores: Sequence[str], found: str, n_given: int | None = None) -> str:
-    """What to write: the trusted scores in one sentence; ``n_given`` is the number of codes before screening."""
+    """The trusted scores in one sentence for a paper; ``n_given`` is the number of codes before screening."""
     if not scores:
         return "No metric that was computed can be trusted on these data, so there is no number to report alone."
     codes = counted(n_codes, "code") if n_given is None else f"{n_codes:,} of {counted(n_given, 'code')}"
@@ -176,22 +176,22 @@ def unfold(factors: Sequence[str], codes: Sequence[str]) -> str:
 
 
 def trust_nothing_for(question: str, metric: str, sentence: str, advice: str) -> str:
-    """A question that no metric answers."""
+    """A question for which no computed metric can be trusted."""
     return f"{question} No metric that was computed can be trusted for this. {metric}: {sentence} {advice}".strip()
 
 
 def evaluate_in_full() -> str:
-    """Bare scores."""
+    """What to do after a quick evaluation."""
     return "Evaluate without quick to get noise floors, intervals and verdicts."
 
 
 def nothing_in_the_way() -> str:
-    """All is well."""
+    """What to do if nothing needs attention."""
     return "Nothing more is needed: report the numbers above."
 
 
 def most_found(counts: dict[str, tuple[int, int]]) -> str:
-    """Which representation has most factors in codes of their own, of so many that count.
+    """Which representation has the most factors in codes of their own; ``counts`` are pairs (found, of).
 
     >>> most_found({"a": (2, 3), "b": (1, 3)})
     'a has the most factors in codes of their own: 2 of 3.'
@@ -215,17 +215,17 @@ def most_found(counts: dict[str, tuple[int, int]]) -> str:
 
 
 def best_by(metric: str, names: Sequence[str]) -> str:
-    """The best group by a metric."""
+    """The representations that are best by a metric."""
     if len(names) == 1:
         return f"{names[0]} is best by {metric}."
     return f"{listed(names, NAMES)} are best by {metric} and do not differ significantly."
 
 
 def all_tied_by(metric: str) -> str:
-    """A metric that tells nothing apart."""
+    """A metric by which no representations differ significantly."""
     return f"By {metric} the representations do not differ significantly."
 
 
 def nothing_told_apart() -> str:
-    """No comparison."""
-    return "No trusted metric tells the representations apart."
+    """No trusted metric by which representations differ significantly."""
+    return "The representations do not differ significantly by any trusted metric."

@@ -1,4 +1,4 @@
-"""What an audit found of a metric, and what it could not measure."""
+"""Sentences on the results of an audit, and on what it could not measure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ASKS = {
 MEASURED = {
     "change": "change with rho",
     "lossless": "cost of a redundant factor",
-    "lossy": "share of the fair cost of free factors",
+    "lossy": "relative cost of free factors",
     "distance": "distance from the matched code",
     "level": "mean score",
     "levels": "distance from continuous factors",
@@ -24,12 +24,12 @@ MEASURED = {
 
 
 def scores_rescaled(worst: float, best: float) -> str:
-    """A metric with other bounds than 0 and 1."""
+    """A metric whose bounds are not 0 and 1."""
     return f"Scores are rescaled: {worst:g} counts as 0 and {best:g} as 1, the best."
 
 
 def needs_more_than_tables(metric: str, need: str) -> str:
-    """A metric that factors and codes are not enough for."""
+    """A metric that needs more than factors and codes."""
     return f"{metric} needs a {need}, and the audit's worlds and encoders have factors and codes only."
 
 
@@ -50,12 +50,12 @@ def points_not_measured(name: str, shown: str, n_more: int) -> str:
 
 
 def marks_of_card(equivalence: str, found: str) -> str:
-    """What the encoders that a card speaks of were given."""
+    """Scores of encoders for which the card promises the best score."""
     return f"Card: best score stated for maps up to {equivalence}; measured: {found}."
 
 
 def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, product: float) -> str:
-    """The encoder that deceives a metric most."""
+    """The encoder with the largest product of score and mixing share."""
     return (
         f"Adversary: best of {n_tried} encoders scores {score:.3f} with a mixing share of {mixing_share:.3f}, "
         f"product {product:.3f}."
@@ -64,17 +64,17 @@ def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, produc
 
 def metric_constant(value: float) -> str:
     """A metric that is always the same."""
-    return f"This metric is constant: every encoder in every world scores {value:g}, so its marks mean nothing."
+    return f"This metric is constant: every encoder in every world scores {value:g}, so its marks are meaningless."
 
 
 def metric_of_rows_alone() -> str:
-    """A metric that looks at nothing but the number of rows."""
-    return "This metric depends on the number of rows alone, so its marks mean nothing."
+    """A metric that depends on the number of rows only."""
+    return "This metric depends on the number of rows alone, so its marks are meaningless."
 
 
 def metric_of_sizes_alone() -> str:
-    """A metric that looks at the numbers of rows, codes and factors."""
-    return "This metric depends on the numbers of rows, codes and factors alone, so its marks mean nothing."
+    """A metric that depends on the numbers of rows, codes and factors only."""
+    return "This metric depends on the numbers of rows, codes and factors alone, so its marks are meaningless."
 
 
 def metric_depends_on_order(moved: float) -> str:
@@ -83,7 +83,7 @@ def metric_depends_on_order(moved: float) -> str:
 
 
 def metric_blind(perfect: float, noise: float, n_rows: int) -> str:
-    """A metric that gives noise what it gives a perfect encoder."""
+    """A metric that scores noise as high as a perfect encoder."""
     return (
         f"This metric cannot tell a perfect encoder from noise: with {n_rows} rows they score {perfect:.2f} and "
         f"{noise:.2f}."
@@ -91,5 +91,5 @@ def metric_blind(perfect: float, noise: float, n_rows: int) -> str:
 
 
 def points_undefined(name: str, n_points: int) -> str:
-    """Points of a further question at which a metric is undefined."""
+    """Points of an additional property at which a metric is undefined."""
     return f"{name}: the metric is undefined at {n_points} points, which do not count."

@@ -1,4 +1,4 @@
-"""What every metric may have to say of the data, and what users state themselves."""
+"""Caveats about the data that any metric may have, and sentences of users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from unweave.words.phrases import counted, listed, verb
 
 
 def stated(text: str) -> str:
-    """A sentence that someone wrote."""
+    """A sentence of a user, as it is."""
     return text
 
 
@@ -21,10 +21,10 @@ def dead_codes(codes: tuple[str, ...]) -> str:
 
 
 def code_groups_ignored(n_groups: int) -> str:
-    """Groups of codes given to a metric that looks at single codes."""
+    """Groups of codes given to a metric that scores single codes."""
     return (
-        f"The {counted(n_groups, 'code group')} {'is' if n_groups == 1 else 'are'} not used: this metric takes every "
-        "code by itself."
+        f"The {counted(n_groups, 'code group')} {'is' if n_groups == 1 else 'are'} not used: this metric scores "
+        "every code separately."
     )
 
 
@@ -47,9 +47,9 @@ def factors_correlated() -> str:
 
 
 def factors_not_held_alone() -> str:
-    """A violated assumption of metrics that hold factors."""
+    """A violated assumption of metrics that hold a factor fixed."""
     return (
-        "The factors are correlated and there is no sampler, so holding one factor also restricts the factors "
+        "The factors are correlated and there is no sampler, so holding one factor fixed also restricts the factors "
         "correlated with it."
     )
 
@@ -72,7 +72,7 @@ def all_rows_in_blocks(n_rows: int, n_sampled: int) -> str:
 
 
 def all_rows_in_planned_bins(n_rows: int, n_sampled: int, n_planning: int) -> str:
-    """The same where edges of bins come from some of the rows."""
+    """A score from totals of all rows, with bin edges from some of the rows."""
     return (
         f"Computed on all {n_rows:,} rows, in blocks; bins, where it has any, are cut at quantiles of {n_planning:,} "
         f"rows, and noise floor and interval are those of {n_sampled:,} rows."
@@ -91,8 +91,8 @@ def codes_screened(n_codes: int, n_found: int, n_scored: int, n_rows: int, rate:
 
 
 def sampler_asked(n_calls: int, n_samples: int) -> str:
-    """What a score with interventions asked of the sampler."""
-    return f"The sampler was asked {n_calls:,} times, for {n_samples:,} samples in all."
+    """How much a score with interventions used the sampler."""
+    return f"The sampler was called {n_calls:,} times and drew {n_samples:,} samples in all."
 
 
 def scored_on_training_rows() -> str:
@@ -101,15 +101,15 @@ def scored_on_training_rows() -> str:
 
 
 def no_code_varies() -> str:
-    """Nothing that a score could be computed from."""
+    """A score that is undefined because all codes are constant."""
     return "No code varies, so the score is undefined."
 
 
 def one_factor_varies() -> str:
-    """Too few factors to tell apart."""
+    """A score that is undefined because it needs two factors."""
     return "Only one factor varies, so no code can mix two factors: the score is undefined."
 
 
 def one_code() -> str:
-    """A gap between the best code and a second one that does not exist."""
+    """A gap between the two best codes where there is only one code."""
     return "There is one code, so the gap is its distance from a code without information."

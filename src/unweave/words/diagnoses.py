@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from unweave.words.phrases import counted, listed, number, percent, verb
 
-NAMES = 4  # of a list
+NAMES = 4  # longest list of names
 
 
 def data_sizes(n_rows: int, n_factors: int, n_codes: int) -> str:
-    """How much there is."""
+    """Numbers of rows, factors and codes."""
     return f"{counted(n_rows, 'row')}, {counted(n_factors, 'factor')}, {counted(n_codes, 'code')}."
 
 
 def codes_crowd_rows(n_codes: int, codes_per_row: float, correlation: float) -> str:
-    """So many codes that chance finds one that fits."""
+    """So many codes that one correlates with a factor by chance."""
     best = "an unrelated code" if n_codes == 1 else f"the best of {n_codes:,} unrelated codes"
     per_row = number(codes_per_row)
     there_are = "There is 1 code" if per_row == "1" else f"There are {per_row} codes"
@@ -49,7 +49,7 @@ def factor_function_of_several(others: str, open_share: float, factors: tuple[st
 
 
 def free_factors(n_free: int, n_varying: int, factors: tuple[str, ...]) -> str:
-    """How many factors the others leave free."""
+    """How many factors are not determined by others."""
     vary = "varies" if n_free == 1 else "vary"
     return (
         f"{n_free} of {counted(n_varying, 'factor')} {vary} freely: codes without {_few(factors)} lose no information, "
@@ -59,7 +59,7 @@ def free_factors(n_free: int, n_varying: int, factors: tuple[str, ...]) -> str:
 
 def factors_independent(correlation: float) -> str:
     """No dependence was found."""
-    how = "" if correlation != correlation else f": no correlation is above {correlation:.2f}"  # nan is not itself
+    how = "" if correlation != correlation else f": no correlation is above {correlation:.2f}"  # true for nan only
     return f"The factors look independent{how}."
 
 
@@ -69,7 +69,7 @@ def pairs_correlated(n_pairs: int, correlation: float, factors: tuple[str, ...])
 
 
 def pairs_associated(n_pairs: int, strength: float, factors: tuple[str, ...]) -> str:
-    """Pairs of which one is categorical."""
+    """Pairs with a categorical factor that are associated."""
     return _pairs(n_pairs, ("is associated", "are associated"), factors, f"{strength:.2f}")
 
 
@@ -107,13 +107,13 @@ def codes_heavy_tailed(kurtosis: float, worst: str, codes: tuple[str, ...]) -> s
 
 
 def codes_unexplained(share: float, codes: tuple[str, ...] = ()) -> str:
-    """Variance of the codes that is not about the factors."""
+    """Variance of the codes that the factors do not explain."""
     some = f"; {counted(len(codes), 'code')} almost completely: {_few(codes)}" if codes else ""
     return f"{100 * share:.0f} % of the codes' variance is not explained by any factor{some}."
 
 
 def too_few_rows_to_diagnose(n_rows: int, needed: int) -> str:
-    """Nothing can be measured."""
+    """Too few rows for any measurement."""
     return (
         f"{counted(n_rows, 'separate row')} {'is' if n_rows == 1 else 'are'} too few to measure dependence, effective "
         f"dimension or the variance of the codes that the factors explain: {needed} are needed."
@@ -121,29 +121,29 @@ def too_few_rows_to_diagnose(n_rows: int, needed: int) -> str:
 
 
 def constraints_may_be_missed(n_rows: int) -> str:
-    """A search that few rows limit."""
+    """A search for constraints that is limited by few rows."""
     return (
         f"With {counted(n_rows, 'row')}, constraints of several factors other than sums and products may not be found."
     )
 
 
 def one_row_per_group(n_groups: int) -> str:
-    """Rows that are left out because they repeat others."""
+    """Row groups, of which one row each is examined."""
     each = "the only row group" if n_groups == 1 else f"each of the {n_groups:,} row groups"
     return f"One row of {each} is examined, because rows of a group are not independent."
 
 
 def rows_follow_each_other(lag_of_factors: float, lag_of_codes: float, n_rows: int, n_effective: float) -> str:
-    """Rows that are a series."""
+    """Rows that are a time series."""
     return (
         f"Rows are autocorrelated (lag-1 correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}): "
-        f"{n_rows:,} rows are worth about {n_effective:,.0f} independent ones. Metrics that split rows at random see "
+        f"{n_rows:,} rows are worth about {n_effective:,.0f} independent rows. Metrics that split rows at random have "
         "nearly the same rows in training and test: pass row_groups with the video or stretch of each row."
     )
 
 
 def rows_come_again(n_rows: int, n_distinct: int) -> str:
-    """Rows that are there several times."""
+    """Rows that occur several times."""
     return (
         f"Only {n_distinct:,} of {n_rows:,} rows differ in factors and codes. Scores of repeated rows are too high "
         "where rows are split at random: leave repeats out, or pass row_groups with one label for equal rows."
@@ -172,7 +172,7 @@ def factors_constant_in_part(factors: tuple[str, ...]) -> str:
 
 
 def values_repeated(factors: tuple[str, ...]) -> str:
-    """Rows that may belong together."""
+    """Rows that may belong to one group."""
     return (
         f"Values of {_few(factors)} are repeated often: if rows of one subject or video share them, pass row_groups, "
         "because factors may otherwise seem to determine each other."

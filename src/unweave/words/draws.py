@@ -1,4 +1,4 @@
-"""Noise floors, intervals and comparisons: what to keep in mind of them, and why there is none."""
+"""Notes on noise floors, intervals and comparisons, and reasons why there is none."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def no_pairing(metric: str, looks_at: str) -> str:
 
 
 def refused(text: str) -> str:
-    """What a metric said when it refused the evidence."""
+    """The message of a metric that refused the evidence."""
     return text
 
 
 def failed(metric: str, error: str, text: str) -> str:
-    """A metric that raised an error that nobody expected."""
+    """A metric that raised an unexpected error."""
     return f"{metric} failed with {error}: {text}"
 
 
@@ -29,12 +29,12 @@ def nulls_undefined(metric: str, null: str) -> str:
 
 
 def floor_near_best() -> str:
-    """Nothing that a calibrated score could be computed from."""
+    """A noise floor so high that there is no calibrated score."""
     return "Random codes score within .01 of the best, so a high score is uninformative."
 
 
 def nulls_equal_score() -> str:
-    """Permutations that change nothing."""
+    """Permutations that do not change the score."""
     return "All permutations score the same as the observed codes."
 
 
@@ -70,7 +70,7 @@ def no_parts_in_budget(seconds: float) -> str:
 
 
 def nulls_without_score(n_draws: int, of: int) -> str:
-    """Nulls that count against the score."""
+    """Permutations without a score, which count against the observed score."""
     return f"{n_draws} of {of} permutations have no score and count as better than the observed codes."
 
 
@@ -83,7 +83,7 @@ def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
 
 
 def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
-    """Rows that follow each other."""
+    """A noise floor of a time series."""
     return (
         f"Rows are autocorrelated (lag-1 correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}), so "
         "noise floor and p-value come from circular shifts of the rows instead of permutations."
@@ -91,7 +91,7 @@ def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
 
 
 def series_too_short(n_rows: int, n_effective: float) -> str:
-    """A series in which nothing can be told from chance."""
+    """A series that is too short for a permutation test."""
     return (
         f"{n_rows:,} rows that follow each other are worth about {n_effective:.0f} independent rows here, which is too "
         "few for a p-value: longer or several separate series are needed."
@@ -99,14 +99,14 @@ def series_too_short(n_rows: int, n_effective: float) -> str:
 
 
 def repeated_rows_together(n_rows: int, n_distinct: int) -> str:
-    """Rows that come several times."""
+    """Permutations of rows that occur several times."""
     return (
         f"Only {n_distinct:,} of {n_rows:,} rows differ in factors and codes, so permutations keep equal rows together."
     )
 
 
 def parts_of_blocks(n_rows: int) -> str:
-    """An interval of rows that follow each other."""
+    """An interval of a time series."""
     return f"Rows follow each other, so the interval comes from parts that leave out blocks of {n_rows} rows."
 
 
@@ -162,7 +162,7 @@ def few_groups(n_groups: int) -> str:
 
 
 def sampler_draws_not_counted() -> str:
-    """An interval that leaves out one source of chance."""
+    """An interval that does not include the variance of the sampler."""
     return "Where the metric draws from the sampler, the variation of these draws is not included in the interval."
 
 
@@ -175,7 +175,7 @@ def checks_of_first_seed(n_seeds: int, seed: int) -> str:
 
 
 def difference_may_be_zero() -> str:
-    """A sample size that nobody can state."""
+    """A sample size that cannot be stated."""
     return (
         "The difference may be zero, so no number of samples is certain to be enough: state the smallest difference "
         "that would matter."
@@ -183,5 +183,5 @@ def difference_may_be_zero() -> str:
 
 
 def sample_size_extrapolated() -> str:
-    """A sample size far from the one at hand."""
+    """A sample size far from that of the data."""
     return "This is far from the number of samples at hand: scores change with that number, and so may the difference."

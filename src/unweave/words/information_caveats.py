@@ -1,4 +1,4 @@
-"""Caveats of metrics of information, of posteriors, of geometry, and of identification."""
+"""Caveats of metrics of the families information, posterior, geometry and identification."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from unweave.words.phrases import counted, listed
 
 
 def one_factor() -> str:
-    """A gap between the best factor and a second one that does not exist."""
+    """A gap between the two best factors where there is only one factor."""
     return "There is one factor, so the gap is its distance from a factor without information."
 
 
 def other_bins_than_minimality(here: float, there: float) -> str:
-    """Sufficiency that depends on how codes are cut."""
+    """A value of sufficiency that depends on the bins of the codes."""
     return (
         f"With the bins of minimality, of equal width as in 004, sufficiency is {there:.3f} instead of {here:.3f}: "
         "pass estimator=Histogram(20, 'equal_width') to compare the two metrics, or codes on another scale."
@@ -19,7 +19,7 @@ def other_bins_than_minimality(here: float, there: float) -> str:
 
 
 def no_code_informative() -> str:
-    """A mean over informative codes of which there are none."""
+    """A score that is undefined because no code is informative."""
     return "No code carries information about any factor, so the score is undefined."
 
 
@@ -83,7 +83,7 @@ def codes_sampled(n_codes: int, of: int) -> str:
 
 
 def information_near_limit(information: float, limit: float) -> str:
-    """I(x, z) that N samples cannot resolve."""
+    """An estimate of I(x, z) close to its upper bound log N."""
     return (
         f"I(x, z) is estimated as {information:.2f} nats, close to log N = {limit:.2f}, which no estimate from N "
         "samples can exceed: read it as a lower bound, or pass more samples."
@@ -91,7 +91,7 @@ def information_near_limit(information: float, limit: float) -> str:
 
 
 def samples_told_apart(information: float, limit: float) -> str:
-    """Codes that tell every sample from every other, so that what they share cannot be estimated."""
+    """Codes that together identify every sample, so that their shared information cannot be estimated."""
     return (
         f"All codes together identify every sample (I(x, z) is estimated as {information:.2f} of at most "
         f"log N = {limit:.2f} nats), so what codes share cannot be estimated and the score is undefined: pass more "
@@ -100,16 +100,16 @@ def samples_told_apart(information: float, limit: float) -> str:
 
 
 def pairs_told_apart(n_pairs: int, of: int, limit: float) -> str:
-    """Pairs of codes that tell every sample from every other."""
+    """Pairs of codes that identify every sample."""
     return (
-        f"{n_pairs} of {counted(of, 'pair')} of codes tell every sample from every other (log N = {limit:.2f} nats), "
-        "so the information that both codes carry cannot be estimated; these pairs are left out: pass more samples, or "
-        "wider posteriors."
+        f"{n_pairs} of {counted(of, 'pair')} of codes identify every sample (log N = {limit:.2f} nats), so the "
+        "information that both codes carry cannot be estimated; these pairs are left out: pass more samples, or wider "
+        "posteriors."
     )
 
 
 def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ...]) -> str:
-    """Information within one value of a factor that its rows cannot resolve."""
+    """An estimate of information within one value of a factor close to its upper bound."""
     return (
         f"Within a value of {factors[0]!r} the codes carry {information:.2f} nats about the sample, close to the "
         f"logarithm of its {n_rows:.0f} rows, which no estimate can exceed: the information that the codes have "
@@ -118,7 +118,7 @@ def stratum_near_limit(information: float, n_rows: float, factors: tuple[str, ..
 
 
 def unique_information_at_limit(carried: float, limit: float) -> str:
-    """Posteriors so sharp that codes together are a name of the sample."""
+    """Posteriors so narrow that the codes without the strongest one still identify the sample."""
     return (
         f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
         f"log N = {limit:.1f}: the other codes together identify the sample and so every factor, which makes lower "
@@ -127,7 +127,7 @@ def unique_information_at_limit(carried: float, limit: float) -> str:
 
 
 def separated_information_at_limit(carried: float, limit: float) -> str:
-    """Posteriors so sharp that what a code adds to all others cannot be seen."""
+    """Posteriors so narrow that the information a code adds to all others is near 0."""
     return (
         f"Without its strongest code the posterior still carries {carried:.1f} nats about the sample, more than "
         f"log N = {limit:.1f}: the other codes together identify the sample, so no code seems to add anything and the "
@@ -144,7 +144,7 @@ def rare_value(n_rows: int, factors: tuple[str, ...]) -> str:
 
 
 def mass_outside_grid(share: float, n_others: int, threshold: float, low: float, high: float, codes: tuple[str]) -> str:
-    """A posterior that a grid does not cover."""
+    """A posterior with mass outside the grid of bins."""
     others = f" (and more than {threshold:.0%} of {counted(n_others, 'other code')})" if n_others else ""
     return (
         f"{share:.0%} of the mass of code {codes[0]!r}{others} lies outside {low:g} to {high:g} and was put into the "
@@ -154,7 +154,7 @@ def mass_outside_grid(share: float, n_others: int, threshold: float, low: float,
 
 def no_code_tells_samples() -> str:
     """A posterior that does not depend on the sample."""
-    return "No code carries information about the samples, so there is nothing to average: the score is undefined."
+    return "No code carries information about the samples, so the score is undefined."
 
 
 def fewer_codes_than_k(n_codes: int, k: int) -> str:
@@ -173,7 +173,7 @@ def latents_without_partner(n_latents: int) -> str:
 
 
 def latent_without_effect() -> str:
-    """A latent that shares nothing that is defined."""
+    """A latent without effect on the output."""
     return "A latent does not move the output, so the information it shares with others is undefined."
 
 
@@ -204,7 +204,7 @@ def samples_saturated(n_samples: int, of: int, directions: bool) -> str:
     among = " or from each other" if directions else ""
     return (
         f"{n_samples} of {counted(of, 'sample')} were left out, because the decoder's output is saturated there and "
-        f"its derivatives cannot be told from 0{among}."
+        f"its derivatives cannot be distinguished from 0{among}."
     )
 
 
@@ -238,30 +238,30 @@ def combinations_extrapolated(share: float, n_mixed: int) -> str:
 
 
 def mixing_passes_for_pure(n_codes: float, n_factors: int, passing: float) -> str:
-    """identification where luck is nearly perfect."""
+    """identification where random mixings score nearly 1."""
     return (
         f"With {n_codes:.0f} distinct codes and {n_factors} free factors, random mixings pass for codes of one factor "
-        f"in {100 * passing:.0f} % of the factors, so these data cannot tell; use fewer codes or more factors."
+        f"in {100 * passing:.0f} % of the factors, so the score is undefined; use fewer codes or more factors."
     )
 
 
 def factor_identified(factors: tuple[str, ...], share: float, codes: tuple[str, ...] = ()) -> str:
-    """A factor that codes of its own give back."""
+    """A factor that has codes of its own."""
     return f"{factors[0]} is identified ({share:.2f}) by {listed(codes)}."
 
 
 def factor_determined(factors: tuple[str, ...]) -> str:
-    """A factor that need not be encoded."""
+    """A redundant factor, which need not be encoded."""
     return f"{factors[0]} follows from other factors and does not count."
 
 
 def factor_partly_identified(factors: tuple[str, ...], share: float, reason: str, codes: tuple[str, ...] = ()) -> str:
-    """A factor that codes give back in part."""
+    """A factor that codes of its own recover in part."""
     return f"{factors[0]} is partly identified ({share:.2f}) by {listed(codes)}: {_why(reason, factors)}."
 
 
 def factor_not_identified(factors: tuple[str, ...], share: float, reason: str, codes: tuple[str, ...] = ()) -> str:
-    """A factor that no codes of its own give back."""
+    """A factor that has no codes of its own."""
     by = f" by {listed(codes)}" if codes else ""
     return f"{factors[0]} is not identified ({share:.2f}){by}: {_why(reason, factors)}."
 

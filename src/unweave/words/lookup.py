@@ -1,4 +1,4 @@
-"""From a kind of finding to the function that states it."""
+"""Look up the function that writes the sentence of a finding by the finding's kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPICS = (data_caveats, prediction_caveats, information_caveats, draws, diagnose
 
 
 def _stating(topic: ModuleType) -> dict[str, Callable[..., str]]:
-    """Public functions that a topic defines itself, by name."""
+    """Public functions that a module defines itself, by name."""
     functions = inspect.getmembers(topic, inspect.isfunction)
     return {name: entry for name, entry in functions if entry.__module__ == topic.__name__ and name[0] != "_"}
 
@@ -41,7 +41,7 @@ def sentence(finding: Finding) -> str:
 
 
 def sentence_of_several(findings: Sequence[Finding]) -> str:
-    """One sentence for findings of one kind that differ in their numbers alone: it states their ranges.
+    """One sentence with ranges for findings of one kind that differ only in their numbers.
 
     >>> print(sentence_of_several([Finding("rows_dropped", n_rows=3), Finding("rows_dropped", n_rows=5)]))
     3 to 5 rows with missing values were dropped.
@@ -55,7 +55,7 @@ def sentence_of_several(findings: Sequence[Finding]) -> str:
 
 
 def _stated(kind: str, quantities: dict[str, Any], finding: Finding) -> str:
-    if kind not in WORDS:  # a kind of someone else's
+    if kind not in WORDS:  # a kind that a user defined
         named = {"factors": ", ".join(finding.factors), "codes": ", ".join(finding.codes)}
         known = {**quantities, **{name: text for name, text in named.items() if text}}
         listed = "; ".join(f"{name} {quantity}" for name, quantity in known.items())
@@ -66,7 +66,7 @@ def _stated(kind: str, quantities: dict[str, Any], finding: Finding) -> str:
 
 @dataclass(frozen=True)
 class NumberRange:
-    """The smallest and the largest of several numbers, which is written as both ends.
+    """The smallest and the largest of several numbers; formatted as 'smallest to largest'.
 
     >>> f"{NumberRange(0.25, 1.5):.1f}", f"{NumberRange(19, 19.001):.0f}"
     ('0.2 to 1.5', '19')

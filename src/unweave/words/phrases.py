@@ -1,4 +1,4 @@
-"""Numbers and names as a reader sees them, the same everywhere."""
+"""Format numbers and lists of names, the same way in all sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 
 
 def fixed(value: float | None, digits: int = 3) -> str:
-    """A number with so many decimals; a dash where there is none.
+    """A number with this many decimals; a dash for None.
 
     >>> fixed(0.12345), fixed(-1.5, 1), fixed(None)
     ('0.123', '−1.5', '–')
@@ -21,7 +21,7 @@ def fixed(value: float | None, digits: int = 3) -> str:
 
 
 def brief(value: float) -> str:
-    """A number with as many digits as tell something.
+    """A number with about three significant digits.
 
     >>> brief(3.0), brief(0.6234), brief(-1234.5), brief(0.00012)
     ('3', '0.623', '−1,234', '0.00012')
@@ -32,7 +32,7 @@ def brief(value: float) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number of things.
+    """A number with a noun in singular or plural.
 
     >>> counted(1, "code"), counted(12000, "row")
     ('1 code', '12,000 rows')
@@ -41,7 +41,7 @@ def counted(n: int, noun: str) -> str:
 
 
 def p_value(value: float | None, resolution: float | None) -> str:
-    """A p-value; the smallest that so many draws can give is a bound.
+    """A p-value; the smallest possible one, ``resolution``, is written as an upper bound.
 
     >>> p_value(0.005, 0.005), p_value(0.2, 0.005)
     ('≤ 0.005', '0.200')
@@ -51,7 +51,7 @@ def p_value(value: float | None, resolution: float | None) -> str:
 
 
 def listed(names: Sequence[str], at_most: int = 6) -> str:
-    """Names with commas and 'and'.
+    """A list of names with commas and 'and'; names after the first ``at_most`` are counted.
 
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], at_most=2)
     ('a, b and c', 'a, b and 2 more')
@@ -62,7 +62,7 @@ def listed(names: Sequence[str], at_most: int = 6) -> str:
 
 
 def verb(names: Sequence[str], one: str, many: str) -> str:
-    """The form of a verb that goes with so many names.
+    """The singular or plural form of a verb, by the number of names.
 
     >>> verb(["x"], "varies", "vary"), verb(["x", "y"], "varies", "vary")
     ('varies', 'vary')
@@ -71,7 +71,7 @@ def verb(names: Sequence[str], one: str, many: str) -> str:
 
 
 def number(value: float) -> str:
-    """Two decimals without trailing zeros; two digits of what is small.
+    """A number with two decimals and no trailing zeros; below 0.1 with two significant digits.
 
     >>> number(1.25), number(1200.0), number(0.0123)
     ('1.25', '1,200', '0.012')
@@ -80,7 +80,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, with two digits.
+    """A share in per cent, with two significant digits.
 
     >>> percent(0.123), percent(0.00001)
     ('12 %', 'less than .01 %')

@@ -1,4 +1,4 @@
-"""Caveats of metrics that match, predict or intervene."""
+"""Caveats of metrics that use matching, prediction or interventions."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def fewer_codes_than_factors(n_codes: int, n_factors: int) -> str:
 
 def factors_not_held(factors: tuple[str, ...]) -> str:
     """Factors for which no batches can be made."""
-    return f"{listed(factors)} {verb(factors, 'is', 'are')} left out, because too few rows share the values to be held."
+    return f"{listed(factors)} {verb(factors, 'is', 'are')} left out, because too few rows share a value to hold fixed."
 
 
 def few_rows_per_value(n_rows: float, effect: str) -> str:
-    """Batches or spreads from few rows; the effect depends on the metric."""
+    """Few rows for each value of a factor; the effect depends on the metric."""
     effects = {
         "batches alike": "so the batches resemble each other",
         "noise scores": "which raises the score of random codes",
@@ -72,18 +72,18 @@ def few_rows_per_value(n_rows: float, effect: str) -> str:
 
 
 def one_factor_to_tell() -> str:
-    """Votes for fewer than two factors."""
-    return "There are fewer than two factors to tell apart, so the score is undefined."
+    """A vote between fewer than two factors."""
+    return "Fewer than two factors can be scored, so the score is undefined."
 
 
 def one_code_wins() -> str:
-    """Votes of a single code."""
+    """A vote with a single code."""
     return "Only one code varies and it wins every vote, so the score is that of guessing."
 
 
 def alignment_ignores_mixing() -> str:
     """t_mex with score='alignment'."""
-    return "Alignment does not measure entanglement: codes that mix all factors also get 1."
+    return "Alignment does not measure entanglement: codes that mix all factors also score 1."
 
 
 def too_few_rows_for_tests() -> str:

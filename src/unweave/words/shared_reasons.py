@@ -1,4 +1,4 @@
-"""One sentence for a reason that several scores share, where their own sentences would differ in numbers alone."""
+"""One sentence for a reason that several scores share and that differs only in its numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unweave.words.phrases import counted, listed
 
 
 def shared_reason(findings: Mapping[str, Finding]) -> str | None:
-    """The reason that these findings of different metrics share, and how far each score changes; None for others.
+    """The reason that the findings of several metrics share, with the change of each score; None for other kinds.
 
     >>> moved = {"before": 0.75, "after": 1.0, "further": False}
     >>> both = {name: Finding("depends_on_number_of_rows", rows_per_code=3, **moved) for name in ("mig", "sap")}

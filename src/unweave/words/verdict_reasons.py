@@ -32,7 +32,7 @@ def depends_on_dependence(
 
 
 def depends_on_constraint(before: float, after: float, further: bool, factors: tuple[str, ...]) -> str:
-    """A score that changes when factors that others determine vary on their own."""
+    """A score that changes when factors that others determine vary independently."""
     return (
         f"This score depends on how the factors constrain each other: {listed(factors)} {verb(factors, 'is', 'are')} "
         f"determined by other factors here, and if all factors varied independently it "
@@ -49,7 +49,7 @@ def depends_on_redundant_codes(before: float, after: float, further: bool, n_cod
 
 
 def depends_on_number_of_rows(before: float, after: float, further: bool, rows_per_code: float, enough: int) -> str:
-    """A score that changes when there are enough rows."""
+    """A score that changes when there are more rows."""
     return (
         f"This score depends on the number of rows: you have {rows_per_code:.3g} for each code, and with {enough:,} "
         f"rows it {_changes(before, after, further)}."
@@ -65,12 +65,12 @@ STABLE_WITH = {
 
 
 def score_stable(elsewhere: float, tried: str) -> str:
-    """A score that changes little in the steps that were tried."""
+    """A score that changes little when effects of the data are removed."""
     return f"Stable: the estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}."
 
 
 def within_model_error(value: float, elsewhere: float, modelled: float, tried: str) -> str:
-    """A score that changes by little more than the models of the codes are wrong."""
+    """A score whose change is within the error of the models of the codes."""
     return (
         f"The estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}, and its "
         f"models score {modelled:.2f} on the factors as observed, where the codes score {value:.2f}: the difference is "
@@ -79,7 +79,7 @@ def within_model_error(value: float, elsewhere: float, modelled: float, tried: s
 
 
 def nothing_moves_score() -> str:
-    """Data in which nothing is known to mislead."""
+    """Data without any known problem for the score."""
     return (
         "No known problem on these data: the factors look independent, no code is redundant, and there are enough rows."
     )
@@ -94,7 +94,7 @@ def control_failed(value: float, modelled: float, effects: str) -> str:
 
 
 def collapsed_codes_count(value: float, live: float, codes: tuple[str, ...]) -> str:
-    """Collapsed codes that a metric counts."""
+    """Collapsed codes that change a score."""
     return (
         f"{counted(len(codes), 'code')} {verb(codes, 'has', 'have')} collapsed ({listed(codes)}), and without "
         f"{verb(codes, 'it', 'them')} this score is {live:.2f} instead of {value:.2f}."
@@ -138,7 +138,7 @@ def many_codes_by_audit(codes_per_factor: float) -> str:
 
 
 def crowded_by_audit(codes_per_row: float) -> str:
-    """A metric that the audit found to reward many codes in few rows."""
+    """A metric that, by the audit, scores random codes high if there are many codes and few rows."""
     return (
         f"There are {codes_per_row:.3g} codes for each row, and the audit found that random codes score high with so "
         "many."
@@ -146,12 +146,12 @@ def crowded_by_audit(codes_per_row: float) -> str:
 
 
 def too_few_rows_to_test(n_rows: int) -> str:
-    """No counterpart of so few rows."""
+    """Too few rows for simulated data."""
     return f"{counted(n_rows, 'row')} are too few to test how the score depends on the data."
 
 
 def trial_not_in_budget() -> str:
-    """A verdict that the audit alone decides, for want of time."""
+    """A verdict from the audit alone, because the budget was too small."""
     return (
         "The time budget was too small to recompute this score on simulated data, so the verdict follows from the "
         "audit alone: pass a larger budget."
@@ -159,7 +159,7 @@ def trial_not_in_budget() -> str:
 
 
 def trial_of_sparse_codes() -> str:
-    """A verdict that the audit alone decides, because simulated codes are dense."""
+    """A verdict from the audit alone, because simulated codes are not sparse."""
     return (
         "The codes are sparse, and simulated codes are not, so this score was not recomputed on simulated data and the "
         "verdict follows from the audit alone: screen the codes (screen=True, --screen) to have it recomputed."
@@ -167,27 +167,27 @@ def trial_of_sparse_codes() -> str:
 
 
 def floor_not_in_budget() -> str:
-    """A verdict without a noise floor, for want of time."""
+    """A verdict without a noise floor, because the budget was too small."""
     return "The time budget was too small to score random codes, so the noise floor is unknown: pass a larger budget."
 
 
 def undefined_here() -> str:
-    """No score."""
+    """An undefined score."""
     return "The score is undefined on these data."
 
 
 def noise_scores_high(floor: float) -> str:
-    """A floor next to the best."""
+    """A noise floor near the best score."""
     return f"Random codes already score {floor:.2f}, so this metric is uninformative here."
 
 
 def scores_like_noise(value: float, floor: float, p_value: float) -> str:
-    """A score near a low noise floor, which correctly says that the codes are uninformative."""
+    """A score near a low noise floor, which shows correctly that the codes are uninformative."""
     return f"These codes score like random codes: {value:.2f}, and random codes score {floor:.2f} (p = {p_value:.2g})."
 
 
 def not_above_noise(value: float, floor: float, p_value: float) -> str:
-    """A score that noise reaches."""
+    """A score that random codes reach."""
     return (
         f"This score is not above noise: it is {value:.2f}, and random codes score {floor:.2f} on average "
         f"(p = {p_value:.2g})."
@@ -195,7 +195,7 @@ def not_above_noise(value: float, floor: float, p_value: float) -> str:
 
 
 def below_noise(value: float, floor: float, calibrated: float) -> str:
-    """A score that noise beats, which makes the calibrated score negative."""
+    """A score below that of random codes, so that the calibrated score is negative."""
     return (
         f"Random codes score better: {floor:.2f} on average, and these codes score {value:.2f}. The calibrated score "
         f"is 0 for random codes and 1 for the best, so it is negative here ({calibrated:.2f})."
@@ -203,7 +203,7 @@ def below_noise(value: float, floor: float, calibrated: float) -> str:
 
 
 def hardly_above_noise(value: float, floor: float, calibrated: float) -> str:
-    """A score of which noise gets nearly all."""
+    """A score only a little above that of random codes."""
     return (
         f"This score is hardly above noise: it is {value:.2f}, and random codes score {floor:.2f} on average, so its "
         f"calibrated score is {calibrated:.2f}."
@@ -211,42 +211,42 @@ def hardly_above_noise(value: float, floor: float, calibrated: float) -> str:
 
 
 def floor_far_from_zero(value: float, floor: float, calibrated: float) -> str:
-    """A score whose scale does not begin at 0."""
+    """A score with a high noise floor."""
     return (
-        f"Random codes already score {floor:.2f} here, so {value:.2f} is less than it seems: the calibrated score, "
+        f"Random codes already score {floor:.2f} here, so {value:.2f} is lower than it looks: the calibrated score, "
         f"which is 0 for random codes and 1 for the best, is {calibrated:.2f}."
     )
 
 
 def size_of_codes() -> str:
-    """A metric of sizes alone."""
+    """A metric that depends on the numbers of codes and factors only."""
     return "This metric counts codes and factors and does not depend on how they are related, so no verdict applies."
 
 
 def without_range() -> str:
-    """A metric whose score has no upper or lower end."""
+    """A metric without a finite worst or best score."""
     return "This score has no fixed range, so its changes cannot be judged as small or large."
 
 
 def advice(concerns: str, metrics: str) -> str:
-    """What to do where a property matters; the metrics that have it are named."""
+    """What to do about a property that a metric violates; ``metrics`` names those that satisfy it."""
     return (f"Read {metrics}. " if metrics else "") + ADVICE[concerns]
 
 
 def codes_know_nothing() -> str:
-    """What to do where codes score like noise."""
+    """What to do if the codes score like random codes."""
     return (
         "The score gives no evidence that the codes depend on the factors: check the encoder and the order of the rows."
     )
 
 
 def read_calibrated_score() -> str:
-    """What to do with a high floor."""
+    """What to do about a high noise floor."""
     return "Read the calibrated score."
 
 
 def read_a_lower_floor() -> str:
-    """What to do where noise scores as well."""
+    """What to do if random codes score as high."""
     return "Do not use this score as evidence: use a metric with a noise floor near 0, or more samples."
 
 

@@ -83,7 +83,7 @@ def test_sharp_pairs_and_lone_codes_are_undefined():
     mean = np.random.default_rng(0).normal(size=(200, 3))
     sharp = three_way_information(None, Posterior(mean, np.full_like(mean, 1e-3)), estimator=DRAWS)
     assert math.isnan(sharp.raw)
-    assert "3 of 3 pairs of codes tell every sample from every other" in str(sharp.caveats[0])
+    assert "3 of 3 pairs of codes identify every sample" in str(sharp.caveats[0])
     std = np.full_like(mean, 1e-3)
     std[:, 2] = 1.0
     some = three_way_information(None, Posterior(mean, std * [1, 300, 1]), estimator=DRAWS)

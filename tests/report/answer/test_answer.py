@@ -171,4 +171,4 @@ def test_an_undefined_score_finds_nothing():
     row = dataclasses.replace(evaluation.rows[0], score=dataclasses.replace(evaluation.rows[0].score, raw=score.raw))
     answer = answer_of(Evaluation((row,), evaluation.data))
     assert {entry.found for entry in answer.factors} == {"not known"}
-    assert answer.headline.startswith("Which factors were found cannot be told")
+    assert answer.headline.startswith("These data do not show which factors were found.")
