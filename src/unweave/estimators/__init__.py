@@ -1,4 +1,4 @@
-"""Estimators: arrays to numbers, as frozen values that metrics take as arguments.
+"""Estimators compute numbers from arrays; they are frozen dataclasses that metrics take as arguments.
 
 ``mig(factors, codes, estimator=NearestNeighbour(k=5))`` and ``mcc(factors, codes, correlation=Spearman())`` choose
 how a quantity is estimated. Every kind of estimator is a protocol, so that your own class works in the same places.
@@ -20,8 +20,8 @@ protocol                    estimators of this package, and the metrics that tak
 `Prior`                     `StandardNormal`, `GaussianMixture`, `IndependentPrior`: the metrics of geometry
 =========================== =========================================================================================
 
-`CodeCorrelations` has the correlation matrices of a posterior's means and draws.
-`LinearThenTrees` is the ladder of probes of `dci_explicitness` and `dci_size`. Names are imported when first used.
+`CodeCorrelations` contains the correlation matrices of a posterior's means and draws. `LinearThenTrees` is the sequence
+of probes of increasing capacity that `dci_explicitness` and `dci_size` use. Names are imported when first used.
 
 >>> from unweave.estimators import Histogram
 >>> Histogram(bins=10)

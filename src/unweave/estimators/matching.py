@@ -1,4 +1,4 @@
-"""One code for every factor: the optimal assignment, and its expected value for unrelated columns."""
+"""Optimal one-to-one matching of codes and factors, and its expected value for unrelated columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENTRIES_DRAWN = 2_000_000
 
 
 def best_matching(similarity_matrix: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the one-to-one matching with the largest sum; as many pairs as the shorter side allows.
+    """Rows and columns of the one-to-one matching with the largest sum; min(rows, columns) pairs.
 
     >>> best_matching(np.array([[0.1, 0.9], [0.8, 0.7]]))[1].tolist()
     [1, 0]
@@ -26,16 +26,17 @@ def best_matching(similarity_matrix: FloatArray) -> tuple[NDArray[np.intp], NDAr
 
 @functools.cache
 def matched_correlation_by_chance(n_rows: int, n_codes: int, n_factors: int) -> float:
-    """Mean matched absolute correlation of unrelated columns, by simulation from the exact null of one correlation.
+    """Expected mean absolute correlation of matched pairs of unrelated columns, by simulation.
 
-    A correlation r of n unrelated Gaussian rows has r^2 ~ Beta(1/2, (n - 2) / 2).
+    The correlations r are drawn from their exact null distribution for n Gaussian rows, r^2 ~ Beta(1/2, (n - 2) / 2).
 
     >>> 0.05 < matched_correlation_by_chance(1000, 20, 5) < 0.07
     True
     """
     rng = np.random.default_rng(0)
     draws = []
-    for _ in range(min(CHANCE_DRAWS, max(2, ENTRIES_DRAWN // (n_codes * n_factors)))):  # many pairs scatter little
+    # a mean over many pairs varies little, so that fewer draws suffice
+    for _ in range(min(CHANCE_DRAWS, max(2, ENTRIES_DRAWN // (n_codes * n_factors)))):
         correlations = np.sqrt(rng.beta(0.5, max(n_rows - 2, 1) / 2, size=(n_codes, n_factors)))
         draws.append(correlations[best_matching(correlations)].mean())
     return float(np.mean(draws))

@@ -1,4 +1,4 @@
-"""Default methods of the protocols, also for estimators that have the methods of a protocol without being derived."""
+"""Default methods of protocols, for estimators that have the required methods but are not derived from the protocol."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ R = TypeVar("R")
 def own_or_default(default: Callable[Concatenate[Any, P], R], estimator: object) -> Callable[P, R]:
     """The estimator's own method of this name, or the protocol's default applied to the estimator.
 
-    A protocol has methods that every estimator must write and methods with a default. A class that is derived from the
-    protocol inherits the defaults; this function gives them to a class that merely has the required methods.
+    Some methods of a protocol are required and others have a default. A class that is derived from the protocol
+    inherits the defaults; this function provides them for a class that only has the required methods.
 
     >>> class Greeting:
     ...     def words(self) -> str:

@@ -98,7 +98,7 @@ def test_range_of_a_uniform_that_bounds_a_gaussian():
 
 @pytest.mark.parametrize("grid", [QuantisedPosterior(1), QuantisedPosterior(limits=(1.0, 1.0))])
 def test_a_bad_grid_is_refused(grid):
-    with pytest.raises(ValueError, match="no grid"):
+    with pytest.raises(ValueError, match="not make a grid"):
         grid.quantised(MEAN, STD)
 
 

@@ -1,7 +1,8 @@
-"""Is a code independent of a factor given all other factors? Two tests of every pair at once, linear and nonlinear.
+"""Tests of whether a code is independent of a factor given all other factors, linear and nonlinear, for all pairs.
 
-Both regress the code and the factor (or functions of it) on the other factors and ask whether the residuals covary
-(`generalised_covariance`); residuals without each factor in turn come from one factorisation (`partial_residuals`).
+Both regress the code and the factor (or functions of it) on the other factors and test whether the residuals covary
+(`generalised_covariance`). The regressions that leave out each factor in turn share one factorisation
+(`partial_residuals`).
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class IndependenceTest(Protocol):
 
 @dataclass(frozen=True)
 class LinearCovariance:
-    """Least-squares residuals, linear in the columns of the factors: detects linear dependence.
+    """Covariance of least-squares residuals, linear in the columns of the factors; detects linear dependence.
 
-    The test is valid where every factor (or the code) depends linearly on the other factors. It cannot detect an even
+    The test is valid if every factor (or the code) depends linearly on the other factors. It cannot detect an even
     function of a factor, and a single extreme value of a code can hide a dependence.
 
     >>> rng = np.random.default_rng(0)
@@ -61,7 +62,7 @@ class LinearCovariance:
     """
 
     def numeric(self, column: FloatArray) -> GradedColumns:
-        """The number itself."""
+        """The column itself."""
         return GradedColumns(column[:, None], 1)
 
     def circular(self, angle: FloatArray) -> GradedColumns:
@@ -82,15 +83,15 @@ class LinearCovariance:
 
 @dataclass(frozen=True)
 class NonlinearCovariance:
-    """Residuals on smooth functions: detects even and non-monotone dependence, and products with other factors.
+    """Covariance of residuals on smooth functions; detects even and non-monotone dependence, and interactions.
 
-    Codes and numbers are taken as normal scores, so that monotone maps of either change nothing. The regressors are
-    Legendre polynomials of the other factors' ranks up to ``degree`` and their products, two by two; the functions
-    tested are the same polynomials of the factor's *residual*, and that residual times each other factor. Functions of
-    the factor itself would need products of all orders to be predicted when factors are correlated: with them, a mixed
-    code is found to depend on a third factor half of the time. At most one column per ten rows is fitted (and 300 in
-    all, if products are among them) and one per twenty is tested. With few rows the products are left out first, and
-    then the high degrees. A code of which only the variance depends on the factor is not detected.
+    Codes and numeric factors are replaced by normal scores, so that strictly increasing maps do not change the result.
+    The regressors are Legendre polynomials of the other factors' ranks up to ``degree``, and their pairwise products.
+    The tested functions are the same polynomials of the factor's *residual*, and this residual times each other factor.
+    Functions of the factor itself would need products of all orders to be predicted when factors are correlated: with
+    them, a mixed code is found to depend on a third factor half of the time. At most one column per ten rows is fitted
+    (and 300 in all, if products are among them), and at most one per twenty rows is tested. With few rows, products are
+    left out first, and then high degrees. The test does not detect a factor that changes only the variance of a code.
 
     >>> rng = np.random.default_rng(0)
     >>> test, z = NonlinearCovariance(), rng.normal(size=(300, 2))
@@ -102,12 +103,12 @@ class NonlinearCovariance:
     degree: int = 4
 
     def numeric(self, column: FloatArray) -> GradedColumns:
-        """Normal score of the number, and the polynomials of its rank above the first."""
+        """Normal scores of the column, and Legendre polynomials of its ranks of degree 2 and higher."""
         score = normal_scores(column)
         return GradedColumns(np.column_stack([score, polynomials(score, self.degree)[:, 1:]]), 1)
 
     def circular(self, angle: FloatArray) -> GradedColumns:
-        """Cosines and sines of as many multiples as the degree has pairs."""
+        """Cosines and sines of the first ``degree // 2`` multiples of the angle (at least one)."""
         return harmonics(angle, max(1, self.degree // 2))
 
     def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
@@ -135,7 +136,7 @@ class NonlinearCovariance:
 
 
 def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:
-    """All columns and the products of two factors' to the degree that rows allow; and which involve each factor."""
+    """All columns and pairwise products, up to the degree that the rows allow, and the columns with each factor."""
     columns, groups = np.column_stack([main.values for main in mains]), places(mains)
     pairs = [(k, j) for j in range(len(mains)) for k in range(j)]
     while degree:
@@ -153,7 +154,7 @@ def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatAr
 
 
 def _functions_of_residual(remaining: Remaining, main: GradedColumns, degree: int) -> FloatArray:
-    """Polynomials of a number's residual, or the residuals of an angle's or a category's columns; 0 for no residual."""
+    """Polynomials of a numeric factor's residual, or the residuals of other factors' columns; 0 without residual."""
     left = remaining.residuals(standardised(main.values))
     if main.per_degree != 1:
         return left

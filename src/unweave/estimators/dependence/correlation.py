@@ -1,4 +1,4 @@
-"""How strongly a code follows a factor: multiple correlation of columns, or of their ranks."""
+"""Multiple and canonical correlations of codes and factors, or of their ranks."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RANK_TOLERANCE = 1e-7
 
 
 class Correlation(Protocol):
-    """How a column of numbers enters a correlation; codes and factors are taken alike.
+    """The transformation of columns that are then correlated linearly; the same for codes and factors.
 
-    The strength of a pair is the absolute linear correlation of the two columns that `column` gives. Where it gives
+    The strength of a pair is the absolute linear correlation of the two columns that `column` returns. If it returns
     several functions of a column (n x p), the strength is their largest canonical correlation. Make it a frozen
-    dataclass, so that results can be remembered by it.
+    dataclass, because results are cached by it.
 
     >>> from unweave.metrics import mcc
     >>> @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Correlation(Protocol):
     """
 
     def column(self, column: FloatArray) -> FloatArray:
-        """The column that is correlated instead of this one (n), or several functions of it (n x p)."""
+        """The transformed column (n), or several functions of the column (n x p)."""
 
 
 class SparseCorrelation(Correlation, Protocol):
-    """A correlation that can be computed without the zeros of sparse codes; others need dense columns."""
+    """A correlation that is computed from the nonzero entries of sparse codes; others need dense columns."""
 
     def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
-        """Correlation of every sparse code (rows) with every factor's orthonormal basis; None if it needs the zeros."""
+        """Correlation of every sparse code (rows) with every orthonormal basis; None if codes must be dense."""
         return None
 
 
@@ -58,11 +58,11 @@ class Pearson:
     """
 
     def column(self, column: FloatArray) -> FloatArray:
-        """The column to correlate."""
+        """The column itself."""
         return column
 
     def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
-        """Correlation of every sparse code with every factor, from the entries that are not zero."""
+        """Correlation of every sparse code with every factor, from the nonzero entries."""
         return sparse_correlation_matrix(bases, codes)
 
 
@@ -79,7 +79,7 @@ class Spearman:
         return ranks(column)
 
     def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
-        """The same of the codes' ranks; all zeros of a code share one."""
+        """Correlation of the ranks of every sparse code with every factor; all zeros of a code share one rank."""
         return sparse_correlation_matrix(bases, codes, ranked=True)
 
 
@@ -93,18 +93,18 @@ def ranks(column: FloatArray) -> FloatArray:
     ascending = column[order]
     if (ascending[1:] == ascending[:-1]).any():
         return np.asarray(rankdata(column), dtype=np.float64)
-    places = ascending  # memory already at hand: fresh pages cost as much as the work on them
+    places = ascending  # reuses the memory: allocating a new array would take as long as filling it
     places[order] = np.arange(1.0, column.size + 1)
     return places
 
 
 def features(correlation: Correlation, column: FloatArray) -> FloatArray:
-    """What the correlation takes in the place of a column, as columns (n x p)."""
+    """The transformed column as a matrix (n x p)."""
     return correlation.column(column).reshape(column.size, -1)
 
 
 def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) -> FloatArray:
-    """Orthonormal basis of the centred columns' span, by singular values above ``tolerance`` times the largest.
+    """Orthonormal basis of the centred columns' span, from singular values above ``tolerance`` times the largest.
 
     >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])).shape
     (3, 1)
@@ -120,7 +120,7 @@ def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) ->
 
 
 def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean of every column and norm of what is left without it, a column at a time so that nothing is copied."""
+    """Mean and centred norm of every column, one column at a time so that the codes are not copied."""
     n_rows, n_codes = codes.shape
     means, norms, ones = np.empty(n_codes), np.empty(n_codes), np.ones(n_rows)
     for i in range(n_codes):
@@ -128,7 +128,7 @@ def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             means[i], squares = (ones @ column) / n_rows, column @ column
             left = squares - n_rows * means[i] ** 2
-        if left > 0.1 * squares > SMALLEST_SQUARES:  # so little cancels that nothing need be centred
+        if left > 0.1 * squares > SMALLEST_SQUARES:  # little cancellation, so that the column need not be centred
             norms[i] = np.sqrt(left)
         else:
             means[i] = column.mean()
@@ -137,7 +137,7 @@ def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _norm(column: FloatArray) -> float:
-    """Euclidean norm; entries whose squares overflow or vanish are scaled first."""
+    """Euclidean norm; entries whose squares overflow or underflow are scaled first."""
     with np.errstate(over="ignore", under="ignore"):
         squares = float(column @ column)
     if SMALLEST_SQUARES < squares < np.inf:
@@ -151,9 +151,9 @@ def multiple_correlation_matrix(
 ) -> FloatArray:
     """Multiple correlation of every code (rows) with every orthonormal, centred basis (columns).
 
-    With one basis column this is the absolute correlation. Only the block between the two sides is formed.
+    With one basis column this is the absolute correlation. Only products of codes with bases are computed.
     """
-    # bases are centred, so centring the codes would change nothing but rounding, when a code sits far from zero
+    # The bases are centred, so codes are centred only where their mean is so large that rounding errors matter.
     far = np.flatnonzero(np.abs(means) * np.sqrt(codes.shape[0]) > FAR_FROM_ZERO * norms)
     stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
     projections = np.zeros((stops[-1], codes.shape[1]))
@@ -170,12 +170,12 @@ def multiple_correlation_matrix(
 
 
 def largest_correlations(basis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
-    """Largest canonical correlation of an orthonormal, centred basis with each of the others; 0 if one is empty."""
+    """Largest canonical correlation of an orthonormal, centred basis with each other basis; 0 if either is empty."""
     return np.array([min(float(np.linalg.norm(o.T @ basis, 2)), 1.0) if o.size and basis.size else 0.0 for o in others])
 
 
 def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
-    """Largest canonical correlation of every two orthonormal, centred bases; nan where one has no columns."""
+    """Largest canonical correlation of every pair of orthonormal, centred bases; nan if either has no columns."""
     stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
     products = np.zeros((stops[-1], stops[-1]))
     for _, block in _row_blocks(bases):
@@ -189,7 +189,7 @@ def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
 
 
 def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield some rows and all bases' columns there, laid side by side as rows, in blocks that fit the cache."""
+    """Yield blocks of rows that fit into the cache: their slice, and all bases there, transposed (columns x rows)."""
     for start in range(0, len(bases[0]), ROWS_IN_CACHE):
         rows = slice(start, start + ROWS_IN_CACHE)
         yield rows, np.concatenate([basis[rows].T for basis in bases])

@@ -2,11 +2,12 @@
 
     U = g' V^-1 g,   g = sum_t e_t x_t,   V = sum_t e_t^2 x_t x_t' / (1 - h_t)
 
-with e the residual of a code and x (of q columns) that of functions of a factor, both on functions of the other
-factors, and h the leverages of these. Independence makes g a sum of terms of mean zero, whatever the scale of e at
-every row (Shah and Peters 2020; fixed weights as in Scheidegger, Hoerrmann and Buehlmann 2022). Under random signs of
-the terms U has mean q and variance 2 (q - sum_t a_t^2), a_t = e_t^2 x_t' V^-1 x_t; p-values come from the Beta law on
-[0, N] with these moments, N the rows less the fitted columns, which for normal terms is Hotelling's law.
+where e is the residual of a code and x (q columns) the residual of functions of a factor, both regressed on functions
+of the other factors, and h are the leverages of this regression. Under conditional independence, g is a sum of terms
+with mean zero, whatever the scale of e in every row (Shah and Peters 2020; fixed weights as in Scheidegger, Hoerrmann
+and Buehlmann 2022). Under random signs of the terms, U has mean q and variance 2 (q - sum_t a_t^2) with
+a_t = e_t^2 x_t' V^-1 x_t. The p-values come from the Beta distribution on [0, N] with these moments, where N is the
+number of rows minus the fitted columns and the intercept. For normal terms this is Hotelling's distribution.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ ENTRIES_IN_CACHE = 2**18
 
 @dataclass(frozen=True)
 class PairTests:
-    """p-values (codes x factors); pairs whose code, and factors that, the other factors leave without a residual."""
+    """p-values of all pairs (codes x factors), and what the other factors explain completely.
+
+    ``code_is_explained`` (codes x factors) marks codes without a residual on the other factors, and
+    ``factor_is_explained`` marks such factors.
+    """
 
     p_value_matrix: FloatArray
     code_is_explained: NDArray[np.bool_]
@@ -41,7 +46,8 @@ class PairTests:
 def pair_tests(codes: FloatArray, regressors: Regressors, tested: Iterator[tuple[Remaining, FloatArray]]) -> PairTests:
     """Test all codes against the residual functions of one factor after another.
 
-    ``tested`` gives for every factor the regression on the others and what it leaves of functions of the factor.
+    ``tested`` yields, for every factor, the regression on the other factors and the residuals of functions of the
+    factor.
     """
     n_rows, n_codes = codes.shape
     p_values, code_is_explained, factor_is_explained = [], [], []
@@ -65,7 +71,8 @@ def covariance_p_values(
 ) -> tuple[FloatArray, FloatArray]:
     """p-value and mean square of every column of residuals, given in blocks of rows, against orthonormal ``terms``.
 
-    nan where the columns fitted and tested leave fewer than ten rows over, 1 without a term.
+    The p-value is nan if fewer than ten degrees of freedom remain after the fitted and tested columns, and 1 if there
+    are no terms.
 
     >>> x = np.array([[1.0], [-1.0], [1.0], [-1.0]] * 5) / np.sqrt(20)
     >>> covariance_p_values([np.column_stack([x, x**2])], x, np.zeros(20), 0)[0].tolist()
@@ -97,7 +104,7 @@ def covariance_p_values(
     variance[:, first, second] = variance[:, second, first] = variances
     variance[~usable] = np.eye(n_terms)
     statistic = (covariance * np.linalg.solve(variance, covariance[..., None])[..., 0]).sum(axis=1)
-    # sum_t a_t^2 with V at its mean for errors of one scale: exact enough for a second-order term, and cheap
+    # sum_t a_t^2 with V replaced by its mean for homoscedastic errors: cheap, and exact enough for a second-order term
     narrowing = np.divide(narrowing, np.square(power), out=np.zeros(power.size), where=usable)
     narrowing = np.clip(narrowing, n_terms**2 / n_rows, MOST_NARROWED * n_terms)
     mean = n_terms / n_free

@@ -1,4 +1,4 @@
-"""Tails of the hypergeometric distribution for many cells at once: Fisher's exact test of a code and a concept."""
+"""Tails of the hypergeometric distribution for many cells at once, for Fisher's exact test of a code and a concept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ NEGLIGIBLE = 1e-16
 
 
 def upper_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_active: NDArray[Any]) -> FloatArray:
-    """P(X >= hits) for X the number of present among the active samples, which were drawn without regard to it.
+    """P(X >= hits), where X counts the samples with the concept among ``n_active`` samples drawn at random.
 
-    The largest term comes from logarithms of factorials, the others from their ratios.
+    X is hypergeometric: ``n_present`` of the ``n_rows`` samples have the concept. The largest term is computed from
+    logarithms of factorials, and the others from the ratios of successive terms.
 
     >>> upper_tail(np.array([2.0]), 4, np.array([2.0]), np.array([2.0])).round(6).tolist()
     [0.166667]
@@ -26,7 +27,7 @@ def upper_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
     )
     highest = np.minimum(k, m)
     mean = k * m / n
-    upward = x > mean  # below the mean the terms grow, and the other tail is summed
+    upward = x > mean  # below the mean the terms increase, so the other tail is summed
     start = np.where(upward, x, x - 1)
     lowest = np.maximum(0.0, k + m - n)
     total = np.zeros(x.shape)
@@ -48,7 +49,7 @@ def upper_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
 
 
 def lower_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_active: NDArray[Any]) -> FloatArray:
-    """P(X <= hits): as many absent ones or more are among the active.
+    """P(X <= hits), computed as the upper tail of the number of active samples without the concept.
 
     >>> lower_tail(np.array([0.0]), 4, np.array([2.0]), np.array([2.0])).round(6).tolist()
     [0.166667]
@@ -57,7 +58,7 @@ def lower_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
 
 
 def _log_mass(x: FloatArray, k: FloatArray, m: FloatArray, n: FloatArray) -> FloatArray:
-    """Logarithm of P(X = x) where it is possible."""
+    """Logarithm of P(X = x) for x within the support."""
     with np.errstate(invalid="ignore"):
         found = _log_choose(k, x) + _log_choose(n - k, m - x) - _log_choose(n, m)
     return np.asarray(np.minimum(found, 0.0))

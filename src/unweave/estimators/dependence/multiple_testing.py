@@ -1,4 +1,4 @@
-"""p-values corrected for how many there are."""
+"""p-values adjusted for multiple testing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 
 def corrected(p_values: FloatArray, correction: Correction) -> FloatArray:
-    """p-values to compare with the level as they are; nan stays nan and does not count.
+    """Adjusted p-values, to be compared with the significance level; nan stays nan and does not count as a test.
 
-    Holm (1979) bounds the chance of any false rejection, Benjamini and Hochberg (1995) the expected share of false
-    ones among the rejections.
+    Holm (1979) controls the probability of any false rejection, and Benjamini and Hochberg (1995) the expected share of
+    false rejections among all rejections.
 
     >>> corrected(np.array([0.01, 0.04, 0.03]), "holm").round(3).tolist()
     [0.03, 0.06, 0.06]

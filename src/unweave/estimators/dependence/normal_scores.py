@@ -1,4 +1,4 @@
-"""Columns replaced by scores of their ranks, which no monotone map of a column can change."""
+"""Uniform and normal scores of ranks, which strictly increasing maps of a column do not change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def uniform_scores(columns: FloatArray) -> FloatArray:
 
 
 def normal_scores(columns: FloatArray) -> FloatArray:
-    """Normal quantiles of the ranks, with mean 0 and variance 1 in every column (all 0 where it is constant).
+    """Normal quantiles of the ranks, with mean 0 and variance 1 in every column (all 0 for a constant column).
 
     >>> scores = normal_scores(np.array([[1.0], [2.0], [700.0]]))[:, 0]
     >>> scores.round(3).tolist()

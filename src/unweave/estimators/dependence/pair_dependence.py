@@ -1,7 +1,8 @@
-"""Whether two columns depend on each other, from orthonormal functions of each.
+"""Tests and measures of the dependence of two columns, from orthonormal functions of each.
 
-With U (p columns) and V (q columns) orthonormal, centred functions of two independent columns, n |U'V|^2 (Frobenius)
-has a chi-squared law with p q degrees of freedom; the largest singular value of U'V is their canonical correlation.
+Let U (p columns) and V (q columns) be orthonormal, centred functions of two columns. If the columns are independent,
+n |U'V|^2 (Frobenius) is asymptotically chi-squared with p q degrees of freedom. The largest singular value of U'V is
+the canonical correlation.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from unweave.arrays import FloatArray
 
 
 def independence_p_value(left: FloatArray, right: FloatArray) -> float:
-    """Chance of so much agreement between orthonormal functions of independent columns.
+    """p-value of the chi-squared test of independence; nan if there are no functions.
 
     >>> x = np.linspace(-1, 1, 101)[:, None]
     >>> u = (x**2 - (x**2).mean()) / np.linalg.norm(x**2 - (x**2).mean())
@@ -25,7 +26,7 @@ def independence_p_value(left: FloatArray, right: FloatArray) -> float:
 
 
 def canonical_correlation(left: FloatArray, right: FloatArray) -> float:
-    """Largest correlation of a function of one column with one of the other, less what chance alone gives; 0 to 1.
+    """Largest canonical correlation, corrected for its size under independence; between 0 and 1.
 
     >>> u = np.repeat([[1.0], [-1.0]], 50, axis=0) / 10
     >>> round(canonical_correlation(u, u), 6)
@@ -51,9 +52,9 @@ def correlation_p_value(correlation: float, n_rows: int) -> float:
 
 
 def curvature(source: FloatArray, functions: FloatArray, target: FloatArray) -> tuple[float, float]:
-    """Share of a target's variance that functions of a source add to a straight line, adjusted, and its p-value.
+    """Adjusted share of a target's variance that functions of a source explain in addition to a line, and its p-value.
 
-    ``functions`` are orthonormal and centred; the line's direction is taken out of them.
+    ``functions`` are orthonormal and centred; their linear part in the source is removed first.
 
     >>> x = np.linspace(-1, 1, 201)
     >>> u = (x**2 - (x**2).mean())[:, None]
@@ -64,7 +65,7 @@ def curvature(source: FloatArray, functions: FloatArray, target: FloatArray) -> 
     line = source - source.mean()
     line = line / np.linalg.norm(line)
     along = line @ functions
-    # orthonormal functions less one direction: their Gram matrix is I - along along', known without another product
+    # orthonormal functions without one direction have the Gram matrix I - along along', which needs no further product
     spread, turn = np.linalg.eigh(np.eye(along.size) - np.outer(along, along))
     kept = spread > 1e-6
     centred = target - target.mean()

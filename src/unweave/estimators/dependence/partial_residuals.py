@@ -1,10 +1,11 @@
-"""Residuals of columns on all regressors but one group's, for every group, from one factorisation.
+"""Residuals of regressions that leave out one group of regressors, for every group, from one factorisation.
 
-With W = QR the regressors, P = (W'W)^-1 = R^-1 R^-T and D = WP = Q R^-T their duals, leaving out the columns G gives
+Let W = QR be the regressors, P = (W'W)^-1 = R^-1 R^-T, and D = WP = Q R^-T their duals. Leaving out the columns G gives
 
     residual without G = (y - QQ'y) + D_G (P_GG)^-1 D_G' y
 
-(Frisch and Waugh 1933; Lovell 1963, for a block of columns), so that a group costs its own width and not a new fit.
+(Frisch and Waugh 1933; Lovell 1963, for a block of columns). A group then needs products of its own width, but no new
+fit.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ RIDGE = 1e-10
 class Regressors:
     """Standardised regressors with an intercept, factored once.
 
-    A ridge of 1e-10 per row leaves a regression as it is and lets columns that copy each other through: each is then
-    predicted by the others up to rounding.
+    A ridge of 1e-10 per row hardly changes the regression and keeps it defined for duplicate columns, each of which is
+    then predicted by the others up to rounding.
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -2.0]])
     >>> fitted = Regressors.of(x)
@@ -41,7 +42,7 @@ class Regressors:
     def of(cls, columns: FloatArray) -> Regressors:
         """Factor the columns."""
         basis, inverse = standardised(columns), np.eye(columns.shape[1])
-        for _ in range(2):  # Cholesky twice is as orthogonal as Householder, at the speed of matrix products
+        for _ in range(2):  # two rounds of CholeskyQR are as orthogonal as Householder QR, and faster
             gram = basis.T @ basis + len(columns) * RIDGE * (inverse.T @ inverse)
             step = np.linalg.inv(np.linalg.cholesky(gram)).T
             basis, inverse = basis @ step, inverse @ step
@@ -49,12 +50,12 @@ class Regressors:
         return cls(basis, basis @ inverse.T, inverse @ inverse.T, leverages)
 
     def residuals(self, values: FloatArray) -> FloatArray:
-        """What all columns leave of the centred values."""
+        """Residuals of the centred values on all columns."""
         centred = values - values.mean(axis=0)
         return np.asarray(centred - self.basis @ (self.basis.T @ centred))
 
     def without(self, group: Sequence[int]) -> Remaining:
-        """The regression on all columns but the group's."""
+        """The regression on all columns except those of the group."""
         duals = self.duals[:, group]
         left_out = duals @ np.linalg.inv(self.precision[np.ix_(group, group)])
         leverages = self.leverages - (duals * left_out).sum(axis=1)
@@ -63,7 +64,7 @@ class Regressors:
 
 @dataclass(frozen=True)
 class Remaining:
-    """A regression from which a group of columns was left out; ``left_out`` is what the others leave of the group."""
+    """A regression without one group of columns; ``left_out`` has the group's residuals on the remaining columns."""
 
     all_residuals: Callable[[FloatArray], FloatArray]
     duals: FloatArray
@@ -72,7 +73,7 @@ class Remaining:
     n_columns: int
 
     def residuals(self, values: FloatArray) -> FloatArray:
-        """What the remaining columns leave of the centred values."""
+        """Residuals of the centred values on the remaining columns."""
         return np.asarray(self.all_residuals(values) + self.left_out @ (self.duals.T @ values))
 
 

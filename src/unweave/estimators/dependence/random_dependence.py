@@ -14,9 +14,10 @@ from unweave.estimators.dependence.correlation import ranks
 class RandomDependence:
     """Largest canonical correlation of random sine features of the ranks.
 
-    The features are far from independent (20 sines have a numerical rank of about 5), so their span is taken from
-    singular values that are not small; a truncated QR of them does not hold the span and inflates the coefficient of
-    unrelated columns. ``scale`` is that of 003's code; the coefficient's authors use 1/6, which sees slower functions.
+    The features are nearly collinear (20 sines have a numerical rank of about 5), so a basis of their span is computed
+    from singular vectors whose singular values are not small. A truncated QR decomposition does not cover the span and
+    inflates the coefficient of unrelated columns. The default ``scale`` is that of the code of 003; the authors of the
+    coefficient use 1/6, which gives functions of lower frequency.
 
     >>> from unweave.estimators.dependence.correlation import orthonormal_basis
     >>> x = np.random.default_rng(0).normal(size=400)

@@ -1,11 +1,11 @@
 """Agreement of the codes of two runs, and dependence among the codes of one run; factors are not used.
 
-With R the absolute rank correlation of every code a of one run with every code b of another, among the codes that are
-not switched off (Duan et al., Unsupervised model selection for variational disentangled representation learning, 2020),
+Let R be the absolute rank correlations of every active code a of one run with every active code b of another run. Then
+(Duan et al., Unsupervised model selection for variational disentangled representation learning, 2020)
 
     UDR = 1 / (d_a + d_b) [ sum_b max_a R_ab^2 / sum_a R_ab + sum_a max_b R_ab^2 / sum_b R_ab ]
 
-and with C the correlations of the codes' normal scores, the total correlation of a Gaussian copula is
+With C the correlation matrix of the codes' normal scores, the total correlation of a Gaussian copula is
 
     TC = -1/2 log det C
 """
@@ -23,7 +23,7 @@ SWITCHED_OFF = 0.01  # nats of KL divergence from the prior, as in the paper
 
 
 def disentanglement_ranking(similarity_matrix: FloatArray) -> float:
-    """UDR of two runs from the similarities of their codes; 1 where each code has one partner and no other.
+    """UDR of two runs from the similarities of their codes; 1 if these are a permutation matrix.
 
     >>> disentanglement_ranking(np.eye(3)), disentanglement_ranking(np.full((2, 2), 0.5))
     (1.0, 0.25)
@@ -41,7 +41,7 @@ def _one_partner(matrix: FloatArray, axis: int) -> FloatArray:
 
 
 def total_correlation(codes: FloatArray) -> float:
-    """Total correlation of the codes in nats, by a Gaussian copula; infinite where a code repeats another.
+    """Total correlation of the codes under a Gaussian copula, in nats; infinite if one code duplicates another.
 
     >>> rng = np.random.default_rng(0)
     >>> both = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], size=20_000)
@@ -56,7 +56,7 @@ def total_correlation(codes: FloatArray) -> float:
 
 
 def divergence_from_prior(mean: FloatArray, std: FloatArray) -> FloatArray:
-    """KL divergence of every code's Gaussian posterior from a standard normal prior, its mean over samples, in nats.
+    """KL divergence of every code's Gaussian posterior from a standard normal prior, averaged over samples, in nats.
 
     >>> divergence_from_prior(np.zeros((2, 1)), np.ones((2, 1))).tolist()
     [0.0]

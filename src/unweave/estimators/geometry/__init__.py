@@ -1,1 +1,1 @@
-"""Gram matrices of Jacobians."""
+"""Gram matrices of Jacobians, and priors of latents."""

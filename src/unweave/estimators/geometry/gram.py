@@ -2,7 +2,8 @@
 
     log |J_S| = 1/2 log det G_SS = sum_S log |J_i| + 1/2 log det C_SS,    C_ij = cos(J_i, J_j)
 
-Lengths and cosines are kept apart: what columns share is then free of cancellation, exactly 0 for orthogonal columns.
+Lengths and cosines are stored separately, so that the second term has no cancellation and is exactly 0 for orthogonal
+columns.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
-LARGE = 1e100  # the squares of larger numbers overflow, those of their inverses vanish
-PARALLEL = 1e-14  # below this, 1 - cos^2 is rounding: the columns point the same way
+LARGE = 1e100  # squares of much larger numbers overflow, and squares of their inverses underflow
+PARALLEL = 1e-14  # a smaller 1 - cos^2 is rounding error, and the columns count as parallel
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Mean:
 
 
 class RunningMean:
-    """Mean and standard error of arrays that come one block of samples after another, from sums and squares.
+    """Mean and standard error of samples that arrive in blocks, from sums and sums of squares.
 
     >>> running = RunningMean()
     >>> running.add(np.array([[1.0], [3.0]]))
@@ -45,7 +46,7 @@ class RunningMean:
         self._squares: FloatArray | None = None
 
     def add(self, block: FloatArray) -> None:
-        """Add samples, first axis; the block is used up."""
+        """Add a block of samples (along the first axis); the block is overwritten."""
         self.n += len(block)
         with np.errstate(invalid="ignore"):
             total = block[0].copy() if len(block) == 1 else block.sum(axis=0)
@@ -59,7 +60,7 @@ class RunningMean:
 
     @classmethod
     def merged(cls, parts: Iterable[RunningMean]) -> RunningMean:
-        """All that came into any of these."""
+        """Combine the samples of several running means."""
         filled = [part for part in parts if part.n]
         whole = cls()
         whole.n = sum(part.n for part in filled)
@@ -68,13 +69,13 @@ class RunningMean:
         return whole
 
     def mean(self) -> Mean:
-        """What has come in so far."""
+        """Mean and standard error of all samples so far."""
         assert self._sum is not None
         assert self._squares is not None
         value = self._sum / self.n
         if self.n < 2:
             return Mean(value, np.full_like(value, np.nan))
-        with np.errstate(invalid="ignore"):  # infinite samples have a mean, and no spread
+        with np.errstate(invalid="ignore"):  # infinite samples have a mean, but a variance of nan
             variance = np.maximum(self._squares / self.n - np.square(value), 0.0) / (self.n - 1)
         return Mean(value, np.sqrt(variance))
 
@@ -89,7 +90,7 @@ def mean_of(samples: FloatArray) -> Mean:
 
 
 def scaled(jacobians: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Jacobians divided by a power of two each where squares would overflow or vanish, and its logarithm per sample.
+    """Divide Jacobians whose squares would overflow or underflow by a power of two; return its logarithms as well.
 
     >>> block, log_scales = scaled(np.full((1, 2, 1), 1e200))
     >>> bool(np.isclose(np.log(block[0, 0, 0]) + log_scales[0], np.log(1e200)))
@@ -115,7 +116,7 @@ def log_lengths(gram_block: FloatArray) -> FloatArray:
 
 
 def cosines(gram_block: FloatArray) -> FloatArray:
-    """Cosines between columns (b x d x d) in place of the Gram matrices; nan where a column is zero."""
+    """Cosines between columns (b x d x d), written over the Gram matrices; nan where a column is zero."""
     diagonal = np.einsum("bii->bi", gram_block)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 1 / np.sqrt(diagonal)
@@ -126,12 +127,12 @@ def cosines(gram_block: FloatArray) -> FloatArray:
 
 
 def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int] | None = None) -> FloatArray:
-    """1/2 log det C_SS of every sample: 0 for orthogonal columns, negative otherwise, minus infinity if dependent."""
+    """1/2 log det C_SS of every sample: 0 for orthogonal columns, negative for others, -inf for dependent columns."""
     if dimensions is not None:
         cosine_block = cosine_block[:, list(dimensions)][:, :, list(dimensions)]
     try:
         return np.minimum(_log_pivots(np.linalg.cholesky(cosine_block)).sum(axis=1), 0.0)
-    except np.linalg.LinAlgError:  # dependent or zero columns somewhere
+    except np.linalg.LinAlgError:  # some samples have dependent or zero columns
         pass
     result = np.full(len(cosine_block), np.nan)
     for k in np.flatnonzero(np.isfinite(cosine_block).all(axis=(1, 2))):
@@ -143,24 +144,24 @@ def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int]
 
 
 def _log_pivots(triangles: NDArray[np.floating[Any]]) -> FloatArray:
-    """Logarithms of the pivots of every sample (b x d); minus infinity for one that is rounding: it adds no volume."""
+    """Logarithms of the Cholesky pivots of every sample (b x d); minus infinity for pivots that are rounding error."""
     pivots = np.einsum("bii->bi", triangles)
     return np.where(np.square(pivots) < pivots.shape[1] * PARALLEL, -np.inf, np.log(pivots))
 
 
 def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatArray:
-    """1/2 log det C of the first 1, 2, ..., d dimensions in this order (b x d)."""
+    """1/2 log det C of the first 1, 2, ..., d dimensions of ``order`` (b x d)."""
     sorted_block = cosine_block[:, list(order)][:, :, list(order)]
     try:
         triangles = np.linalg.cholesky(sorted_block)
-    except np.linalg.LinAlgError:  # dependent columns somewhere: one set after another
+    except np.linalg.LinAlgError:  # some columns are dependent: compute each set separately
         first = [log_volume_of_directions(sorted_block, range(k + 1)) for k in range(len(order))]
         return np.stack(first, axis=1)
     return np.cumsum(_log_pivots(triangles), axis=1)
 
 
 def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
-    """-1/2 log(1 - cos^2), in place of the cosines: what two columns share (B.30); infinite for parallel ones."""
+    """Mutual information of every two columns, -1/2 log(1 - cos^2) (B.30), written over the cosines."""
     np.square(cosine_block, out=cosine_block)
     np.subtract(1.0, cosine_block, out=cosine_block)
     cosine_block[cosine_block < PARALLEL] = 0.0
@@ -171,9 +172,9 @@ def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
 
 
 def random_total_correlation(n_outputs: int, n_latents: int) -> float:
-    """Total correlation of independent Gaussian random columns: the expected value for a decoder without structure.
+    """Expected total correlation of independent Gaussian random columns, as of a decoder without structure.
 
-    Half the gap of digamma functions that the Bartlett decomposition of a Wishart matrix gives.
+    It follows from the Bartlett decomposition of a Wishart matrix, as half a sum of differences of digamma functions.
 
     >>> round(random_total_correlation(10_000, 2), 5)
     5e-05
@@ -185,7 +186,7 @@ def random_total_correlation(n_outputs: int, n_latents: int) -> float:
 
 
 def index_sets(given: Iterable[int | Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Index sets as tuples; a bare number is the set of that dimension.
+    """Index sets as tuples; an integer stands for the set of that dimension alone.
 
     >>> index_sets([0, (2, 1)])
     ((0,), (2, 1))

@@ -1,9 +1,9 @@
-"""Priors of latents, each as a map from standard normal noise, so that entropies of decoders refer to one standard.
+"""Priors of latents, each written as a map of standard normal noise.
 
     z = T(u), u ~ N(0, I);    dx/du_i = dx/dz_i T_i'(u_i)
 
-The manifold metrics are defined for a standard normal prior; any other is reached by rescaling columns of the Jacobian
-(000, E.1.3: GIN's mixture, rescaled by the standard deviations of every class).
+The manifold metrics are defined for a standard normal prior. For any other prior the columns of the Jacobian are
+rescaled (000, E.1.3: GIN's mixture, rescaled by the standard deviations of every class).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from unweave.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Latents:
-    """Latent samples (n x d), and the scales T'(u) (n x d) that columns of the Jacobian are multiplied by."""
+    """Latent samples (n x d), and the factors T'(u) (n x d) that rescale columns of the Jacobian (None for 1)."""
 
     values: FloatArray
     scales: FloatArray | None
 
 
 class Prior(Protocol):
-    """The distribution that latents are drawn from; give your own with these two members.
+    """The distribution of the latents; a class of your own needs these two members.
 
     >>> prior: Prior = StandardNormal()
     >>> prior.sample(5, size=2, seed=0).values.shape
@@ -35,15 +35,15 @@ class Prior(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Number of latents, None for any."""
+        """Number of latents, or None if any number is possible."""
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
-        """Draw n latents, with their scales."""
+        """Draw n samples of ``size`` latents, with the scales of their Jacobian columns."""
 
 
 @dataclass(frozen=True)
 class StandardNormal:
-    """IndependentPrior standard normal latents: the prior of flows, VAEs and most GANs.
+    """Independent standard normal latents: the prior of flows, VAEs and most GANs.
 
     >>> StandardNormal().sample(5, 2, seed=0).values.shape
     (5, 2)
@@ -51,11 +51,11 @@ class StandardNormal:
 
     @property
     def size(self) -> int | None:
-        """Number of latents, None for any."""
+        """None, because any number of latents is possible."""
         return None
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
-        """Draw n latents."""
+        """Draw n samples of ``size`` latents."""
         return Latents(np.random.default_rng(seed).standard_normal((n, size)), None)
 
 
@@ -66,8 +66,9 @@ class GaussianMixture:
     Parameters
     ----------
     means, deviations : one tuple of d numbers per class
+        Means and standard deviations of the latents.
     weights : one number per class, optional
-        Equal by default.
+        Probabilities of the classes, up to a common scale; equal by default.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class GaussianMixture:
 
     @classmethod
     def fitted(cls, latents: FloatArray, classes: Sequence[object] | FloatArray) -> Self:
-        """The empirical means, standard deviations and shares of the classes of these latents (E.1.3)."""
+        """The mixture with the empirical means, standard deviations and frequencies of the classes (E.1.3)."""
         labels = np.unique(np.asarray(classes), return_inverse=True)[1]
         groups = [np.asarray(latents, dtype=np.float64)[labels == k] for k in range(labels.max() + 1)]
         return cls(
@@ -97,7 +98,7 @@ class GaussianMixture:
         return len(self.means[0])
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
-        """Draw n latents: first a class for each, then a latent from the Gaussian of this class."""
+        """Draw n samples: a class for each, and then the latents from the Gaussian of this class."""
         rng = np.random.default_rng(seed)
         weights = np.ones(len(self.means)) if self.weights is None else np.asarray(self.weights)
         classes = rng.choice(len(self.means), size=n, p=weights / weights.sum())
@@ -118,11 +119,11 @@ class IndependentPrior:
 
     @property
     def size(self) -> int | None:
-        """Number of latents, None for any."""
+        """None, because any number of latents is possible."""
         return None
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
-        """Draw n latents; the scales are the ratio of the normal density to this one."""
+        """Draw n samples of ``size`` latents; their scales are the normal density divided by the prior's density."""
         from scipy import stats
 
         marginal: Any = getattr(stats, self.distribution)(*self.parameters)

@@ -1,4 +1,4 @@
-"""Columns to integer labels: by equal mass, by equal width, or by the levels they already have."""
+"""Integer labels of columns, from bins of equal mass or equal width, or from the values of a discrete column."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ Binning = Literal["equal_mass", "equal_width"]
 
 MOST_LABELS = 2**16
 ROWS_IN_CACHE = 16_384
-MOST_SELECTED = 64  # order statistics that are selected sooner than the whole column is sorted
+MOST_SELECTED = 64  # up to so many order statistics, selection is faster than sorting the column
 
 
 def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
     """Label of every entry, 0 to at most ``bins - 1``; equal values share a label.
 
-    Equal mass takes order statistics as edges, so it depends on ranks alone and a strictly increasing map of the
-    column changes nothing; a value that fills more than a bin gets one of its own, and a column with no more distinct
-    values than bins keeps them. Equal width splits the range from the smallest to the largest value.
+    Bins of equal mass have order statistics as edges. They depend on ranks alone, so that a strictly increasing map of
+    the column does not change the labels. A value that fills more than one bin is given a bin of its own, and a column
+    with no more distinct values than bins has one label per value. Bins of equal width split the range from the
+    smallest to the largest value.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
     [0, 0, 1, 1]
@@ -32,7 +33,7 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
 
 
 def bin_edges(column: FloatArray, bins: int, binning: Binning) -> FloatArray:
-    """Inner edges of the bins of this column, ascending; other rows are labelled by them with `edges_passed`.
+    """Inner edges of the bins of this column, ascending; `edges_passed` labels other rows with them.
 
     >>> bin_edges(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
     [3.0]
@@ -62,9 +63,9 @@ def _equal_mass_edges(column: FloatArray, bins: int) -> FloatArray:
 
 
 def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
-    """Edges of about equal mass, each moved into the widest gap between values near it.
+    """Edges of bins of about equal mass, each moved into the widest gap between values nearby.
 
-    Codes of discrete factors come in clusters; an edge at the exact quantile would cut through one.
+    Codes of discrete factors form clusters, and an edge at the exact quantile could cut through one.
 
     >>> edges_in_gaps(np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1]), 3).tolist()
     [0.05, 2.65]
@@ -91,26 +92,26 @@ def levels(column: FloatArray) -> Labels:
 
 
 class BinnedFactors:
-    """Labels of factors for estimators that cut continuous ones into bins: derived classes say into which."""
+    """Labels of factors, for estimators that bin continuous factors; derived classes choose the bins."""
 
     def _factor_cut(self) -> tuple[int, Binning]:
         """Number and kind of the bins of a continuous factor."""
         raise NotImplementedError
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor: its own levels where it is discrete, bins where it is not."""
+        """Labels of a factor: its levels if it is discrete, bins if it is not."""
         return levels(column) if discrete else binned(column, *self._factor_cut())
 
     def labels_from_training(self, column: FloatArray, discrete: bool, train: Rows) -> Labels:
-        """The same labels, with edges of the bins from the training rows."""
+        """Labels of a factor, with bin edges computed from the training rows only."""
         return levels(column) if discrete else edges_passed(column, bin_edges(column[train], *self._factor_cut()))
 
 
 def edges_passed(column: NDArray[Any], edges: FloatArray) -> Labels:
-    """How many edges every entry reaches; comparing a block in cache with all edges beats a search per entry."""
+    """Number of edges at or below every entry."""
     if edges.size > 64:
         return np.searchsorted(edges, column, side="right").astype(np.uint16)
-    if column.dtype == np.float32:  # half the bytes, where the edges are values of such a column
+    if column.dtype == np.float32:  # half the bytes, if the edges are exact in this precision
         narrow = edges.astype(np.float32)
         same = bool((narrow == edges).all())
         return _reached(column if same else column.astype(np.float64), narrow if same else edges)
@@ -118,6 +119,7 @@ def edges_passed(column: NDArray[Any], edges: FloatArray) -> Labels:
 
 
 def _reached(column: NDArray[Any], edges: NDArray[Any]) -> Labels:
+    # comparing a block in cache with all edges is faster than a search per entry
     passed = np.empty(column.size, dtype=np.uint8)
     for start in range(0, column.size, ROWS_IN_CACHE):
         rows = slice(start, start + ROWS_IN_CACHE)

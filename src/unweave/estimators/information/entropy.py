@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 
 def entropy_of_counts(counts: NDArray[Any], axis: int | tuple[int, ...] = -1) -> NDArray[np.float64]:
-    """Entropy of the empirical distribution behind counts along these axes; exactly 0 where all is in one cell.
+    """Entropy of the empirical distribution of counts along these axes; exactly 0 if all counts are in one cell.
 
     >>> round(float(entropy_of_counts(np.array([5, 5]))), 4), float(entropy_of_counts(np.array([0, 601])))
     (0.6931, 0.0)

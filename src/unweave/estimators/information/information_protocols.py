@@ -1,4 +1,4 @@
-"""What metrics ask of an estimator of mutual information: derive a class, or write one with the same methods.
+"""Protocols of mutual information estimators: derive a class from one, or write a class with the same methods.
 
 `Information` estimates the mutual information of one code and one factor (`mig`, `modularity`, InfoMEC, `sufficiency`
 and others). `JointInformation` estimates that of labels and several columns together (groups of codes,
@@ -26,15 +26,15 @@ class FactorLabels(Protocol):
     """An estimator that turns every factor into labels."""
 
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor, 0, 1, 2 and so on: its own levels where it is discrete, bins where it is not."""
+        """Labels of a factor, 0, 1, 2 and so on: its levels if it is discrete, bins if it is not."""
 
 
 class Observations(Protocol):
-    """Codes and factors as an estimator may read them; what depends on one side only is computed once and shared."""
+    """Codes and factors as estimators read them; what depends on the codes or the factors alone is computed once."""
 
     @property
     def codes(self) -> FloatArray:
-        """The codes as points (rows x codes)."""
+        """The codes as numbers (rows x codes)."""
 
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
         """The estimator's labels of every factor."""
@@ -43,10 +43,10 @@ class Observations(Protocol):
         """The estimator's labels of every code."""
 
     def quantised(self, estimator: QuantisedPosterior) -> Quantised:
-        """The posterior on a grid, with every factor."""
+        """The posterior on a grid, with the joint tables of every code and factor."""
 
     def quantised_codes(self, estimator: QuantisedPosterior) -> Quantised:
-        """The posterior on a grid, of which only what concerns the codes may be read."""
+        """The posterior on a grid, for results that concern the codes alone."""
 
 
 class Information(Protocol):
@@ -74,31 +74,31 @@ class Information(Protocol):
 
     @abstractmethod
     def factor_labels(self, column: FloatArray, discrete: bool) -> Labels:
-        """Labels of a factor, 0, 1, 2 and so on: its own levels where it is discrete, bins where it is not."""
+        """Labels of a factor, 0, 1, 2 and so on: its levels if it is discrete, bins if it is not."""
 
     @abstractmethod
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
-        """Mutual information of every code (rows of the result) with every factor (columns), from the rows."""
+        """Mutual information of every code (rows of the result) with every factor (columns)."""
 
     def code_labels(self, codes: FloatArray) -> tuple[Labels, ...]:
-        """Labels of every code; by default the estimator has none, and refuses."""
+        """Labels of every code; the default raises a ValueError, for estimators that do not bin codes."""
         raise ValueError(
             f"{type(self).__name__} does not cut codes into bins, and only binned codes have an entropy: "
             "use a Histogram."
         )
 
     def labels_from_training(self, column: FloatArray, discrete: bool, train: Rows) -> Labels:
-        """Labels of a factor whose bins may depend on the training rows only; by default, those of all rows."""
+        """Labels of a factor, with bins from the training rows only; by default, the bins of all rows."""
         return self.factor_labels(column, discrete)
 
     def information_matrix(self, observed: Observations) -> FloatArray:
-        """`code_information` of what was observed; an estimator that reads more than points overrides it."""
+        """`code_information` of the observed codes; an estimator that uses the posteriors overrides it."""
         return self.code_information(observed.codes, observed.factor_labels(self))
 
     def sparse_information(
         self, codes: SparseColumns, factor_labels: Sequence[Labels]
     ) -> tuple[FloatArray, FloatArray] | None:
-        """The same from sparse codes, and the entropy of every code; None (the default) if it takes dense ones only."""
+        """Mutual information matrix of sparse codes, and their entropies; None (the default) if codes must be dense."""
         return None
 
     def code_entropies(self, observed: Observations) -> FloatArray:
@@ -106,7 +106,7 @@ class Information(Protocol):
         return label_entropies(observed.code_labels(self))
 
     def held_information(self, observed: Observations) -> FloatArray:
-        """Information of every code about the data; by default its entropy, because labels are functions of data."""
+        """Mutual information of every code and the data; by default its entropy, because data determine its label."""
         return own_or_default(Information.code_entropies, self)(observed)
 
 
@@ -133,7 +133,7 @@ class JointInformation(Protocol):
         """Mutual information of the labels with all columns together; ``test`` is empty if nothing is held out."""
 
     def share(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
-        """The same as a share of the labels' entropy, which noise may bring below 0."""
+        """`joint_information` as a share of the labels' entropy; estimation noise can make it negative."""
         entropy = float(label_entropies([labels])[0])
         return self.joint_information(columns, labels, train, test) / entropy if entropy > 0 else math.nan
 

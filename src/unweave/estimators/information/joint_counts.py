@@ -1,4 +1,4 @@
-"""Counting labels jointly: many columns of codes against many columns of factors, in few passes over the rows."""
+"""Joint counts of the labels of many codes and many factors, in few passes over the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tables = NDArray[np.intp]
 
 
 def joint_tables(code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> Iterator[tuple[slice, int, Tables]]:
-    """Yield some codes, a factor, and their tables (codes x factor labels x code labels) until all pairs are counted.
+    """Yield a slice of codes, a factor, and their tables (codes x factor labels x code labels), until all are counted.
 
     >>> code, factor = np.array([0, 1, 1], dtype=np.uint16), np.array([0, 0, 1], dtype=np.uint16)
     >>> [tables.tolist() for _, _, tables in joint_tables([code], [factor])]
@@ -30,7 +30,7 @@ def joint_tables(code_labels: Sequence[Labels], factor_labels: Sequence[Labels])
 def _side_by_side(
     code_labels: Sequence[Labels], factor_labels: Sequence[Labels]
 ) -> Iterator[tuple[slice, int, Tables]]:
-    """Many codes in one count of few rows, each in cells of its own."""
+    """Count many codes in one pass, each in its own range of cells; for few rows."""
     n_rows = code_labels[0].size
     n_together = JOINT_INDICES_IN_CACHE // n_rows
     n_code = _n_labels(*code_labels)
@@ -48,7 +48,7 @@ def _side_by_side(
 
 
 def _two_by_two(code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> Iterator[tuple[slice, int, Tables]]:
-    """Two codes in one count of many rows, summed out afterwards, which halves the passes; one where cells are many."""
+    """Count two codes in one pass and then marginalise, which halves the passes; for many rows and few cells."""
     n_per_factor = [_n_labels(labels) for labels in factor_labels]
     for start in range(0, len(code_labels), 2):
         block = code_labels[start : start + 2]

@@ -51,23 +51,23 @@ class Histogram(BinnedFactors, Information):
         return self.label_information(self.code_labels(codes), factor_labels)
 
     def information_matrix(self, observed: Observations) -> FloatArray:
-        """The same from labels that are shared by all permutations of the factors."""
+        """Mutual information of all codes and factors, from cached labels that permutations of the factors share."""
         return self.label_information(observed.code_labels(self), observed.factor_labels(self))
 
     def sparse_information(
         self, codes: SparseColumns, factor_labels: Sequence[Labels]
     ) -> tuple[FloatArray, FloatArray] | None:
-        """The same for sparse codes, whose zeros are a bin like any other, and the entropy of every code."""
+        """Mutual information matrix and code entropies of sparse codes; None with a bias correction."""
         if self.bias_correction:
             return None
         return sparse_information_matrix(codes, factor_labels, self.bins, self.binning)
 
     def label_information(self, code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) -> FloatArray:
-        """The same for codes that are labels already."""
+        """Mutual information of every column of code labels (rows) with every factor (columns)."""
         if self.bias_correction not in (None, "miller_madow"):
             raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
         n_rows, shape = code_labels[0].size, (len(code_labels), len(factor_labels))
-        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # looked up, because counts repeat
+        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # a lookup table, because counts repeat
         together, occupied = np.empty(shape), np.zeros(shape)
         of_codes, codes_filled = np.empty(shape[0]), np.empty(shape[0])
         of_factors, factors_filled = np.empty(shape[1]), np.empty(shape[1])
@@ -75,17 +75,17 @@ class Histogram(BinnedFactors, Information):
             together[codes, j] = count_log_count[tables].sum(axis=(1, 2))
             if self.bias_correction:
                 occupied[codes, j] = (tables > 0).sum(axis=(1, 2))
-            if j == 0:  # margins come with the tables, once for every code ...
+            if j == 0:  # the margin of every code is needed once ...
                 margins = tables.sum(axis=1)
                 of_codes[codes], codes_filled[codes] = count_log_count[margins].sum(axis=1), (margins > 0).sum(axis=1)
-            if codes.start == 0:  # ... and once for every factor
+            if codes.start == 0:  # ... and so is the margin of every factor
                 margin = tables[0].sum(axis=1)
                 of_factors[j], factors_filled[j] = count_log_count[margin].sum(), (margin > 0).sum()
         # I = H(code) + H(factor) - H(both), with H = log n - sum c log c / n over the counts c
         information = np.log(n_rows) + (together - of_codes[:, None] - of_factors) / n_rows
-        information *= (codes_filled > 1)[:, None] & (factors_filled > 1)  # of a constant: nothing, without rounding
+        information *= (codes_filled > 1)[:, None] & (factors_filled > 1)  # exactly 0 for constants
         if self.bias_correction is None:
-            return np.maximum(information, 0.0)  # rounding only: the plug-in cannot be negative
+            return np.maximum(information, 0.0)  # the plug-in estimate is negative only by rounding
         return information - (occupied - codes_filled[:, None] - factors_filled + 1) / (2 * n_rows)
 
 
@@ -93,10 +93,10 @@ class Histogram(BinnedFactors, Information):
 class NearestNeighbour(BinnedFactors, Information, JointInformation):
     """Mutual information of a label and a continuous code by nearest neighbours (Ross 2014).
 
-    Only the factor is binned (``factor_bins``, or its own levels), so the result stays below the factor's entropy.
-    Codes are used as they are or, with ``ranked``, through their ranks, which a strictly increasing map leaves alone.
-    Ties in a code are counted as in Gao et al. 2017, so discrete codes are handled too. In one dimension neighbours are
-    found in sorted order, without a tree.
+    Only the factor is binned (``factor_bins``, or its own levels), so the result is at most the factor's entropy. Codes
+    are used as they are or, with ``ranked``, replaced by their ranks, which strictly increasing maps do not change.
+    Ties in a code are counted as in Gao et al. 2017, so that discrete codes are possible too. In one dimension
+    neighbours are found in sorted order, without a tree.
 
     >>> rng = np.random.default_rng(0)
     >>> code, labels = rng.normal(size=(500, 1)), rng.integers(0, 2, 500).astype(np.uint16)
@@ -127,7 +127,7 @@ class NearestNeighbour(BinnedFactors, Information, JointInformation):
         return information
 
     def joint_information(self, columns: FloatArray, labels: Labels, train: Rows, test: Rows) -> float:
-        """Mutual information of the labels with all columns together, from all rows: nothing is fitted."""
+        """Mutual information of the labels with all columns together, from all rows, because nothing is fitted."""
         rows = np.concatenate([train, test])
         used = np.apply_along_axis(ranks, 0, columns[rows]) if self.ranked else columns[rows]
         return label_information(used, labels[rows], self.k)
@@ -146,8 +146,9 @@ class NearestNeighbour(BinnedFactors, Information, JointInformation):
         radius = _distances_in_class(code, starts, sizes, self.k)
         tied = used & (radius == 0)
         if not used.all():
-            ascending = np.sort(code[used])  # rows that are left out are no one's neighbours either
-        # the neighbour on the rim is not counted; (1 - 1e-9) survives the rounding of code - radius, nextafter does not
+            ascending = np.sort(code[used])  # rows without neighbours are not counted as neighbours either
+        # The k-th neighbour itself is not counted; 1 - 1e-9 survives the rounding of code - radius, nextafter does not.
+
         shrunk = np.where(tied | ~used, 0.0, radius * (1 - 1e-9))
         within = np.searchsorted(ascending, code + shrunk, "right") - np.searchsorted(ascending, code - shrunk, "left")
         if tied.any():
@@ -165,14 +166,15 @@ class NearestNeighbour(BinnedFactors, Information, JointInformation):
 
 @functools.lru_cache(maxsize=8)
 def _digammas(n_rows: int) -> FloatArray:
-    """Digamma of 0 (never used) to n: looked up, because every pair of code and factor needs three for every row."""
+    """Digamma of 0 (never used) to n, as a table, because every pair of code and factor needs three values per row."""
     return np.r_[np.nan, digamma(np.arange(1, n_rows + 1))]
 
 
 def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> FloatArray:
-    """Distance of every entry to its k-th nearest in its class (its farthest in a smaller one); 0 in a class of one.
+    """Distance of every entry to its k-th nearest neighbour in its class, or the farthest one in smaller classes.
 
-    Classes are contiguous and ascending, so that the k nearest lie b to the left and k - b to the right for some b.
+    Classes are contiguous and ascending, so that the k nearest lie b to the left and k - b to the right for some b. The
+    distance is 0 in a class of one.
     """
     n_rows = code.size
     reaches = np.full((2, k + 1, n_rows), np.inf)  # to the b-th entry on the left, and on the right
@@ -194,7 +196,7 @@ def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> 
 
 
 def _copies_in_class(code: FloatArray, label: Labels) -> NDArray[np.intp]:
-    """How often every entry's value occurs in its class; classes are contiguous and ascending."""
+    """Number of occurrences of every entry's value in its class; classes are contiguous and ascending."""
     new = np.r_[True, (label[1:] != label[:-1]) | (code[1:] != code[:-1])]
     run_of = np.cumsum(new) - 1
     return np.bincount(run_of)[run_of]

@@ -12,10 +12,10 @@ from unweave.estimators.information.entropy import entropy_of_counts
 
 
 def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) -> float:
-    """Mutual information of the labels with the columns (n x p), never above the labels' entropy.
+    """Mutual information of the labels with the columns (n x p), at most the entropy of the labels.
 
-    Distances are the largest over the columns, each in units of its own spread. The estimate is too low with many
-    columns, because neighbours in the class are then far apart in the one direction that matters.
+    The distance is the maximum norm of the columns, each divided by its standard deviation. The estimate is biased
+    downwards with many columns, because neighbours in a class are then far apart in the one direction that matters.
 
     >>> rng = np.random.default_rng(0)
     >>> columns = rng.normal(size=(2000, 2))
@@ -30,7 +30,7 @@ def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) 
         return 0.0
     order = np.argsort(labels, kind="stable")
     alone = np.repeat(sizes_by_label == 1, sizes_by_label)
-    everywhere = cKDTree(columns[order[~alone]])  # a class of one has no neighbour, and is no one's either
+    everywhere = cKDTree(columns[order[~alone]])  # a class of one has no neighbour, and is not counted as one
     terms = np.zeros((4, len(labels)))  # per row: used, and the digammas of neighbours, class size and rows within
     for rows in np.split(order, np.cumsum(sizes_by_label)[:-1]):
         if rows.size < 2:

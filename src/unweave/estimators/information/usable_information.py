@@ -1,4 +1,4 @@
-"""Usable information: how many nats a classifier saves on rows it has not seen (Xu et al. 2020)."""
+"""Usable information: the reduction of cross-entropy by a classifier on held-out rows, in nats (Xu et al. 2020)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.estimators.probes.tuned_logistic import tuned_probabilities
 
 @dataclass(frozen=True)
 class UsableInformation(JointInformation):
-    """Cross-entropy that a classifier of the labels saves over always predicting their training frequencies.
+    """Reduction of held-out cross-entropy by a classifier, relative to predicting the training frequencies.
 
     The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
     rows, or boosted trees, which can use interactions but need more rows. Predictions are mixed with the training
@@ -38,7 +38,7 @@ class UsableInformation(JointInformation):
 
     @property
     def library(self) -> str | None:
-        """The library that fits, where it is not this one."""
+        """The library that fits the classifier, or None if this package does."""
         return LIBRARY if self.classifier == "boosted_trees" else None
 
     def row_plan(self) -> tuple[float, int | None]:
@@ -46,7 +46,7 @@ class UsableInformation(JointInformation):
         return self.test_share, self.most_rows
 
     def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
-        """Share of the labels' cross-entropy that the columns save on the test rows; negative if they make it worse."""
+        """Share by which the columns reduce the cross-entropy of the test labels; negative if they increase it."""
         n_labels = int(labels.max()) + 1
         counts = np.bincount(labels[train], minlength=n_labels)
         frequencies = (counts + 0.5) / (train.size + 0.5 * n_labels)
@@ -58,7 +58,8 @@ class UsableInformation(JointInformation):
         return float(1 + np.log((1 - doubt) * predicted + doubt * frequencies[labels[test]]).mean() / without)
 
     def joint_information(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
-        """The same in nats, as a share of the labels' entropy and never below 0."""
+        """`share` times the entropy of the labels, in nats; at least 0."""
+
         return max(self.share(columns, labels, train, test), 0.0) * float(entropy_of_counts(np.bincount(labels)))
 
     def _probabilities(

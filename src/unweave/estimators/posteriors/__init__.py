@@ -1,1 +1,1 @@
-"""Entropy and information of posteriors: on grids, by sampling, and in closed form."""
+"""Entropy and mutual information of posteriors: on grids, by sampling, and in closed form."""

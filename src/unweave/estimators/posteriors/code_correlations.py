@@ -1,9 +1,10 @@
-"""Correlations of codes: of their means, of one draw from every posterior, and of all draws in the limit (001, A.5).
+"""Correlations of codes: of posterior means, of one draw per sample, and in the limit of many draws (001, A.5).
 
     corr(z_i, z_j) = (cov(mean_i, mean_j) + E cov(z_i, z_j | x)) / (s_i s_j),   s_i^2 = var(mean_i) + E var(z_i | x)
 
-Means of a noisy code hardly vary, and a correlation is blind to that: means of two noisy codes may correlate strongly
-where hardly anything of a draw is shared. Neither matrix tells independence, because correlations are of lines.
+The posterior means of a noisy code hardly vary, but a correlation does not depend on scale. The means of two noisy
+codes can therefore correlate strongly although their draws are almost uncorrelated. Neither matrix shows independence,
+because correlations measure linear dependence only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Closed forms of Gaussian vectors: entropies and mutual informations from covariances, in nats.
+"""Entropies and mutual informations of Gaussian vectors in closed form, from covariances, in nats.
 
     H(u) = 1/2 log((2 pi e)^n |S|),   I(u, v) = 1/2 log |S_u| |S_v| / |S_uv|
 
@@ -49,9 +49,9 @@ def _log_determinant(covariance: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class GaussianInformation(DecompositionInformation):
-    """Mutual information of factors and codes from their joint covariance; exact where all are jointly Gaussian.
+    """Mutual information of factors and codes from their joint covariance; exact if all are jointly Gaussian.
 
-    The codes' covariance is that of the means plus the mean of the posteriors' own.
+    The covariance of the codes is that of the posterior means plus the mean posterior covariance.
 
     >>> factor = np.array([[-1.0], [1.0]])
     >>> round(float(GaussianInformation().information(factor, factor, 0.25 * np.eye(1))[0][0, 0]), 4)  # 1/2 log(1 + 4)

@@ -1,4 +1,4 @@
-"""Mass of Gaussian posteriors in the bins of a grid, in single precision and without fresh memory."""
+"""Mass of Gaussian posteriors in the bins of a grid, in single precision and preallocated memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.arrays import FloatArray
 
 Single = NDArray[np.float32]
 
-# Phi(x) - 1/2 = tanh(x p(x^2)) / 2 to 8e-8 in single precision; beyond 6 standard deviations nothing is left
+# Phi(x) - 1/2 = tanh(x p(x^2)) / 2 to 8e-8 in single precision; the mass beyond 6 standard deviations is negligible
 TANH_POLYNOMIAL = (
     0.797884941,
     0.0363330846,
@@ -28,7 +28,7 @@ FLATTEST_DENSITY = 1e-5
 
 
 def working_space(bins: int, n_rows: int) -> Single:
-    """Arrays of edges x rows to work in: fresh ones for every block would cost as much as the arithmetic."""
+    """Working memory (3 x edges x rows); allocating it for every block would take as long as the arithmetic."""
     return np.empty((3, bins + 1, n_rows), dtype=np.float32)
 
 
@@ -40,7 +40,7 @@ def aggregated_moments(mean: FloatArray, std: FloatArray) -> tuple[FloatArray, F
     """
     blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(mean), ROWS_AT_ONCE)]
     unit = np.maximum.reduce([np.maximum(np.abs(mean[rows]), std[rows]).max(axis=0) for rows in blocks])
-    unit = np.where(unit > 0, unit, 1.0)  # squares neither overflow nor vanish
+    unit = np.where(unit > 0, unit, 1.0)  # so that squares neither overflow nor underflow
     centre = np.sum([(mean[rows] / unit).sum(axis=0) for rows in blocks], axis=0) / len(mean)
     squares = [np.square(mean[rows] / unit - centre) + np.square(std[rows] / unit) for rows in blocks]
     spread = np.sqrt(np.sum([block.sum(axis=0) for block in squares], axis=0) / len(mean))
@@ -48,7 +48,7 @@ def aggregated_moments(mean: FloatArray, std: FloatArray) -> tuple[FloatArray, F
 
 
 def standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, edges: Single) -> Single:
-    """(edge - mean) / std, edges x rows; counted from the edge next to the mean, so single precision loses nothing."""
+    """(edge - mean) / std (edges x rows), relative to the edge nearest to the mean, which reduces rounding errors."""
     nearest = np.clip(np.rint((mean - low) / width), -FARTHEST_BIN, FARTHEST_BIN)
     std = np.maximum(std, width / STEEPEST)
     step = (width / std).astype(np.float32)
@@ -60,7 +60,7 @@ def standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, 
 
 
 def half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
-    """Phi(x) - 1/2, in the place of x; the other two arrays are to work in.
+    """Phi(x) - 1/2, written over x; the other two arrays are working memory.
 
     >>> x = np.array([0.0, 1.96], dtype=np.float32)
     >>> [round(float(p), 4) for p in half_centred_cdf(x, x.copy(), x.copy())]
@@ -80,7 +80,7 @@ def half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
 
 
 def centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, density: Single) -> Single:
-    """Normalised densities at the bin centres; a row with no density at any centre is put into the bin of its mean."""
+    """Normalised densities at the bin centres; rows of negligible density at all of them fill the bin of their mean."""
     bins = len(density)
     standard_edges(mean, std, low + width / 2, width, density)
     np.square(density, out=density)
@@ -96,6 +96,6 @@ def centre_masses(mean: FloatArray, std: FloatArray, low: float, width: float, d
 
 
 def mass_entropy(masses: Single, logarithms: Single) -> float:
-    """Sum of -Q log Q; the second array is overwritten as working memory."""
+    """Sum of -Q log Q over all masses Q; the second array is working memory."""
     np.log(np.maximum(masses, np.float32(1e-30), out=logarithms), out=logarithms)
     return -float(np.vdot(masses, logarithms))

@@ -2,9 +2,9 @@
 
     log q(z_S) = log 1/N sum_n q(z_S | x_n)
 
-q(z | x_n) is an exponential family, log q(z_S | x_n) = t_S(z) . w_n: for Gaussian codes t holds z^2, z and 1 (and
-products where codes are correlated), for categorical ones the indicators of their values. All pairs of draws and
-samples are then one matrix product, a block in cache at a time, followed by one exponential each.
+q(z | x_n) is an exponential family, log q(z_S | x_n) = t_S(z) . w_n. For Gaussian codes t consists of z^2, z and 1 (and
+products if codes are correlated), and for categorical codes of the indicators of their values. All pairs of draws and
+samples then need one matrix product, computed in blocks that fit into the cache, and one exponential each.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from unweave.arrays import FloatArray, Rows
 Codes = tuple[int, ...]
 
 DRAWS_IN_CACHE, COMPONENTS_IN_CACHE = 256, 256
-LOWEST_EXPONENT = -700.0  # the exponential of anything lower underflows, at ten times the cost
-LOWEST_LOG_DENSITY = -1e12  # far below any that counts, and sums of it keep their digits
+LOWEST_EXPONENT = -700.0  # lower exponents underflow, which makes the exponential ten times slower
+LOWEST_LOG_DENSITY = -1e12  # negligible, but finite, so that sums with it remain accurate
 LOG_2_PI = math.log(2 * math.pi)
 LARGEST_ROUNDING = 1e-6
 
 
 def groups_of(n_codes: int) -> tuple[Codes, ...]:
-    """Every code alone, all others without it, and all together.
+    """Every code alone, all codes except each one, and all codes together.
 
     >>> groups_of(2)
     ((0,), (1,), (1,), (0,), (0, 1))
@@ -41,7 +41,7 @@ def groups_of(n_codes: int) -> tuple[Codes, ...]:
 
 @dataclass(frozen=True)
 class Components:
-    """q(z | x_n) for every sample: means with stds or covariances, then logarithms of categorical tables."""
+    """q(z | x_n) of every sample: means with standard deviations or covariances, and categorical log probabilities."""
 
     mean: FloatArray
     std: FloatArray
@@ -66,7 +66,7 @@ class Components:
         )
 
     def draw(self, rows: Rows, streams: Sequence[np.random.Generator]) -> FloatArray:
-        """One draw of z from q(z | x_n) for every n in rows; each code has a stream of its own."""
+        """One draw of z from q(z | x_n) for every n in rows; every code has its own random stream."""
         n_gaussian = self.mean.shape[1]
         noise = np.column_stack(
             [np.empty((rows.size, 0)), *(rng.normal(size=rows.size) for rng in streams[:n_gaussian])]
@@ -83,7 +83,7 @@ class Components:
         return np.column_stack([draws, *values]) if values else draws
 
     def family(self, draws: FloatArray, group: Codes) -> tuple[FloatArray, FloatArray]:
-        """Parameters w (samples x terms) and statistics t (draws x terms) of the codes of a group together."""
+        """Parameters w (samples x terms) and statistics t (draws x terms) of a group of codes."""
         if self.covariance is not None:
             return self._correlated(draws, group)
         codes = [self._one_code(draws, i) for i in group]
@@ -97,7 +97,7 @@ class Components:
         return np.column_stack([*parameters, constant]), np.column_stack([*statistics, np.ones(len(draws))])
 
     def families(self, draws: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        """The same for every code alone, independent given the sample."""
+        """Parameters and statistics of every code alone, for codes that are independent given the sample."""
         return [self._one_code(draws, i) for i in range(self.n_codes)]
 
     def _one_code(self, draws: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
@@ -128,14 +128,14 @@ class Components:
         return np.column_stack(parameters), np.column_stack(statistics)
 
     def rounding(self, draws: FloatArray) -> float:
-        """Bound on the rounding of a log density: z^2 / std^2 is expanded, so narrow posteriors far apart cancel."""
+        """Bound on the rounding error of a log density, which is large if narrow posteriors lie far apart."""
         if self.covariance is not None or not self.mean.size:
             return 0.0
         reach = np.abs(draws[:, : self.mean.shape[1]] - self._centre).max(axis=0) / self.std.min(axis=0)
         return float(np.finfo(float).eps * np.square(reach).sum())
 
     def log_density(self, draws: FloatArray, group: Codes) -> FloatArray:
-        """log q(z_S | x_n), draws x samples, without expanding the square; independent codes only."""
+        """log q(z_S | x_n) (draws x samples), without expanding the square; for independent codes only."""
         total = np.zeros((len(draws), self.mean.shape[0]))
         for i in group:
             if i < self.mean.shape[1]:
@@ -146,7 +146,7 @@ class Components:
         return total
 
     def own_log_density(self, draws: FloatArray, code: int) -> FloatArray:
-        """log q(z_i | x_n) of every draw by the sample of its own row; independent codes only."""
+        """log q(z_i | x_n) of every draw under the sample of its own row; for independent codes only."""
         if code < self.mean.shape[1]:
             distance = (draws[:, code] - self.mean[:, code]) / self.std[:, code]
             return np.asarray(-0.5 * np.square(distance) - np.log(self.std[:, code]) - LOG_2_PI / 2)
@@ -161,10 +161,11 @@ class Components:
 def log_ratios(
     components: Components, draws: FloatArray, rows: Rows, groups: Sequence[Codes], strata: Sequence[tuple[Rows, Rows]]
 ) -> FloatArray:
-    """log q(z_S | x) - log q(z_S | stratum), draws x groups, for draws that came from these rows.
+    """log q(z_S | x) - log q(z_S | stratum) (draws x groups), for draws that came from these rows.
 
-    ``strata`` pairs the places of draws with the rows whose mixture they are measured against; the whole data set is
-    one stratum. Threads of ``joblib.parallel_config`` share the draws; the numbers do not depend on how many.
+    ``strata`` pairs indices of draws with the rows that form the mixture q(z_S | stratum); the whole data set is one
+    stratum. The draws are distributed over the threads of ``joblib.parallel_config``, whose number does not change the
+    result.
     """
     ratios = np.empty((len(draws), len(groups)))
     blocks = [
@@ -188,7 +189,7 @@ def log_ratios(
             ratios[members] = -found
         return ratios
     for k, group in enumerate(groups):
-        if not group:  # what is left beside a lone code tells nothing
+        if not group:  # with a single code, the group of all other codes is empty and has no information
             ratios[:, k] = 0.0
             continue
         parameters, statistics = _shifted(*components.family(draws, group), rows)
@@ -199,15 +200,15 @@ def log_ratios(
 
 
 def _shifted(parameters: FloatArray, statistics: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
-    """The family with a last term that takes log q(z | x) of the sample each draw came from off the exponents."""
+    """The family with one more term, which subtracts log q(z | x) of the sample that each draw came from."""
     own = np.einsum("st,st->s", statistics, parameters[rows])
     return np.column_stack([parameters, np.ones(len(parameters))]), np.column_stack([statistics, -own])
 
 
 def _alone_others_all(families: Sequence[tuple[FloatArray, FloatArray]], inside: Rows) -> FloatArray:
-    """log 1/N sum_n of every code, of all others and of all codes, draws x groups, from one pass over the samples.
+    """log 1/N sum_n for every code, for all others, and for all codes (draws x groups), in one pass over the samples.
 
-    Exponents of all codes are the sum of those of every code, and what a code is left out of is the difference.
+    The exponent of all codes is the sum over codes, and that of all codes except one is the difference.
     """
     n_codes, n_draws = len(families), len(families[0][1])
     total = np.zeros((2 * n_codes + 1, n_draws))
@@ -241,7 +242,7 @@ def _summed_exp(exponents: FloatArray, ones: FloatArray) -> FloatArray:
 
 
 def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) -> FloatArray:
-    """log 1/N sum_n exp(t . w_n) over the rows inside, for a block of draws."""
+    """log 1/N sum_n exp(t . w_n) over the rows ``inside``, for a block of draws."""
     whole = inside.size == len(parameters)
     total = np.zeros(len(statistics))
     buffer = np.empty((len(statistics), COMPONENTS_IN_CACHE))
@@ -252,7 +253,7 @@ def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) 
         total += _summed_exp(np.matmul(statistics, part.T, out=buffer[:, : len(part)]), ones)
     if np.isfinite(total).all():
         return np.asarray(np.log(total / inside.size))
-    # a much narrower posterior lies near a draw: shift by its density instead
+    # a much narrower posterior lies near a draw, so that its density is subtracted instead
     highest = np.full(len(statistics), -np.inf)
     for start in range(0, inside.size, COMPONENTS_IN_CACHE):
         part = parameters[inside[start : start + COMPONENTS_IN_CACHE]]
@@ -262,9 +263,9 @@ def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) 
 
 
 def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows, groups: Sequence[Codes]) -> FloatArray:
-    """The same for posteriors too narrow for the matrix product, draws x groups.
+    """log 1/N sum_n (draws x groups) for posteriors that are too narrow for the matrix product.
 
-    Densities of single codes are computed once and summed over the codes of every group.
+    Log densities of single codes are computed once and summed over the codes of every group.
     """
     codes = range(components.n_codes)
     own = np.stack([components.rows(rows).own_log_density(draws, i) for i in codes])
@@ -274,7 +275,7 @@ def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows,
         alone = np.stack([part.log_density(draws, (i,)) - own[i][:, None] for i in codes])
         alone = np.maximum(alone, LOWEST_LOG_DENSITY)  # categories that never occur are minus infinity
         for k, group in enumerate(groups):
-            exponents = alone[list(group)].sum(axis=0)  # not a difference from all codes, which would cancel
+            exponents = alone[list(group)].sum(axis=0)  # a difference from all codes would cancel
             before, highest[k] = highest[k].copy(), np.maximum(highest[k], exponents.max(axis=1))
             shifted = np.maximum(exponents - highest[k][:, None], LOWEST_EXPONENT)
             total[k] = total[k] * np.exp(before - highest[k]) + np.exp(shifted).sum(axis=1)

@@ -1,10 +1,10 @@
-"""Mutual information of posteriors with samples and with labels, by drawing from them, in nats.
+"""Mutual information of posteriors with samples and with labels, from draws, in nats.
 
     I(x, z_S) = E log q(z_S | x) - log 1/N sum_n q(z_S | x_n)                                     (001, Eq 11 and 12)
     I(y, z_S) = E log 1/|D(y)| sum_{n in D(y)} q(z_S | x_n) - log 1/N sum_n q(z_S | x_n)          (002, Eq 8)
 
-The sums are exact, only the expectation is sampled, and both logarithms are taken at the same draws. No such estimate
-can exceed log N (or log |D(y)| for what is left within a value of y).
+The sums are exact and only the expectation is estimated from draws; both logarithms are taken at the same draws. Such
+an estimate cannot exceed log N, and an estimate of I(x, z_S | y) cannot exceed log |D(y)|.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ NEAR_THE_LIMIT = 2.0
 
 @dataclass(frozen=True)
 class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformation):
-    """Densities of mixtures over all samples at draws from the posteriors.
+    """Mutual information from densities of mixtures over all samples, at draws from the posteriors.
 
-    Every code has its own stream of random numbers, so codes that are added leave the draws of the others alone. For
-    labels the draws are stratified by value (002, section 3.5); continuous factors are cut into ``factor_bins`` of
-    equal mass. Of more than ``most_rows`` samples, as many are drawn at random: the mixtures have one component for
-    each of them, and no estimate can exceed the logarithm of their number.
+    Every code has its own stream of random numbers, so that further codes do not change the draws of the others. For
+    labels the draws are stratified by value (002, section 3.5); continuous factors are cut into ``factor_bins`` bins of
+    equal mass. If there are more than ``most_rows`` samples, so many are chosen at random. The mixtures have one
+    component per chosen sample, and no estimate can exceed the logarithm of their number.
 
     >>> rng = np.random.default_rng(0)
     >>> components = Components(rng.normal(size=(500, 1)), np.full((500, 1), 0.5))
@@ -52,7 +52,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
     most_rows: int = 10_000
 
     def rows_used(self, n_rows: int) -> Rows | None:
-        """The samples that the mixtures are made of, in ascending order; None for all.
+        """Rows of the samples that form the mixtures, in ascending order; None for all.
 
         >>> MixtureSampling(most_rows=3).rows_used(3), MixtureSampling(most_rows=3).rows_used(100).size
         (None, 3)
@@ -62,7 +62,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, self.most_rows, replace=False))
 
     def n_mixed(self, n_rows: int) -> int:
-        """How many samples the mixtures are made of."""
+        """Number of samples that form the mixtures."""
         return min(n_rows, self.most_rows)
 
     def _factor_cut(self) -> tuple[int, Binning]:
@@ -74,19 +74,19 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
         return SampleInformation(draws.mean(draws.ratios), draws)
 
     def factor_information(self, observed: PosteriorObservations) -> FactorInformation:
-        """I(z_i, y_j) and H(z_i, y_j) of every code and factor, from draws; the entropies are differential."""
+        """I(z_i, y_j) and differential H(z_i, y_j) of every code and factor, from draws."""
         found, entropies = observed.sampled_factors(self, alone=True), observed.factor_entropies(self)
         # H(z, y) = H(y) + H(z | x) + I(x, z | y)
         joint = entropies + observed.given_sample_entropies()[:, None] + found.within
         return FactorInformation(found.single, joint, entropies, found.draws, found.within_values)
 
     def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
-        """Information of one code, of all others, and of all codes together about every factor, from draws."""
+        """Information of each code, of all other codes, and of all codes together about every factor, from draws."""
         found, entropies = observed.sampled_factors(self, alone=False), observed.factor_entropies(self)
         return PartialInformation(found.single, found.rest, found.whole, entropies, found.draws, found.within_values)
 
     def sample_ratios(self, components: Components, seeds: Sequence[int], groups: Sequence[Codes]) -> Sampled:
-        """log q(z_S | x) / q(z_S) at draws from all samples in turn; the means are I(x, z_S)."""
+        """log q(z_S | x) / q(z_S) at draws from all samples in turn; its mean estimates I(x, z_S)."""
         n_rows = components.n_rows
         order = np.random.default_rng(self.seed).permutation(n_rows)
         rows = np.resize(order, self.samples)
@@ -99,7 +99,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
     ) -> tuple[Sampled, Sampled]:
         """log q(z_S | y) / q(z_S) and log q(z_S | x) / q(z_S | y), at draws stratified by y.
 
-        The means are I(y, z_S) and I(x, z_S | y).
+        The means estimate I(y, z_S) and I(x, z_S | y).
         """
         rng = np.random.default_rng(self.seed)
         strata = [np.flatnonzero(labels == value) for value in np.unique(labels)]

@@ -1,9 +1,9 @@
-"""What metrics of posteriors ask of an estimator: derive a class, or write one with the same methods.
+"""Protocols of estimators for posteriors: derive a class from one, or write a class with the same methods.
 
 `PosteriorInformation` estimates the information that the posterior of one code carries about samples and factors
-(`informativeness`, `rmig`, `jemmig`). `DecompositionInformation` estimates the information of one code, of all others,
-and of all codes together about a factor (the bounds of 002). All numbers are in nats. Where an estimator makes random
-draws, they are passed on, so that metrics can compute standard errors.
+(`informativeness`, `rmig`, `jemmig`). `DecompositionInformation` estimates the information of one code, of all other
+codes, and of all codes together about a factor (the bounds of 002). All numbers are in nats. Estimators that use random
+draws return them, so that metrics can compute standard errors.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Log ratios at the draws (draws x groups): their weighted mean is the information, their scatter its error.
+    """Log ratios at the draws (draws x groups); their weighted mean estimates the information.
 
-    ``stratum`` numbers the value that each draw was taken under, ``share`` is how common that value is.
+    ``stratum`` is the index of the factor value of each draw, and ``share`` the frequency of every value.
     """
 
     ratios: FloatArray
@@ -35,12 +35,12 @@ class Sampled:
     share: FloatArray
 
     def mean(self, combination: FloatArray) -> FloatArray:
-        """Mean of numbers at the draws (draws, or draws x k), every stratum with its share."""
+        """Mean of values at the draws (draws, or draws x k), with strata weighted by their shares."""
         sizes = np.bincount(self.stratum)
         return np.asarray((self.share / sizes)[self.stratum] @ combination)
 
     def standard_error(self, combination: FloatArray) -> FloatArray:
-        """Standard error of that mean."""
+        """Standard error of `mean`."""
         columns = combination.reshape(len(combination), -1)
         sizes = np.bincount(self.stratum)
         sums = np.stack([np.bincount(self.stratum, weights=column) for column in columns.T], axis=1)
@@ -56,7 +56,7 @@ FactorDraws = tuple[tuple[Sampled, Sampled] | None, ...]
 
 @dataclass(frozen=True)
 class WithinValues:
-    """Per factor: what codes tell of a sample beyond the factor's value, and how many rows each value has.
+    """I(x, z_S | y_j) of every factor, and the number of rows of each of its values.
 
     The information is estimated from the rows of each value, so that it cannot exceed the logarithm of their number.
     """
@@ -67,11 +67,11 @@ class WithinValues:
 
 @dataclass(frozen=True)
 class SampledFactors:
-    """I(y_j, z_S) by sampling: codes x factors for one code and for all codes but one, factors for all codes.
+    """I(y_j, z_S) from draws: of each code and of all others (codes x factors), and of all codes (factors).
 
-    ``within`` is I(x, z_S | y_j) of every code alone (codes x factors), ``within_values`` that of the last group of
-    codes drawn. ``draws`` has for every factor the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j), or None
-    for a factor that does not vary.
+    ``within`` is I(x, z_i | y_j) of every code alone (codes x factors), and ``within_values`` that of the last group of
+    codes. ``draws`` contains, for every factor, the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j), or None
+    for a constant factor.
     """
 
     single: FloatArray
@@ -83,39 +83,39 @@ class SampledFactors:
 
 
 class PosteriorObservations(Observations, Protocol):
-    """A posterior and factors as an estimator may read them."""
+    """A posterior and factors as estimators read them."""
 
     def factor_entropies(self, estimator: FactorLabels) -> FloatArray:
         """Entropy of the estimator's labels of every factor."""
 
     def given_sample_entropies(self) -> FloatArray:
-        """H(z_i | x) of every code, exactly: differential for Gaussian codes."""
+        """Exact H(z_i | x) of every code, which is differential for Gaussian codes."""
 
     def sample_draws(self, estimator: MixtureSampling) -> Sampled:
-        """Log ratios whose means are I(x, z_i) of every code alone."""
+        """Log ratios whose means estimate I(x, z_i) of every code."""
 
     def sampled_factors(self, estimator: MixtureSampling, alone: bool) -> SampledFactors:
         """I(y_j, z_S) of every factor; ``alone`` restricts it to single codes."""
 
     def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Factors, means of the codes, and their mean posterior covariance; refuses what is not numeric."""
+        """Factors, means of the codes, and their mean posterior covariance; an error if any is not numeric."""
 
 
 @dataclass(frozen=True)
 class SampleInformation:
-    """I(x, z_i) of every code, and the draws that it was estimated from, if any."""
+    """I(x, z_i) of every code, and the draws that it was estimated from (None if there are none)."""
 
     information: FloatArray
     draws: Sampled | None = None
 
     def shares(self, divisors: FloatArray) -> FloatArray:
-        """The information of every code over its divisor."""
+        """Information of every code, divided by its divisor."""
         if self.draws is None:
             return self.information / divisors
         return self.draws.mean(self.draws.ratios / divisors)
 
     def standard_errors(self, divisors: FloatArray, used: NDArray[np.bool_]) -> dict[str, FloatArray]:
-        """Standard errors of the mean share of the codes in use and of every code's; none without draws."""
+        """Standard errors of the mean share of the used codes and of every code's share; empty without draws."""
         if self.draws is None:
             return {}
         ratios = self.draws.ratios / divisors
@@ -125,9 +125,9 @@ class SampleInformation:
 
 @dataclass(frozen=True)
 class FactorInformation:
-    """I(z_i, y_j) and H(z_i, y_j) (codes x factors), H(y_j) (factors); and the draws they come from, if any.
+    """I(z_i, y_j) and H(z_i, y_j) (codes x factors), H(y_j) (factors), and the draws they come from, if any.
 
-    ``within`` lets a metric warn of values with too few rows.
+    Metrics use ``within`` to warn of factor values with too few rows.
     """
 
     information: FloatArray
@@ -163,10 +163,10 @@ class PosteriorInformation(FactorLabels, Protocol):
 
 
 class SampleMixtures(Protocol):
-    """An estimator that may describe the aggregated posterior by some of the samples."""
+    """An estimator that may represent the aggregated posterior by some of the samples."""
 
     def n_mixed(self, n_rows: int) -> int:
-        """How many samples the mixtures are made of; by default, all."""
+        """Number of samples that form the mixtures; by default, all."""
         return n_rows
 
 
@@ -174,9 +174,9 @@ class SampleMixtures(Protocol):
 class PartialInformation:
     """I(y_j; z_i) and I(y_j; z_not_i) (codes x factors), I(y_j; z) and H(y_j) (factors).
 
-    ``entropies`` is None for continuous factors, which have no entropy that would bound an information. ``draws`` and
-    ``within`` are as in `FactorInformation`; the log ratios of a factor are those of every code alone, of all codes but
-    one, and of all codes (draws x (2 codes + 1)).
+    ``entropies`` is None for continuous factors, whose entropy does not bound the information. ``draws`` and ``within``
+    are as in `FactorInformation`; the log ratios of a factor are those of every code alone, of all codes except one,
+    and of all codes (draws x (2 codes + 1)).
     """
 
     single: FloatArray
@@ -198,4 +198,4 @@ class DecompositionInformation(Protocol):
 
     @abstractmethod
     def partial_information(self, observed: PosteriorObservations) -> PartialInformation:
-        """The three informations of every code and factor."""
+        """I(y_j; z_i), I(y_j; z_not_i) and I(y_j; z) of every code and factor."""

@@ -1,9 +1,9 @@
-"""Posteriors on a grid: the mass of q(z | x) in every bin, and what it tells of the samples and of labels, in nats.
+"""Posteriors on a grid: the mass of q(z | x) in every bin, and its information about samples and labels, in nats.
 
     Q(s | x) = Phi((b_s - mean) / std) - Phi((a_s - mean) / std),   Q(s, y) = 1/N sum_n Q(s | x_n) p(y | x_n)
 
-with a_s and b_s the edges of bin s (001, Eq 13 and appendix A.13). Rows are taken a block at a time, so that no array
-of rows x bins is ever held.
+with a_s and b_s the edges of bin s (001, Eq 13 and appendix A.13). Rows are processed in blocks, so that no array of
+rows x bins is stored.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ UNIFORM_RANGE = math.sqrt(2 * math.pi * math.e)
 
 @dataclass(frozen=True)
 class Quantised:
-    """Codes on their grids: joint tables with every factor, and what the samples leave open.
+    """Codes on their grids: joint distributions with every factor, and conditional entropies given the sample.
 
     ``joint[i][j]`` is Q(s, y) of code i and factor j (bins x values), ``marginal[i]`` is Q(s), ``factor_shares[j]`` is
-    p(y), ``given_sample`` is H(z_i | x), ``outside`` the share of every code's mass beyond the limits.
+    p(y), ``given_sample`` is H(z_i | x), and ``outside`` is the share of every code's mass outside the limits.
     """
 
     joint: tuple[tuple[FloatArray, ...], ...]
@@ -87,17 +87,17 @@ class Quantised:
 
 @dataclass(frozen=True)
 class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
-    """Posteriors in equal bins over the range of every code, or over one fixed range.
+    """Posteriors in bins of equal width over the range of every code, or over one fixed range.
 
-    By default the bins of a code reach from 4 standard deviations of its aggregated posterior q(z_i) below the mean of
-    q(z_i) to 4 above, so that the scale and the origin of a code do not matter. ``limits=(-4.0, 4.0)`` is the grid of
-    001 and its published code, the same for all codes; both grids are one for a code with mean 0 and variance 1, as
-    the prior of a VAE has. ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors.
+    By default the bins of a code cover the mean of its aggregated posterior q(z_i) plus and minus 4 standard deviations
+    of q(z_i), so that the scale and the origin of a code do not matter. ``limits=(-4.0, 4.0)`` is the grid of 001 and
+    its published code, the same for all codes. Both grids are equal for a code with mean 0 and variance 1, as the prior
+    of a VAE has. ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors.
 
-    The first and the last bin are open, so a row's masses always sum to one; `Quantised.outside` says how much lies
-    beyond the limits. ``rule='centre'`` is that of the published code: density at the centre of each bin, normalised
-    over the bins, and a posterior that no centre sees (all densities below 1e-5) put whole into the bin of its mean.
-    Continuous factors are cut into ``factor_bins``, of equal mass by default.
+    The first and the last bin are open, so that the masses of a row sum to one; `Quantised.outside` is the share of
+    mass outside the limits. ``rule='centre'`` is that of the published code: it takes the density at the centre of each
+    bin, normalised over the bins, and assigns a posterior whose density is below 1e-5 at all centres to the bin of its
+    mean. Continuous factors are cut into ``factor_bins`` bins, of equal mass by default.
 
     >>> grid = QuantisedPosterior(bins=4, limits=(-4.0, 4.0))
     >>> grid.quantised(np.array([[-3.0], [3.0]]), np.array([[0.1], [0.1]])).marginal[0].round(3).tolist()
@@ -112,14 +112,14 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
 
     @property
     def grid(self) -> QuantisedPosterior:
-        """Itself: entropies of codes are those of this grid."""
+        """This estimator, because entropies of codes refer to its grid."""
         return self
 
     def _factor_cut(self) -> tuple[int, Binning]:
         return self.factor_bins, self.factor_binning
 
     def code_information(self, codes: FloatArray, factor_labels: Sequence[Labels]) -> FloatArray:
-        """Mutual information of every code with every factor where codes are points, which have no width."""
+        """Mutual information of every code with every factor, for codes without posterior noise."""
         return self.quantised(codes, np.zeros_like(codes), factor_labels).factor_information
 
     def information_matrix(self, observed: Observations) -> FloatArray:
@@ -131,7 +131,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         return observed.quantised_codes(self).entropies
 
     def held_information(self, observed: Observations) -> FloatArray:
-        """Information of every code about the samples: the noise of a draw from the posterior is not held."""
+        """Mutual information of every code and the samples, which excludes the noise of the posterior."""
         return observed.quantised_codes(self).sample_information
 
     def sample_information(self, observed: PosteriorObservations) -> SampleInformation:
@@ -148,7 +148,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         if self.rule not in ("mass", "centre"):
             raise ValueError(f"rule={self.rule!r} is not known: use 'mass' or 'centre'.")
         if self.bins < 2:
-            raise ValueError(f"bins={self.bins} is no grid: use two bins or more.")
+            raise ValueError(f"bins={self.bins} does not make a grid: use two bins or more.")
         if self.limits == "fitted":
             centre, spread = aggregated_moments(mean, std)
             return np.stack([centre - FITTED_REACH * spread, centre + FITTED_REACH * spread])
@@ -158,7 +158,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         else:
             low, high = self.limits
         if not low < high:
-            raise ValueError(f"limits from {low} to {high} are no grid: pass them in rising order.")
+            raise ValueError(f"limits from {low} to {high} do not make a grid: pass the lower limit first.")
         return np.repeat([[low], [high]], mean.shape[1], axis=1).astype(np.float64)
 
     def quantised(
@@ -168,9 +168,10 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         factors: Sequence[Labels | FloatArray] = (),
         categories: Sequence[FloatArray] = (),
     ) -> Quantised:
-        """Gaussian codes (rows x codes) on the grid, categorical codes as they are, against labels or tables p(y | x).
+        """Joint tables of codes with factors, for Gaussian codes on the grid (rows x codes) and categorical codes.
 
-        The work is shared by the threads of ``joblib.parallel_config``; the numbers do not depend on how many.
+        A factor is given by its labels or by a table p(y | x). The work is distributed over the threads of
+        ``joblib.parallel_config``, whose number does not change the result.
         """
         n_rows, n_codes = mean.shape
         sizes = [factor.shape[1] if factor.ndim == 2 else int(factor.max()) + 1 for factor in factors]
@@ -202,7 +203,8 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         limits: FloatArray,
         rows: slice,
     ) -> tuple[list[FloatArray], FloatArray, FloatArray]:
-        """Sums over a job's rows: tables (bins x (1 + all values)) per code, entropies and mass outside."""
+        """Sums over a slice of rows: tables (bins x (1 + all values)) per code, entropies, and mass outside."""
+
         n_bins = [self.bins] * mean.shape[1] + [table.shape[1] for table in categories]
         sums = [np.zeros((bins, 1 + sum(sizes))) for bins in n_bins]
         entropy, outside = np.zeros((2, len(n_bins)))
@@ -229,7 +231,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
     def _masses(
         self, mean: FloatArray, std: FloatArray, low: float, high: float, space: Single
     ) -> tuple[Single, float]:
-        """Masses (bins x rows) in the second layer of the space, and the mass beyond the limits, summed over rows."""
+        """Masses (bins x rows), written into ``space[1]``, and the mass outside the limits, summed over rows."""
         width = (high - low) / self.bins
         if self.rule == "centre":
             beyond = float((ndtr((low - mean) / std) + ndtr((mean - high) / std)).sum())
@@ -241,7 +243,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
 
 
 def _table_information(joint: FloatArray) -> float:
-    """Information between rows and columns from the table's own margins, which keeps rounding errors second order."""
+    """Mutual information of rows and columns; the table's own margins keep rounding errors second order."""
     joint = joint / joint.sum()
     information = entr(joint.sum(axis=0)).sum() + entr(joint.sum(axis=1)).sum() - entr(joint).sum()
     return max(float(information), 0.0)
@@ -252,7 +254,8 @@ def _shares(factor: Labels | FloatArray) -> FloatArray:
 
 
 def _weights(factors: Sequence[NDArray[np.generic]], sizes: Sequence[int], n_rows: int) -> Single:
-    """A column of ones, and p(y | x) of every value of every factor, rows x values."""
+    """A column of ones, and p(y | x) of every value of every factor (rows x values)."""
+
     weights = np.zeros((n_rows, 1 + sum(sizes)), dtype=np.float32)
     weights[:, 0] = 1
     start = 1

@@ -16,7 +16,7 @@ NOTHING_LEFT = 1e-9
 
 @dataclass(frozen=True)
 class LinearThenTrees(ByScikitLearn):
-    """A linear probe, and then more and more boosted trees fitted to its residuals; each probe contains the one before.
+    """A linear probe, and increasing numbers of boosted trees fitted to its residuals; each probe extends the previous.
 
     The first probe is linear, so that a factor that is a linear function of the codes needs no further capacity. The
     predictions of the trees are bounded, so that heavy tails do not dominate them.
@@ -36,7 +36,7 @@ class LinearThenTrees(ByScikitLearn):
     def losses(
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
     ) -> FloatArray:
-        """Squared errors summed over test rows (rungs x targets); test codes are clipped to their training range."""
+        """Squared errors summed over test rows (probes x targets); test codes are clipped to their training range."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         unseen = np.clip(test, train.min(axis=0), train.max(axis=0))

@@ -1,4 +1,4 @@
-"""Classifiers that use one code at a time: how well each code alone predicts the labels of a factor."""
+"""Classifiers that predict the labels of a factor from one code at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IntArray = NDArray[np.intp]
 
 
 class LineClassifier(Protocol):
-    """A frozen recipe: labels of unseen rows from one code.
+    """A frozen recipe for classifiers that predict labels from one code each.
 
     >>> classifier: LineClassifier = Neighbourhood(k=1)
     >>> train, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
@@ -29,9 +29,9 @@ class LineClassifier(Protocol):
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """The label that is most common, for its size, among the ``k`` training rows next to a test row on the line.
+    """Weighted majority label among the ``k`` training rows whose code is nearest to that of the test row.
 
-    It can separate any interval of the line, so that classes between others are no harder than those at the ends. Every
+    It can separate any interval of the code, so that classes between others are as easy as those at the ends. Every
     training row has weight 1 / size of its class, so that rare labels are not outvoted.
 
     >>> code = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
@@ -43,7 +43,7 @@ class Neighbourhood:
     k: int = 15
 
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
-        """Predicted label of every test row by each code alone (rows x codes); there is nothing random in it."""
+        """Predicted label of every test row by each code alone (rows x codes); ``seed`` is not used."""
         n_rows, n_labels = len(train), int(labels.max()) + 1
         k = min(self.k, n_rows)
         weight = 1 / np.maximum(np.bincount(labels, minlength=n_labels), 1)
@@ -55,7 +55,7 @@ class Neighbourhood:
             below[np.arange(1, n_rows + 1), seen] = weight[seen]
             np.cumsum(below, axis=0, out=below)
             left, right = np.searchsorted(line, test[:, i], "left"), np.searchsorted(line, test[:, i], "right")
-            # copies of a value all vote; what is missing to k comes from both sides alike
+            # all rows with the same value vote; if they are fewer than k, both sides add equally many
             missing = np.maximum(k - (right - left), 0)
             start = np.clip(left - missing // 2, 0, n_rows - k)
             stop = np.maximum(right, np.minimum(start + k, n_rows))
@@ -65,9 +65,9 @@ class Neighbourhood:
 
 @dataclass(frozen=True)
 class LinearSvm(ByScikitLearn):
-    """One linear support vector machine per label against the rest, as in Kumar et al. (2018). Slow.
+    """One linear support vector machine per label against the rest, as in Kumar et al. (2018); slow.
 
-    With one code such a machine is a threshold, which cannot separate a label that lies between two others.
+    With one code it is a threshold, which cannot separate a label that lies between two others.
 
     >>> codes, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 25), np.array([0, 0, 1, 1] * 25)
     >>> LinearSvm(strength=1.0).predictions(codes, labels, np.array([[-1.5], [1.5]]), seed=0)[:, 0].tolist()

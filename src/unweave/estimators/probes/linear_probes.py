@@ -12,14 +12,14 @@ from unweave.estimators.probes.probe_protocols import ByIndicators, ByScikitLear
 from unweave.estimators.sparse.sparse_table import SparseTable
 
 PENALTIES = np.logspace(-9, 3, 37)
-ROWS_PER_CODE = 5  # fewer do not tell the small directions of the codes from noise
+ROWS_PER_CODE = 5  # with fewer rows, directions of small variance cannot be distinguished from noise
 LARGEST_SPARSE_FIT = 4096
-ROUNDING = 1e-13  # of the largest energy: directions of less are rounding errors of codes that depend on each other
+ROUNDING = 1e-13  # relative to the largest energy; smaller ones are rounding errors of linearly dependent codes
 
 
 @dataclass(frozen=True)
 class FittedLinear:
-    """Centres, scales and coefficients; importance is the norm of a code's standardised coefficients."""
+    """Centres and scales of the codes, and coefficients of the standardised codes (codes x targets)."""
 
     centre: FloatArray
     scale: FloatArray
@@ -28,7 +28,7 @@ class FittedLinear:
 
     @property
     def importance(self) -> FloatArray:
-        """Norm over targets of the coefficient of the standardised code."""
+        """Norm over targets of the coefficients of each standardised code."""
         return np.asarray(np.sqrt(np.square(self.coefficients).sum(axis=1)))
 
     def predict(self, codes: FloatArray) -> FloatArray:
@@ -38,10 +38,10 @@ class FittedLinear:
 
 @dataclass(frozen=True)
 class LinearDesign:
-    """Centres and scales of codes, and the eigenvectors of their smaller Gram matrix: the costly half of a fit.
+    """Centres and scales of codes, and the eigendecomposition of their smaller Gram matrix: the costly part of a fit.
 
-    Targets that are permuted against the same codes share it. ``burdens`` is what a penalty of 1 per row adds to each
-    energy: 1 for a ridge on the codes.
+    All permutations of the targets share it. ``energies`` are the eigenvalues, and ``burdens`` the weight of the ridge
+    penalty for each of them: 1 for a ridge on the codes.
     """
 
     centre: FloatArray
@@ -51,7 +51,7 @@ class LinearDesign:
     burdens: FloatArray
 
     def whitened(self, n_rows: int) -> LinearDesign:
-        """Penalise all directions of the codes alike, so that an invertible linear map of them changes nothing.
+        """Penalise all directions of the codes equally, so that an invertible linear map of the codes has no effect.
 
         >>> codes = np.random.default_rng(0).normal(size=(50, 2))
         >>> mixed = codes @ [[1.0, 1.0], [0.0, 0.001]]
@@ -65,7 +65,7 @@ class LinearDesign:
         return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
 
     def fit(self, codes: FloatArray, targets: FloatArray, seed: int = 0) -> FittedLinear:
-        """Fit all targets to the codes that this is the design of; there is nothing random in it."""
+        """Fit all targets with the codes of this design; ``seed`` is not used."""
         intercept = targets.mean(axis=0)
         standardised = _standardised(codes, self.centre, self.scale)
         coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
@@ -77,7 +77,8 @@ class Linear(ByIndicators):
     """Least squares on standardised codes with an intercept, all targets in one factorisation.
 
     The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
-    cross-validation error. It vanishes for few codes without noise, and prevents overfitting with more codes than rows.
+    cross-validation error. It is negligible for few codes without noise, and prevents overfitting if there are more
+    codes than rows.
 
     >>> codes = np.random.default_rng(0).normal(size=(100, 3))
     >>> fitted = Linear().regress(codes, codes[:, :1] + codes[:, 1:2], seed=0)
@@ -86,21 +87,21 @@ class Linear(ByIndicators):
     """
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
-        """Fit all targets; there is nothing random in it."""
+        """Fit all targets; ``seed`` is not used."""
         return self.design(codes).fit(codes, targets)
 
     def prepared(self, codes: FloatArray) -> LinearDesign:
-        """A design whose predictions do not depend on the basis of the codes, given five rows per code or more."""
+        """A design whose predictions do not depend on the basis of the codes, if there are five rows per code."""
         n_rows, n_codes = codes.shape
         design = self.design(codes)
         return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
 
     def largest_sparse_fit(self) -> int:
-        """Up to how many rows or codes, whichever are fewer: the side of the matrix that is inverted."""
+        """Largest possible size of the Gram matrix, which is the smaller of the numbers of rows and codes."""
         return LARGEST_SPARSE_FIT
 
     def design(self, codes: FloatArray | SparseTable) -> LinearDesign:
-        """What a fit to these codes needs of them, whatever the targets."""
+        """The part of a fit that depends on the codes alone."""
         tall = codes.shape[1] <= codes.shape[0]
         if isinstance(codes, SparseTable):
             centre, scale = codes.centre_and_scale()
@@ -114,7 +115,7 @@ class Linear(ByIndicators):
 
 
 def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:
-    """The codes less their centres, over their scales: an array, or what multiplies like one."""
+    """The standardised codes, as an array or as a table that supports matrix products."""
     return codes.standardised(centre, scale) if isinstance(codes, SparseTable) else (codes - centre) / scale
 
 
@@ -125,7 +126,7 @@ def _ridge_by_cross_validation(design: LinearDesign, codes: Any, targets: FloatA
     if n_codes <= n_rows:
         return ridge_coefficients(design, codes.T @ targets, total, n_rows)
     loads = design.vectors.T @ targets
-    # an unpenalised fit of more codes than rows is exact whatever the targets, and says nothing
+    # without a penalty, more codes than rows fit any targets exactly
     added = n_rows * PENALTIES[PENALTIES >= 1e-6][:, None] * design.burdens
     shrunk = design.energies + added
     residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
@@ -134,7 +135,7 @@ def _ridge_by_cross_validation(design: LinearDesign, codes: Any, targets: FloatA
 
 
 def ridge_coefficients(design: LinearDesign, products: FloatArray, total: FloatArray, n_rows: int) -> FloatArray:
-    """Coefficients (codes x targets) of the codes of a tall design, from their products with the centred targets.
+    """Ridge coefficients (codes x targets) from products of the codes with the centred targets, if n_codes <= n_rows.
 
     ``total`` is the sum of squares of every target.
 
@@ -156,18 +157,18 @@ def ridge_coefficients(design: LinearDesign, products: FloatArray, total: FloatA
 def _chosen(
     design: LinearDesign, shrunk: FloatArray, residual: FloatArray, total: FloatArray, n_rows: int
 ) -> FloatArray:
-    """Shrunk energies (directions x targets) under the penalty of the smallest generalised cross-validation error."""
+    """Penalised energies (directions x targets), by the smallest generalised cross-validation error."""
     freedom = n_rows - 1 - (design.energies / shrunk).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)
-    # a residual at rounding level is no reason to prefer one penalty to a smaller one
+    # among penalties with residuals at rounding level, the smallest is chosen
     errors = np.maximum(errors, 1e-15 * total / n_rows**2)
     return np.asarray(shrunk[errors.argmin(axis=0)].T)
 
 
 @dataclass(frozen=True)
 class Lasso(ByScikitLearn, ByIndicators):
-    """The lasso on standardised codes and targets; importance is the absolute coefficient.
+    """The lasso on standardised codes and targets; the importance of a code is the norm of its coefficients.
 
     ``penalty`` is scikit-learn's alpha, or None to choose it by five-fold cross-validation. Labels are fitted through
     their indicators.
@@ -195,7 +196,7 @@ class Lasso(ByScikitLearn, ByIndicators):
 
 
 def _safe_scale(columns: FloatArray) -> FloatArray:
-    """Standard deviations, with 1 for columns that do not vary beyond rounding."""
+    """Standard deviations, with 1 for columns that are constant up to rounding."""
     largest = np.abs(columns).max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)
     spread = (columns / unit).std(axis=0) * unit

@@ -1,4 +1,4 @@
-"""The classifier of codes at a fixed penalty, and the area under the curve of each class against the rest."""
+"""A softmax classifier with a fixed penalty, and the area under the ROC curve of one class against the rest."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TOLERANCE = 1e-4  # scikit-learn's
 
 
 class FittedClassifier(Protocol):
-    """A fitted classifier; ``labels`` are the labels of the training rows, in ascending order."""
+    """A fitted classifier."""
 
     @property
     def labels(self) -> NDArray[np.intp]:
-        """The labels of the training rows, in ascending order."""
+        """Distinct labels of the training rows, in ascending order."""
 
     def log_probabilities(self, codes: FloatArray) -> FloatArray:
         """Log probability of every label (labels x rows)."""
@@ -32,19 +32,19 @@ class FittedClassifier(Protocol):
 
 
 class Classifier(Protocol):
-    """A frozen recipe for a classifier that scores every label: `explicitness` and `beta_vae_score` take one.
+    """A frozen recipe for a classifier with probabilities, an option of `explicitness` and `beta_vae_score`.
 
     >>> classifier: Classifier = Logistic()
     >>> fitted = classifier.fit(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1]))
     """
 
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedClassifier:
-        """Fit at least two labels."""
+        """Fit the classifier to at least two distinct labels."""
 
 
 @dataclass(frozen=True)
 class FittedLogistic:
-    """The labels, their logits at the centre of the codes and how they change with codes, and the range of these."""
+    """Labels, intercepts and slopes of their logits, and the centre and range of the training codes."""
 
     labels: NDArray[np.intp]
     intercepts: FloatArray
@@ -67,9 +67,9 @@ class FittedLogistic:
 class Logistic:
     """Softmax of linear functions of the codes, with a ridge penalty of 1 / ``strength``.
 
-    One-against-rest models of one code each cannot separate a class that lies between two others, but a softmax can.
-    Codes are whitened first, so that the penalty, and with it the score, does not depend on how they are mixed. The
-    default penalty is weak, because a strong one lowers the score of noiseless codes. ``whiten=False`` with
+    One-against-rest models of one code cannot separate a class that lies between two others, but a softmax can. Codes
+    are whitened first, so that the penalty, and with it the score, does not change under linear mixing of the codes.
+    The default penalty is weak, because a strong one lowers the score of noiseless codes. ``whiten=False`` with
     ``strength=1`` is scikit-learn's default.
 
     >>> codes = np.linspace(-1.0, 1.0, 300)[:, None]
@@ -83,12 +83,12 @@ class Logistic:
     max_iterations: int = 1000
 
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedLogistic:
-        """Fit at least two labels; there is nothing random in it."""
+        """Fit the classifier to at least two distinct labels; the result is deterministic."""
         distinct, numbers = np.unique(labels, return_inverse=True)
         centre, whitening = _whitening(codes) if self.whiten else (np.zeros(codes.shape[1]), None)
         columns = codes.T if whitening is None else whitening.T @ (codes - centre).T
         design = np.vstack([np.ones(len(codes)), columns])
-        # scikit-learn holds the log odds of two labels in one set of weights: twice as large, and penalised but once
+        # for two labels scikit-learn has one set of weights, the log odds, which are twice as large and penalised once
         penalty = (2.0 if distinct.size == 2 else 1.0) / (self.strength * labels.size)
         loss = SoftmaxLoss(design, numbers, penalty * np.r_[0.0, np.ones(len(design) - 1)])
         weights = by_gradients(loss, np.zeros((distinct.size, len(design))), TOLERANCE, self.max_iterations)
@@ -97,7 +97,7 @@ class Logistic:
 
 
 def area_under_curve(scores: FloatArray, positive: NDArray[np.bool_]) -> float:
-    """Chance that a positive row scores above a negative one, ties counting half.
+    """Probability that a positive row scores above a negative one; ties count half.
 
     >>> area_under_curve(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True]))
     0.875
@@ -108,9 +108,9 @@ def area_under_curve(scores: FloatArray, positive: NDArray[np.bool_]) -> float:
 
 
 def _whitening(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centre, and the map to uncorrelated codes of variance 1; directions without variance are left out.
+    """Centre, and the linear map to uncorrelated codes of variance 1, without directions of zero variance.
 
-    Where codes are more than rows, the axes come from products of rows (n x n) rather than of codes (m x m).
+    If there are more codes than rows, the axes are computed from products of rows (n x n) instead of codes (m x m).
     """
     n_rows, n_codes = codes.shape
     centre, spread = codes.mean(axis=0), codes.std(axis=0)

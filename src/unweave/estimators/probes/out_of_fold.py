@@ -1,7 +1,7 @@
-"""Predictions of rows that a fit has not seen, for many targets at once.
+"""Out-of-fold predictions for many targets at once.
 
-A fold is taken out of the normal equations by subtracting its own products, so all folds together cost little more
-than one fit, and all targets share every factorization.
+The products of a fold are subtracted from the normal equations, so that all folds together cost little more than one
+fit. All targets share every factorisation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TINY = 1e-6
 
 
 def least_squares(design: FloatArray, targets: FloatArray, penalty: float = TINY) -> FloatArray:
-    """Coefficients (1 + p x m), the intercept first; ``penalty`` is a ridge in units of a column of variance 1."""
+    """Coefficients ((1 + p) x m), the intercept first; ``penalty`` is a ridge per row."""
     columns = np.column_stack([np.ones(len(design)), design])
     return np.asarray(_solved(columns.T @ columns, columns.T @ targets, penalty * len(design)))
 
@@ -27,7 +27,7 @@ def least_squares(design: FloatArray, targets: FloatArray, penalty: float = TINY
 def out_of_fold_least_squares(
     design: FloatArray, targets: FloatArray, fold: Folds, penalty: float = TINY
 ) -> FloatArray:
-    """Every row predicted by a fit with intercept to the rows of the other folds (n x m).
+    """Prediction of every row (n x m) by a fit with intercept on the other folds.
 
     >>> x = np.arange(6.0)[:, None]
     >>> out_of_fold_least_squares(x, 2 * x + 1, np.array([0, 1, 2, 0, 1, 2]), 0.0)[:, 0].round(6).tolist()
@@ -46,20 +46,20 @@ def out_of_fold_least_squares(
 
 def _solved(squares: FloatArray, products: FloatArray, ridge: float) -> FloatArray:
     ridges = np.full(len(squares), ridge)
-    ridges[0] = 0.0  # the intercept is free
+    ridges[0] = 0.0  # the intercept is not penalised
     penalised = squares + np.diag(ridges)
     try:
         return np.asarray(cho_solve(cho_factor(penalised, check_finite=False), products, check_finite=False))
-    except np.linalg.LinAlgError:  # columns that depend on each other beyond what the penalty mends
+    except np.linalg.LinAlgError:  # columns that are linearly dependent in spite of the penalty
         return np.asarray(np.linalg.lstsq(penalised, products, rcond=None)[0])
 
 
 def out_of_fold_kernel_ridge(
     kernel: FloatArray, targets: FloatArray, fold: Folds, penalties: tuple[float, ...]
 ) -> Iterator[FloatArray]:
-    """For every penalty, every row predicted by kernel ridge regression on the other folds.
+    """Predictions of every row by kernel ridge regression on the other folds, one array (n x m) per penalty.
 
-    Penalties are in units of the kernel's mean diagonal.
+    Penalties are relative to the mean of the kernel's diagonal.
     """
     predicted = np.empty((len(penalties), *targets.shape))
     for k in range(int(fold.max()) + 1):
@@ -72,7 +72,7 @@ def out_of_fold_kernel_ridge(
 
 
 def kernel_weights(kernel: FloatArray, centred_targets: FloatArray, penalty: float) -> FloatArray:
-    """Weights a of the fit k(x, .) a to targets of mean 0."""
+    """Weights a of the kernel ridge fit k(x, .) a to centred targets."""
     penalised = kernel.copy()
     penalised.flat[:: len(kernel) + 1] += penalty * kernel.trace() / len(kernel)
     factor = cho_factor(penalised, lower=True, overwrite_a=True, check_finite=False)

@@ -1,4 +1,4 @@
-"""What metrics ask of a probe: derive a class, or write one with the same methods."""
+"""The protocol of probes: derive a class from it, or write a class with the same methods."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class FittedProbe(Protocol):
 
     @property
     def importance(self) -> FloatArray:
-        """How much each code contributed, non-negative, in the probe's own unit."""
+        """Non-negative importance of every code, in the probe's own unit."""
 
     def predict(self, codes: FloatArray) -> NDArray[Any]:
         """Predicted targets (rows x targets) or, for a classifier, labels (rows)."""
 
 
 class PreparedProbe(Protocol):
-    """A regression for which all that depends on the codes alone has been computed."""
+    """A regression whose computations that depend on the codes alone are done."""
 
     def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
         """Fit the probe to all target columns, with the codes for which it was prepared."""
@@ -36,8 +36,8 @@ class PreparedProbe(Protocol):
 class Probe(Protocol):
     """A frozen recipe for fitting; the same seed gives the same fit.
 
-    `regress` and `classify` have to be written. A probe whose fit has a costly part that looks at the codes alone may
-    give it as `prepared`: the null distribution of a score then computes it once for all permutations of the factors.
+    `regress` and `classify` have to be written. A probe whose fit has a costly part that depends on the codes alone may
+    compute it in `prepared`, which the null distribution of a score calls once for all permutations of the factors.
 
     >>> from unweave.metrics import r2
     >>> @dataclass(frozen=True)
@@ -61,24 +61,24 @@ class Probe(Protocol):
 
     @abstractmethod
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
-        """Fit all target columns."""
+        """Fit all target columns (rows x targets)."""
 
     @abstractmethod
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
         """Fit one column of labels."""
 
     def prepared(self, codes: FloatArray) -> PreparedProbe:
-        """The regression as far as it depends on the codes alone; by default, nothing is prepared."""
+        """The part of the regression that depends on the codes alone; by default, nothing is prepared."""
         return Unprepared(self)
 
     def largest_sparse_fit(self) -> int:
-        """Up to how many rows or codes, whichever are fewer, it takes a `SparseTable`; by default dense codes only."""
+        """Largest min(rows, codes) of a `SparseTable` that the probe fits; 0 (the default) if codes must be dense."""
         return 0
 
 
 @dataclass(frozen=True)
 class Unprepared:
-    """A regression that starts from the beginning with every fit."""
+    """A regression without preparation: every fit starts from the codes."""
 
     probe: Probe
 
@@ -92,29 +92,29 @@ class ByScikitLearn:
 
     @property
     def library(self) -> str:
-        """The library and its version: part of every score's settings, because libraries differ."""
+        """The library and its version, which are recorded with every score because results differ between libraries."""
         return LIBRARY
 
 
 class ByIndicators(Probe, Protocol):
-    """A probe that classifies by fitting the indicators of the labels: derived classes give the regression."""
+    """A probe that classifies by regression on the indicators of the labels; derived classes define `regress`."""
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
-        """Fit the indicators of the labels and take the largest."""
+        """Fit the indicators of the labels; the label with the largest prediction is predicted."""
         distinct = np.unique(labels)
         return LargestIndicator(self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed), distinct)
 
 
 @dataclass(frozen=True)
 class LargestIndicator:
-    """Fitted indicators of labels."""
+    """A fitted regression of label indicators."""
 
     fitted: FittedProbe
     labels: NDArray[np.intp]
 
     @property
     def importance(self) -> FloatArray:
-        """How much each code contributed to all indicators."""
+        """Importance of every code for all indicators."""
         return self.fitted.importance
 
     def predict(self, codes: FloatArray) -> NDArray[np.intp]:

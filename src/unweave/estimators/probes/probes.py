@@ -19,7 +19,7 @@ from unweave.estimators.probes.probe_protocols import ByScikitLearn, Probe
 
 @dataclass(frozen=True)
 class Fitted:
-    """Fitted scikit-learn models, one per target column; ``seen`` is what they see of the codes."""
+    """Fitted scikit-learn models, one per target column; ``seen`` computes their inputs from the codes."""
 
     models: tuple[Any, ...]
     importance: FloatArray
@@ -38,10 +38,10 @@ class Fitted:
 class BoostedTrees(ByScikitLearn, Probe):
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
 
-    Codes that are strictly monotone functions of each other are one and the same to a tree. They are fitted once and
-    share the importance equally, so that neither the order of the codes nor a tie decides who gets it. Codes are cut
-    into 255 bins whose edges lie in gaps, so that clusters of a discrete factor stay whole. Classes with fewer than
-    ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
+    Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
+    the importance equally, so that it does not depend on the order of the codes or on how ties are resolved. Codes are
+    cut into 255 bins whose edges lie in gaps, so that clusters of a discrete factor are not split. Classes with fewer
+    than ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
     unrelated codes.
     """
 
@@ -70,9 +70,9 @@ class BoostedTrees(ByScikitLearn, Probe):
         group_of_code, firsts = monotone_groups(codes)
         seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
         binned, models, gains = seen(codes), [], np.zeros(firsts.size)
-        # one thread: gradient sums over several would be rounded in another order
+        # one thread, because several threads would sum gradients in another order and round differently
         with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The number of unique classes")  # the kind of a factor is stated
+            warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
             for target in targets:
                 model = kind(
                     max_iter=self.n_trees,
@@ -92,7 +92,7 @@ class BoostedTrees(ByScikitLearn, Probe):
 
 @dataclass(frozen=True)
 class GapBins:
-    """Chosen codes as the numbers of their bins."""
+    """Maps codes to the bin numbers of the chosen ones."""
 
     chosen: NDArray[np.intp]
     edges: tuple[FloatArray, ...]
@@ -106,8 +106,8 @@ class GapBins:
 def split_gains(model: Any, n_codes: int) -> FloatArray:
     """Total gain of the splits on each code in a fitted histogram gradient boosting model.
 
-    scikit-learn grows these trees by gain and keeps it in every node but has no public name for it; this function is
-    the only place that knows, and a test compares it with LightGBM's public gains.
+    scikit-learn stores the gain in every node but does not expose it. Only this function reads the private field, and a
+    test compares the result with LightGBM's public gains.
     """
     gains = np.zeros(n_codes)
     for trees_of_round in model._predictors:
@@ -118,7 +118,7 @@ def split_gains(model: Any, n_codes: int) -> FloatArray:
 
 
 def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Group number of every code, and one code per group; codes of a group are strictly monotone in each other.
+    """Group number of every code, and the first code of every group of codes that are strictly monotone in each other.
 
     >>> groups, firsts = monotone_groups(np.array([[1.0, 5.0, -1.0], [2.0, 4.0, -8.0], [3.0, 9.0, -27.0]]))
     >>> groups.tolist(), firsts.tolist()
@@ -130,7 +130,7 @@ def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.int
     for i in range(codes.shape[1]):
         places = np.unique(codes[:, i], return_inverse=True)[1]
         if 2 * places[np.argmax(2 * places != places.max())] > places.max():
-            places = places.max() - places  # the same direction for increasing and decreasing copies
+            places = places.max() - places  # gives increasing and decreasing copies the same direction
         key = places.astype(np.int32).tobytes()
         if key not in group_by_order:
             group_by_order[key] = len(firsts)
@@ -141,14 +141,14 @@ def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.int
 
 @dataclass(frozen=True)
 class Ensembles(ByScikitLearn, Probe):
-    """Ensembles of trees of scikit-learn with impurity importances; derived classes say which, and their options."""
+    """Ensembles of trees of scikit-learn with impurity importances; derived classes define the models and options."""
 
     def _kinds(self) -> tuple[Any, Any]:
         """The regressor and the classifier."""
         raise NotImplementedError
 
     def _options(self) -> dict[str, Any]:
-        """What both are made with, next to the seed."""
+        """Options of both models, apart from the seed."""
         raise NotImplementedError
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
@@ -156,7 +156,7 @@ class Ensembles(ByScikitLearn, Probe):
         kind, options = self._kinds()[0], self._options()
         with unchecked():
             models = tuple(kind(**options, random_state=seed).fit(codes, target) for target in targets.T)
-        # impurity importances are shares of one target's variance: weighted by it they add up over targets
+        # impurity importances are shares of the target's variance, and are weighted by it before they are added up
         shares = np.stack([model.feature_importances_ for model in models])
         return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
 
@@ -169,7 +169,7 @@ class Ensembles(ByScikitLearn, Probe):
 
 @dataclass(frozen=True)
 class GradientBoosting(Ensembles):
-    """scikit-learn's exact gradient boosting with its defaults: what disentanglement_lib and 003's code use. Slow."""
+    """scikit-learn's exact gradient boosting with its defaults, as in disentanglement_lib and the code of 003; slow."""
 
     n_trees: int = 100
     depth: int = 3
@@ -201,7 +201,7 @@ class RandomForest(Ensembles):
 
 
 def unchecked() -> AbstractContextManager[None]:
-    """scikit-learn without its checks of options and finite numbers, a third of the time of small trees."""
+    """Context without scikit-learn's input checks, which take a third of the time of small trees."""
     from sklearn import config_context
 
     return config_context(assume_finite=True, skip_parameter_validation=True)

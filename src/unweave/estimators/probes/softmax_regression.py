@@ -1,4 +1,4 @@
-"""Softmax regression: the loss of logits that are linear in columns, and two ways to its minimum."""
+"""Softmax regression: the loss of logits that are linear in the columns, and two ways to minimise it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LENGTHS = 0.5 ** np.arange(14)
 class SoftmaxLoss:
     """Mean negative log probability of the labels, plus half the penalty of every column times its squared weights.
 
-    Rows come last everywhere, so that loops are long and fast: columns are columns x rows, one of them ones for the
-    intercepts; weights are labels x columns, and probabilities labels x rows.
+    Rows are the last axis of all arrays, which makes inner loops long and fast: ``columns`` is columns x rows, with a
+    column of ones for the intercepts; weights are labels x columns, and probabilities labels x rows.
 
     >>> loss = SoftmaxLoss(np.ones((1, 4)), np.array([0, 0, 0, 1]), np.zeros(1))
     >>> loss.at(by_gradients(loss, np.zeros((2, 1)), 1e-6, 100))[1][:, 0].round(3)
@@ -33,7 +33,7 @@ class SoftmaxLoss:
     penalties: FloatArray
 
     def at(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        """Loss, and probabilities of all labels."""
+        """Loss, and probabilities of all labels (labels x rows)."""
         logits = weights @ self.columns
         logits -= logits.max(axis=0)
         own = logits[self.labels, np.arange(self.labels.size)]
@@ -43,13 +43,13 @@ class SoftmaxLoss:
         return float((np.log(total) - own).mean() + 0.5 * (self.penalties * weights**2).sum()), powers
 
     def slope(self, weights: FloatArray, probabilities: FloatArray) -> FloatArray:
-        """Derivative of the loss by the weights."""
+        """Gradient of the loss with respect to the weights."""
         excess = probabilities.copy()
         excess[self.labels, np.arange(self.labels.size)] -= 1.0
         return np.asarray(excess @ self.columns.T / self.labels.size + self.penalties * weights)
 
     def newton_step(self, slope: FloatArray, probabilities: FloatArray) -> FloatArray:
-        """Inverse Hessian times slope; between labels k and l it is the mean of p_k (1[k = l] - p_l) x x'."""
+        """Inverse Hessian times slope; the Hessian of labels k and l is the mean of p_k (1[k = l] - p_l) x x'."""
         (n_labels, width), n_rows = slope.shape, self.labels.size
         weighted = (probabilities[:, None] * self.columns).reshape(-1, n_rows)
         hessian = weighted @ weighted.T / -n_rows
@@ -63,7 +63,7 @@ class SoftmaxLoss:
 
 
 def by_newton(loss: SoftmaxLoss, weights: FloatArray) -> FloatArray:
-    """Weights of least loss in few steps however steep the logits, each costing the square of the weights' number."""
+    """Minimise by Newton steps: few even for steep logits, but each needs the Hessian of all weights."""
     value, probabilities = loss.at(weights)
     for _ in range(MOST_NEWTON_STEPS):
         slope = loss.slope(weights, probabilities)
@@ -85,7 +85,7 @@ def by_newton(loss: SoftmaxLoss, weights: FloatArray) -> FloatArray:
 
 
 def by_gradients(loss: SoftmaxLoss, weights: FloatArray, tolerance: float, max_iterations: int) -> FloatArray:
-    """Weights where no slope is above the tolerance, by L-BFGS: cheap steps, but many where logits are steep."""
+    """Minimise by L-BFGS until the gradient is below the tolerance: cheap steps, but many if logits are steep."""
 
     def value_and_slope(point: FloatArray) -> tuple[float, FloatArray]:
         value, probabilities = loss.at(point.reshape(weights.shape))

@@ -1,4 +1,4 @@
-"""The classifier of usable information: logistic, with the penalty that predicts rows left out of the fit best."""
+"""Logistic classifier for usable information, with a penalty chosen on validation rows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FREE_INTERCEPT = 1e-3
 def tuned_probabilities(
     seen: FloatArray, labels: NDArray[np.integer], unseen: FloatArray, n_labels: int, seed: int
 ) -> FloatArray:
-    """Probability of every label (unseen rows x labels) by the penalty that predicts a part of the seen rows best.
+    """Probability of every label (unseen rows x labels), with the penalty that is best on a fifth of the seen rows.
 
-    Every penalty starts from the solution of the stronger one before it. A code that is cut into many classes needs
-    logits so steep that gradient methods stop half way there; Newton steps do not. The path ends when the left-out rows
-    are predicted clearly worse. With more than 400 weights the logits are linear in ten directions only: the one that
-    best predicts the label's number, six that best predict the labels, and the three best single columns.
+    The fit with every penalty starts from the solution for the next stronger one. A code that is cut into many classes
+    needs logits so steep that gradient methods stop too early, but Newton steps do not. The path ends when the
+    validation loss clearly increases. With more than 400 weights the logits are linear in ten directions only: the one
+    that best predicts the label's number, six that best predict the labels, and the three best single columns.
 
     >>> column = np.linspace(-1.0, 1.0, 300)[:, None]
     >>> tuned_probabilities(column, np.repeat([0, 1, 2], 100), np.array([[-0.5], [0.0]]), 3, seed=0).round(2)
@@ -44,7 +44,7 @@ def tuned_probabilities(
         design, unseen = (np.vstack([rows[:1], directions.T @ rows[1:]]) for rows in (design, unseen))
     frequencies = (np.bincount(labels, minlength=n_labels) + 0.5) / (len(labels) + 0.5 * n_labels)
     weights = np.column_stack([np.log(frequencies), np.zeros((n_labels, len(design) - 1))])
-    doubt = frequencies[labels[n_fit:]] / len(labels)  # a label only left-out rows have must not decide the penalty
+    doubt = frequencies[labels[n_fit:]] / len(labels)  # labels of validation rows only must not decide the penalty
     chosen, best_penalty, lowest = weights, PENALTIES[0], np.inf
     for penalty in PENALTIES:
         weights = _minimised(design[:, :n_fit], labels[:n_fit], weights, penalty)
@@ -64,7 +64,7 @@ def _minimised(design: FloatArray, labels: NDArray[np.intp], weights: FloatArray
 
 
 def _leading_directions(columns: FloatArray, labels: NDArray[np.intp]) -> FloatArray:
-    """Combinations of the columns (columns x directions) that predict the labels, each of unit spread."""
+    """Linear combinations of the columns (columns x directions) that predict the labels, scaled to unit variance."""
     indicators = (labels[:, None] == np.unique(labels)).astype(np.float64)
     targets = np.column_stack([labels.astype(np.float64), indicators])
     spread = columns.std(axis=0)
@@ -81,12 +81,12 @@ def _leading_directions(columns: FloatArray, labels: NDArray[np.intp]) -> FloatA
 
 
 def _designs(seen: FloatArray, unseen: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Ones and columns centred at the median and scaled by the middle half of the seen rows (columns x rows)."""
+    """Ones, and columns centred and scaled by median and interquartile range of the seen rows (columns x rows)."""
     low, centre, high = np.quantile(seen, [0.25, 0.5, 0.75], axis=0)
-    # a column of mostly one value has no middle half to speak of
+    # the interquartile range of a column with mostly one value is 0
     spread = np.where(high > low, high - low, np.abs(seen - centre).max(axis=0))
     scaled = ((np.concatenate([seen, unseen]) - centre) / np.where(spread > 0, spread, 1.0)).T
-    size = np.maximum(np.abs(scaled) / FAR, 1.0)  # logarithmic from far on, lest a wild row drown all others
+    size = np.maximum(np.abs(scaled) / FAR, 1.0)  # logarithmic beyond FAR, so that outliers do not dominate
     scaled = np.where(size > 1, np.sign(scaled) * FAR * (1 + np.log(size)), scaled)
     design = np.ascontiguousarray(np.vstack([np.ones(scaled.shape[1]), scaled]))
     return design[:, : len(seen)], design[:, len(seen) :]

@@ -1,7 +1,7 @@
-"""Functions that a few rows prove: a column is a polynomial, a product of powers, or a curve of others.
+"""Detection of exact functions: a column that is a polynomial, a product of powers, or a smooth function of others.
 
-Each function answers with the share of the target's variance that is left when every row is predicted by the others;
-a relation without noise leaves nothing but rounding.
+Every row is predicted from the other rows. If the relation has no noise, the share of the target's variance that
+remains unexplained is rounding error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_EXPONENT = 1e-4
 
 
 def open_to_least_squares(columns: FloatArray, target: FloatArray) -> float:
-    """Share of the target's variance that a linear fit on the columns leaves, every row held out.
+    """Share of the target's variance that a linear fit on the columns does not explain, by leave-one-out.
 
     >>> x = np.linspace(-1, 1, 50)
     >>> open_to_least_squares(np.column_stack([x, x**2]), 3 * x**2 - x) < 1e-12
@@ -25,7 +25,7 @@ def open_to_least_squares(columns: FloatArray, target: FloatArray) -> float:
     """
     orthonormal, triangle = np.linalg.qr(np.column_stack([np.ones(len(columns)), columns]))
     size = np.abs(np.diag(triangle))
-    orthonormal = orthonormal[:, size > DEPENDENT * size.max()]  # of two levels, the square is the number itself
+    orthonormal = orthonormal[:, size > DEPENDENT * size.max()]  # the square of a binary column is linear in it
     left = (target - orthonormal @ (orthonormal.T @ target)) / np.maximum(1 - np.square(orthonormal).sum(axis=1), 1e-9)
     return float(np.square(left).mean() / target.var()) if np.ptp(target) > 0 else 1.0
 
@@ -37,7 +37,7 @@ def second_degree(columns: FloatArray) -> FloatArray:
 
 
 def polynomial_sources(columns: FloatArray, target: FloatArray) -> tuple[int, ...]:
-    """Columns that the target is a polynomial of second degree of, without noise; none where it is not.
+    """Columns of which the target is a noiseless polynomial of second degree; empty if there are none.
 
     >>> x = np.random.default_rng(0).normal(size=(100, 4))
     >>> polynomial_sources(x, x[:, 0] * x[:, 3] + x[:, 1])
@@ -58,7 +58,7 @@ def polynomial_sources(columns: FloatArray, target: FloatArray) -> tuple[int, ..
 
 
 def monomial_exponents(columns: FloatArray, target: FloatArray) -> dict[int, float]:
-    """Columns that the target is a product of powers of, without noise, and their exponents; empty where it is not.
+    """Columns of which the target is a noiseless product of powers, with their exponents; empty if there are none.
 
     >>> x = np.random.default_rng(0).normal(size=(100, 4))
     >>> {j: round(power, 3) for j, power in monomial_exponents(x, 2 * x[:, 0] * x[:, 1] / x[:, 3]).items()}
@@ -73,15 +73,15 @@ def monomial_exponents(columns: FloatArray, target: FloatArray) -> dict[int, flo
     exponents = np.linalg.lstsq(np.column_stack([np.ones(len(target)), logarithms]), wanted, rcond=1e-10)[0][1:]
     used = np.abs(exponents) > NO_EXPONENT
     signs = np.sign(columns[:, usable[used]]) ** np.round(exponents[used])
-    if np.ptp(np.sign(target) * np.prod(signs, axis=1)) > 0:  # the absolute value is not all of a number
+    if np.ptp(np.sign(target) * np.prod(signs, axis=1)) > 0:  # logarithms ignore signs, which have to agree too
         return {}
     return dict(zip(usable[used].tolist(), exponents[used].tolist(), strict=True))
 
 
 def along_one_column(order: NDArray[np.intp], at: FloatArray, targets: FloatArray) -> FloatArray:
-    """Every row of the targets predicted from the rows before and after it along one column, in a line between them.
+    """Prediction of every row of the targets by linear interpolation between its neighbours along one column.
 
-    ``order`` sorts the rows, and ``at`` is where they lie, so ordered; rows at the same place predict each other.
+    ``order`` sorts the rows by the column, and ``at`` is the sorted column. Rows with equal values predict each other.
 
     >>> x = np.linspace(-1, 1, 101)
     >>> error = along_one_column(np.arange(101), x, np.sin(9 * x)[:, None])[:, 0] - np.sin(9 * x)

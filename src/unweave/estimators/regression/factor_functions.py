@@ -1,4 +1,4 @@
-"""A factor as columns to regress on: normal scores and polynomials, harmonics, indicators."""
+"""Columns that represent a factor in a regression: normal scores and polynomials, harmonics, or indicators."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from unweave.estimators.dependence.correlation import ranks
 class GradedColumns:
     """Functions of one factor, ``per_degree`` of them for every degree: 1 for a number, 2 for an angle.
 
-    A category has 0: its indicators are of no degree, and are not multiplied with other factors.
+    For a category ``per_degree`` is 0: its indicators have no degree, and are not multiplied with other factors.
     """
 
     values: FloatArray
     per_degree: int
 
     def up_to(self, degree: int) -> FloatArray:
-        """The first ``degree`` columns, whole harmonics only and at least one; every indicator."""
+        """The first ``degree`` columns (complete harmonics, at least one), or all indicators."""
         if self.per_degree == 0:
             return self.values
         return self.values[:, : max(self.per_degree, degree - degree % self.per_degree)]
 
     def weights(self, degree: int) -> FloatArray:
-        """The columns that stand for the factor in products, all bounded."""
+        """Bounded columns that represent the factor in products; none for a category."""
         if self.per_degree == 0:
             return self.values[:, :0]
         columns = self.up_to(degree)
@@ -37,7 +37,7 @@ class GradedColumns:
 
 
 def indicators(column: FloatArray) -> GradedColumns:
-    """Indicators of every level but the first.
+    """Indicators of every level except the first.
 
     >>> indicators(np.array([2.0, 0.0, 1.0])).values.tolist()
     [[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
@@ -65,12 +65,12 @@ def normal_scores(column: FloatArray) -> FloatArray:
 
 
 def bounded(scores: FloatArray) -> FloatArray:
-    """Normal scores to places within (-1, 1)."""
+    """Normal scores mapped to (-1, 1)."""
     return np.asarray(2 * ndtr(scores) - 1)
 
 
 def polynomials(scores: FloatArray, degree: int) -> FloatArray:
-    """Legendre polynomials 1 to ``degree`` of the places of the scores.
+    """Legendre polynomials of degree 1 to ``degree`` of normal scores mapped to (-1, 1).
 
     >>> polynomials(np.array([0.0]), 2).round(6).tolist()
     [[0.0, -0.5]]
@@ -80,12 +80,12 @@ def polynomials(scores: FloatArray, degree: int) -> FloatArray:
 
 
 def products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Every column of the one times every column of the other."""
+    """Products of every column of ``left`` with every column of ``right``."""
     return np.asarray((left[:, :, None] * right[:, None, :]).reshape(len(left), -1))
 
 
 def places(factors: Sequence[GradedColumns]) -> list[list[int]]:
-    """Places of every factor's columns when all are laid side by side."""
+    """Indices of every factor's columns when the columns of all factors are concatenated."""
     ends = np.cumsum([factor.values.shape[1] for factor in factors]).tolist()
     starts = [0, *ends]
     return [list(range(start, end)) for start, end in zip(starts, ends, strict=False)]

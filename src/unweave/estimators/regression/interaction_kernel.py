@@ -18,7 +18,7 @@ KernelName = Literal["pairs", "joint"]
 
 
 def interaction_kernel(left: Sequence[FloatArray], right: Sequence[FloatArray], name: KernelName) -> FloatArray:
-    """Kernel of every row of ``left`` with every row of ``right``; both hold a block of columns for each quantity.
+    """Kernel of every row of ``left`` with every row of ``right``, which have a block of columns per quantity.
 
     >>> x = [np.array([[0.0], [1.0]]), np.array([[1.0], [0.0]])]
     >>> interaction_kernel(x, x, "joint").round(3).tolist()

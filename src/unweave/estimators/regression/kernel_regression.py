@@ -1,8 +1,8 @@
-"""Gaussian-kernel regression, every row predicted by the others.
+"""Leave-one-out predictions of Gaussian-kernel ridge regression.
 
     prediction of y_t without row t = y_t - a_t / P_tt,   a = P (y - mean),   P = (K + ridge I)^-1
 
-so that one factorisation holds out every row in turn, for any number of targets at once.
+so that one factorisation gives the predictions of all held-out rows, for any number of targets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class GaussianKernel:
     ridge: float
 
     def leave_one_out(self, inputs: FloatArray, targets: FloatArray) -> FloatArray:
-        """Prediction of every row of the targets by all other rows.
+        """Prediction of every row of the targets from all other rows.
 
         >>> x = np.linspace(-1, 1, 50)[:, None]
         >>> error = GaussianKernel(0.5, 1e-4).leave_one_out(x, x**2) - x**2
@@ -59,10 +59,10 @@ def held_out_predictions(kernel: FloatArray, targets: FloatArray, ridge: float) 
 
 
 def unexplained_variance(targets: FloatArray, predictions: FloatArray, left_out: float = 0.02) -> float:
-    """Mean square error over variance, of all columns together, without the rows that are predicted worst.
+    """Mean squared error divided by the variance, of all columns together, without the rows of the largest errors.
 
-    A few rows lie alone in the tails, where nothing can predict them; a share ``left_out`` of the rows does not count,
-    and what is left is scaled so that normal errors keep their mean square.
+    Isolated rows in the tails cannot be predicted from others. A share ``left_out`` of the rows is therefore dropped,
+    and the mean of the rest is rescaled so that it is the mean squared error if errors are normal.
 
     >>> x = np.random.default_rng(0).normal(size=(10_000, 1))
     >>> round(unexplained_variance(x, np.zeros_like(x)), 1)
@@ -73,7 +73,7 @@ def unexplained_variance(targets: FloatArray, predictions: FloatArray, left_out:
 
 
 def unexplained_variances(targets: FloatArray, predictions: FloatArray, left_out: float = 0.02) -> FloatArray:
-    """`unexplained_variance` of every column by itself.
+    """`unexplained_variance` of every column separately.
 
     >>> x = np.array([[0.0, 1.0], [2.0, 3.0]])
     >>> unexplained_variances(x, np.array([[1.0, 1.0], [1.0, 3.0]])).tolist()
@@ -83,7 +83,7 @@ def unexplained_variances(targets: FloatArray, predictions: FloatArray, left_out
 
 
 def _without_worst(squares: FloatArray, left_out: float) -> FloatArray:
-    """Mean of every column without its largest entries, at the scale of normal errors."""
+    """Mean of every column without its largest entries, rescaled for normal errors."""
     n_rows = len(squares)
     n_kept = n_rows - int(left_out * n_rows)
     return np.asarray(np.sort(squares, axis=0)[:n_kept].mean(axis=0) / _variance_within(n_kept / n_rows))

@@ -1,4 +1,4 @@
-"""Natural cubic splines: smooth functions of a column that go on as lines where there are no data."""
+"""Natural cubic splines: smooth functions of a column that are linear beyond the outer knots."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ OUTER_KNOTS = (0.02, 0.98)
 
 
 def natural_spline(column: FloatArray, n_functions: int) -> FloatArray:
-    """Basis of at most so many functions (n x k), the first the column itself; knots are quantiles of the column.
+    """Basis of at most ``n_functions`` functions (n x k), the first the column itself; knots are its quantiles.
 
-    With t the knots and T the last one, d_i(x) = ((x - t_i)+^3 - (x - T)+^3) / (T - t_i); the functions are
-    d_i - d_last-but-one.
+    With t the K knots and T the last one, d_i(x) = ((x - t_i)+^3 - (x - T)+^3) / (T - t_i); the other functions are
+    d_i - d_(K - 1).
 
     >>> natural_spline(np.linspace(0, 1, 50), 4).shape
     (50, 4)

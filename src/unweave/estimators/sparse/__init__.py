@@ -1,1 +1,1 @@
-"""Columns that are mostly zero: sums, ranks and counts over the entries that are not, exact for the zeros too."""
+"""Exact sums, ranks and counts of sparse columns, computed from their nonzero entries."""

@@ -1,4 +1,4 @@
-"""A matrix whose entries are mostly zero, by columns."""
+"""A sparse matrix that is stored by columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRIES_IN_BLOCK = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class SparseColumns:
-    """Entries other than zero, column after column: their values, their rows, and where each column starts.
+    """Nonzero entries, column after column: their values, their rows, and where each column starts.
 
     >>> columns = SparseColumns(3, np.array([5.0, -1.0]), np.array([2, 0]), np.array([0, 1, 2]))
     >>> columns.shape, columns.n_zeros.tolist(), columns.dense(slice(0, 2)).tolist()
@@ -30,17 +30,17 @@ class SparseColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
         return self.n_rows, self.starts.size - 1
 
     @property
     def n_entries(self) -> NDArray[np.integer[Any]]:
-        """Entries other than zero of every column."""
+        """Number of nonzero entries of every column."""
         return np.diff(self.starts)
 
     @property
     def n_zeros(self) -> NDArray[np.integer[Any]]:
-        """Zeros of every column."""
+        """Number of zeros of every column."""
         return self.n_rows - self.n_entries
 
     @property
@@ -58,7 +58,7 @@ class SparseColumns:
             first = last
 
     def columns(self, which: slice) -> SparseColumns:
-        """Adjacent columns, as views of the entries and not as a copy."""
+        """Adjacent columns, as views of the entries."""
         first, last = self.starts[which.start], self.starts[which.stop]
         return SparseColumns(
             self.n_rows,
@@ -91,14 +91,14 @@ class SparseColumns:
         return np.lexsort((self.values, self.column_of_entry))
 
     def dense(self, which: slice) -> FloatArray:
-        """A stretch of columns as a dense array."""
+        """Adjacent columns as a dense array."""
         part = self.columns(which)
         found = np.zeros((self.n_rows, which.stop - which.start), order="F")
         found[part.rows, part.column_of_entry] = part.values
         return found
 
     def with_values(self, values: FloatArray) -> SparseColumns:
-        """The same places with other values."""
+        """The same nonzero positions with other values."""
         return SparseColumns(self.n_rows, values, self.rows, self.starts)
 
     def products(self, others: FloatArray) -> FloatArray:
@@ -109,10 +109,10 @@ class SparseColumns:
         return np.asarray(matrix.T @ np.ascontiguousarray(others))
 
     def products_with_ones(self, others: FloatArray) -> FloatArray:
-        """The same where every entry counts as 1: sums over the rows at which a column is not zero."""
+        """`products` with every nonzero entry replaced by 1: sums over the rows in which a column is not zero."""
         return self.with_values(np.ones(self.values.size)).products(others)
 
     def sums(self, of_entries: FloatArray) -> FloatArray:
-        """Sum of numbers at the entries, for every column."""
+        """Sum of ``of_entries``, one number per nonzero entry, over every column."""
         sums = np.bincount(self.column_of_entry, weights=of_entries, minlength=self.starts.size - 1)
         return np.asarray(sums, dtype=np.float64)

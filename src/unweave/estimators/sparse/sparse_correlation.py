@@ -1,6 +1,6 @@
-"""Correlation of sparse codes with factors, from products over the entries that are not zero.
+"""Correlation of sparse codes with factors, from products over the nonzero entries.
 
-The factors' bases are centred, so that sum_i (x_i - mean) b_i = sum over entries of x_i b_i: zeros need no term.
+The factors' bases are centred, so that sum_i (x_i - mean) b_i = sum over nonzero entries of x_i b_i.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROUNDING = 1e-13
 
 
 def sparse_correlation_matrix(bases: Sequence[FloatArray], codes: SparseColumns, ranked: bool = False) -> FloatArray:
-    """Multiple correlation of every code (rows) with every orthonormal, centred basis (columns); 0 for dead codes.
+    """Multiple correlation of every code (rows) with every orthonormal, centred basis (columns); 0 for constant codes.
 
     >>> codes = SparseColumns(4, np.array([1.0, 2.0]), np.array([1, 3]), np.array([0, 2]))
     >>> factor = np.array([0.0, 1.0, 0.0, 2.0]) - 0.75
@@ -40,12 +40,12 @@ def sparse_correlation_matrix(bases: Sequence[FloatArray], codes: SparseColumns,
 
 
 def _as_they_are(codes: SparseColumns) -> tuple[SparseColumns, FloatArray]:
-    """The columns, and the norm of each without its mean; centred on the mean of the entries, which cancels less."""
+    """The columns and their centred norms, computed around the mean of the nonzero entries to reduce cancellation."""
     n = codes.n_rows
     total, size = codes.sums(codes.values), np.maximum(codes.n_entries, 1)
     centre = total / size
     spread = codes.sums(np.square(codes.values - centre[codes.column_of_entry]))
-    between = np.square(centre) * codes.n_entries * codes.n_zeros / n  # of entries and zeros
+    between = np.square(centre) * codes.n_entries * codes.n_zeros / n  # variation between nonzero entries and zeros
     squares = spread + between
     squares[squares <= ROUNDING * codes.sums(np.square(codes.values))] = 0.0
     return codes, np.sqrt(squares)

@@ -1,7 +1,7 @@
-"""Bins of sparse codes and their joint counts with labels: only entries are counted, zeros are what is left.
+"""Bins of sparse codes and their joint counts with labels, from nonzero entries; the zeros follow by subtraction.
 
-The bins are those of `binned`: edges are order statistics of the whole column, zeros among them, and zeros that fill
-more than a bin get one of their own.
+The bins are those of `binned`: edges are order statistics of the whole column, zeros included, and zeros that fill more
+than one bin are given a bin of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unweave.estimators.sparse.sparse_columns import SparseColumns
 
 
 def sparse_edges(entries: FloatArray, n_zeros: int, bins: int, binning: Binning = "equal_mass") -> FloatArray:
-    """Inner edges of the bins of ascending entries and so many zeros; as `bin_edges` of the dense column.
+    """Inner edges of the bins, from ascending nonzero entries and the number of zeros, as `bin_edges` computes them.
 
     >>> sparse_edges(np.array([1.0, 2.0, 3.0]), 7, 5).tolist()
     [1.0, 2.0, 3.0]
@@ -50,7 +50,7 @@ def sparse_edges(entries: FloatArray, n_zeros: int, bins: int, binning: Binning 
 def sparse_information_matrix(
     codes: SparseColumns, factor_labels: Sequence[Labels], bins: int, binning: Binning = "equal_mass"
 ) -> tuple[FloatArray, FloatArray]:
-    """Plug-in mutual information of every code with every factor's labels (codes x factors), and entropy per code.
+    """Plug-in mutual information of every code with every factor's labels (codes x factors), and entropies of codes.
 
     >>> labels = np.array([0, 0, 1, 1], dtype=np.uint16)
     >>> codes = SparseColumns(4, np.array([1.0, 1.0]), np.array([2, 3]), np.array([0, 2]))
@@ -87,7 +87,7 @@ def sparse_information_matrix(
 
 
 def _labels(part: SparseColumns, bins: int, binning: Binning) -> tuple[np.ndarray, np.ndarray]:
-    """Bin of every entry, and the bin of zero in every column."""
+    """Bin of every nonzero entry, and the bin of zero in every column."""
     order = part.ascending_order()
     ascending = part.values[order]
     labels, zero = np.empty(ascending.size, dtype=np.intp), np.zeros(part.shape[1], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Average ranks of sparse columns: those of entries are listed, the zeros of a column are tied and share one."""
+"""Average ranks of sparse columns, in which all zeros of a column are tied."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from unweave.estimators.sparse.sparse_columns import SparseColumns
 
 @dataclass(frozen=True, eq=False)
 class SparseRanks:
-    """Ranks of the entries less the rank that the zeros of their column share, and that rank.
+    """Ranks of the nonzero entries minus the rank of the zeros of their column, and the rank of the zeros.
 
-    Where a column has no zeros, ``of_zeros`` is the rank that zeros would have.
+    For a column without zeros, ``of_zeros`` is the rank that they would have.
     """
 
     above_zeros: SparseColumns
     of_zeros: FloatArray
 
     def squares(self) -> FloatArray:
-        """Sum of squared centred ranks of every column: n - 1 degrees of freedom times their variance."""
+        """Sum of squared centred ranks of every column."""
         n = self.above_zeros.n_rows
         shift = self.of_zeros - (n + 1) / 2
         values = self.above_zeros.values
@@ -41,7 +41,7 @@ def sparse_ranks(columns: SparseColumns) -> SparseRanks:
     order = columns.ascending_order()
     ascending, of_column = columns.values[order], column[order]
     negative = columns.sums((columns.values < 0).astype(np.float64))
-    place = np.arange(ascending.size) - columns.starts[of_column] + 1.0  # among the entries of the column, from 1
+    place = np.arange(ascending.size) - columns.starts[of_column] + 1.0  # rank among the nonzero entries
     new = np.r_[True, (ascending[1:] != ascending[:-1]) | (of_column[1:] != of_column[:-1])][: ascending.size]
     run = np.cumsum(new) - 1
     first = np.flatnonzero(new)

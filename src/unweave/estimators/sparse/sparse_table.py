@@ -1,4 +1,4 @@
-"""Sparse rows and columns for linear probes: centred and scaled in every product, never in memory."""
+"""Sparse tables for linear probes, which are standardised within products and not in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.estimators.sparse.sparse_columns import SparseColumns
 
 @dataclass(frozen=True, eq=False)
 class SparseTable:
-    """A table (rows x codes) of which only the entries are held; indexed by rows, it gives a table of these.
+    """A sparse table (rows x codes); indexing with rows returns the table of these rows.
 
     >>> table = SparseTable.of(SparseColumns(3, np.array([5.0, -1.0]), np.array([2, 0]), np.array([0, 1, 2])))
     >>> table.shape, table[np.array([0, 2])].shape
@@ -42,12 +42,12 @@ class SparseTable:
         return SparseTable(self.matrix[rows])
 
     def centre_and_scale(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of every code, with 1 for codes that do not vary beyond rounding."""
+        """Mean and standard deviation of every code; the deviation is 1 for codes that are constant up to rounding."""
         columns = self.matrix.tocsc()
         n, entries = len(self), np.diff(columns.indptr)
         column = np.repeat(np.arange(entries.size), entries)
         totals = np.bincount(column, columns.data, minlength=entries.size)
-        middle = totals / np.maximum(entries, 1)  # of the entries, which cancels less than the mean of all rows
+        middle = totals / np.maximum(entries, 1)  # of the nonzero entries, which cancels less than the mean of all
         within = np.bincount(column, np.square(columns.data - middle[column]), minlength=entries.size)
         spread = np.sqrt((within + np.square(middle) * entries * (n - entries) / n) / n)
         largest = np.zeros(entries.size)
@@ -55,13 +55,13 @@ class SparseTable:
         return totals / n, np.where(spread > 1e-12 * largest, spread, 1.0)
 
     def standardised(self, centre: FloatArray, scale: FloatArray) -> StandardisedTable:
-        """The table less the centres, over the scales."""
+        """The table minus ``centre``, divided by ``scale``."""
         return StandardisedTable(self.matrix, centre, scale)
 
 
 @dataclass(frozen=True, eq=False)
 class StandardisedTable:
-    """Products with a table whose codes are centred and scaled."""
+    """A table of standardised codes, which supports matrix products."""
 
     matrix: Any
     centre: FloatArray
@@ -83,7 +83,7 @@ class StandardisedTable:
         return np.asarray(self.matrix @ scaled - self.centre @ scaled)
 
     def gram(self, by_rows: bool) -> FloatArray:
-        """Inner products of all codes, or of all rows."""
+        """Inner products of all pairs of codes, or of all pairs of rows."""
         n_rows = self.matrix.shape[0]
         shift = self.centre / self.scale
         scaled = self.matrix.multiply(1 / self.scale).tocsr()
@@ -95,7 +95,7 @@ class StandardisedTable:
 
 @dataclass(frozen=True, eq=False)
 class TransposedTable:
-    """The transposed of a standardised table."""
+    """The transpose of a standardised table."""
 
     table: StandardisedTable
 

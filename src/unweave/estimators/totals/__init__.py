@@ -1,1 +1,1 @@
-"""Sums over rows that come in blocks: counts, moments and products, from which some metrics follow without the rows."""
+"""Counts, moments and products summed over blocks of rows, from which some metrics are computed without the rows."""

@@ -1,4 +1,4 @@
-"""Correlation, mutual information and entropies from totals: the numbers that the rows in memory would give."""
+"""Correlation, mutual information and entropies from totals, equal to those computed from rows in memory."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def entropies_from(totals: RowTotals) -> tuple[FloatArray, FloatArray]:
 
 
 def largest_drift(plan: PassPlan, totals: RowTotals) -> float:
-    """How far the share of rows in any bin is from what it was among the rows that the plan was made of.
+    """Largest difference between the share of all rows in a bin and the share of the planning rows in it.
 
-    A few thousandths are what a random sample gives. More means that the planning rows were not like the others, as
-    where the rows are ordered.
+    A few thousandths are usual for a random sample. More means that the planning rows are not representative, for
+    example because the rows are ordered.
     """
     tables = totals.factors[0].tables
     shares = [tables[i].sum(axis=0)[: entry.values.size + 1] for i, entry in enumerate(plan.codes)]

@@ -1,4 +1,4 @@
-"""Held-out R2 of the linear probe from moments of folds: the errors of a fit are a quadratic form of them."""
+"""Held-out R2 of the linear probe from moments of folds, of which the squared errors of a fit are a function."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from unweave.estimators.totals.moments import Moments
 from unweave.estimators.totals.pass_plan import PassPlan
 from unweave.estimators.totals.row_totals import RowTotals, never_vary
 
-HEAVY = 25.0  # standard deviations that no value of a code lies beyond, unless its tails are heavy
-MARGIN = 0.5  # of the range of a factor: how far beyond it one code alone may move a prediction
+HEAVY = 25.0  # standard deviations; a code with values further from its mean has heavy tails
+MARGIN = 0.5  # how far outside a factor's range one code alone may move a prediction, as a share of the range
 
 
 def held_out_r2_from(plan: PassPlan, totals: RowTotals) -> FloatArray | None:
-    """R2 of every factor on the folds that the probe did not see; None where it does not follow from moments.
+    """Held-out R2 of every factor, by cross-validation over the folds; None if moments do not determine it.
 
-    That is with categories, with too many codes or too few rows, and where a code with a heavy tail alone could move a
-    prediction far out of the range of its factor: such predictions are clipped row by row. Constant factors are nan.
+    They do not with categorical factors, with too many codes, or with too few rows. They do not either if a code with a
+    heavy tail could by itself move a prediction far outside the range of its factor, because such predictions are
+    clipped row by row. R2 of a constant factor is nan.
     """
     roles = [entry.role for entry in plan.factors]
     n_codes, constant = len(plan.codes), never_vary(totals)
@@ -79,7 +80,7 @@ def _extremes(plan: PassPlan, totals: RowTotals) -> tuple[FloatArray, FloatArray
 
 
 def _room(plan: PassPlan, totals: RowTotals, middle: FloatArray, starts: FloatArray) -> FloatArray:
-    """How far from its mean a prediction of every feature may lie."""
+    """Largest distance of a prediction from the mean of its feature that needs no clipping, for every feature."""
     room = np.full(middle.size, 2 * (1 + MARGIN))  # cosine and sine
     for j, (start, entry) in enumerate(zip(starts.tolist(), plan.factors, strict=True)):
         if entry.role != "circle":

@@ -1,4 +1,4 @@
-"""Sums and products of standardised columns, which add up over rows: all that correlations and linear probes need."""
+"""Sums and products of standardised columns over rows, from which correlations and linear probes are computed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 
-N_FOLDS = 5  # stretches of every block whose moments are kept apart, so that a probe can leave one out
-WIDEST_GRAM = 64  # codes up to which their products with each other are worth their time
+N_FOLDS = 5  # contiguous parts of every block, with separate moments so that a probe can hold out one
+WIDEST_GRAM = 64  # largest number of codes whose products with each other are computed
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Of some rows: how many they are, sums of features and codes, and their products.
+    """Number of rows, sums of features and codes, and sums of their products.
 
-    ``features`` are the numbers that stand for the factors; ``cross`` holds their products with the codes, ``among``
-    those with each other, ``squares`` the squares of the codes. ``gram`` holds the products of the codes with each
-    other, or nothing (0 x 0) where there are too many codes.
+    Features are the numeric columns that represent the factors. ``cross`` contains their products with the codes,
+    ``among`` those with each other, and ``squares`` the squares of the codes. ``gram`` contains the products of the
+    codes with each other, or is empty (0 x 0) if there are too many codes.
     """
 
     n_rows: int
@@ -49,7 +49,7 @@ class Moments:
 
 
 def moments_of(columns: FloatArray, n_features: int) -> Moments:
-    """Moments of columns that lie one below the other (columns x rows), the features before the codes.
+    """Moments of transposed columns (columns x rows), the features before the codes.
 
     >>> found = moments_of(np.array([[1.0, 2.0], [3.0, 4.0]]), 1)
     >>> found.cross.tolist(), found.gram.tolist(), found.n_rows
@@ -69,6 +69,6 @@ def moments_of(columns: FloatArray, n_features: int) -> Moments:
 
 
 def folds_of(columns: FloatArray, n_features: int) -> tuple[Moments, ...]:
-    """Moments of every fifth of these rows, each of them a stretch."""
+    """Moments of each of five contiguous parts of the rows."""
     stops = np.arange(N_FOLDS + 1) * columns.shape[1] // N_FOLDS
     return tuple(moments_of(columns[:, a:b], n_features) for a, b in itertools.pairwise(stops))

@@ -1,4 +1,4 @@
-"""What one pass over the rows counts and sums: edges of bins, centres and scales, fixed before the pass begins."""
+"""Plan of one pass over the rows: bin edges, centres and scales, which are fixed before the pass begins."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from unweave.estimators.information.binning import bin_edges, edges_passed
 from unweave.estimators.information.mutual_information import Histogram
 
 Role = Literal["number", "levels", "categories", "circle"]
-COUNTED = Histogram()  # the estimator whose counts every pass makes
-CORRELATED = Pearson()  # the correlation whose products every pass sums up
+COUNTED = Histogram()  # the estimator whose counts every pass computes
+CORRELATED = Pearson()  # the correlation whose products every pass computes
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """How one column enters the sums.
+    """How one column is counted and summed.
 
-    A number is standardised and cut at the edges. Levels are a number whose values are labels of their own. Categories
-    are labels alone. A circle enters by its cosine and sine, and is cut like a number. ``values`` are the edges of the
-    bins or the levels that are known so far, ``masses`` the share of the planning rows in every bin.
+    A number is standardised and binned. Levels are standardised too, and every value is a label. Categories are used as
+    labels only. A circle is represented by its cosine and sine, and binned like a number. ``values`` are the bin edges,
+    or the levels that are known so far, and ``masses`` the share of the planning rows in every bin.
     """
 
     role: Role
@@ -43,7 +43,7 @@ class ColumnPlan:
         return [] if self.role == "categories" else [(column - self.centre) / self.scale]
 
     def labels(self, column: FloatArray) -> tuple[NDArray[np.uint16], FloatArray]:
-        """Label of every entry, and the edges or levels that the labels number; levels seen first are added.
+        """Label of every entry, and the edges or levels that the labels refer to; new levels are added.
 
         >>> ColumnPlan("levels", np.array([0.0, 2.0])).labels(np.array([2.0, 1.0]))
         (array([2, 1], dtype=uint16), array([0., 1., 2.]))
@@ -68,7 +68,7 @@ class PassPlan:
 def planned_pass(
     factors: FloatArray, codes: FloatArray, roles: Sequence[Role], periods: Sequence[float], estimator: Histogram
 ) -> PassPlan:
-    """Plan from some rows of the factors and codes: edges are their order statistics.
+    """Plan a pass from some rows of the factors and codes, whose order statistics are the bin edges.
 
     >>> rows = np.arange(100.0)[:, None]
     >>> planned_pass(rows, rows, ["number"], [np.nan], Histogram(2)).codes[0].values.tolist()

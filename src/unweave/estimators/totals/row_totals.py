@@ -19,9 +19,9 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FactorTotals:
-    """Of one factor: its levels or edges, its joint counts with every code (codes x labels x bins), and code sums.
+    """Levels or edges of one factor, its joint counts with every code (codes x labels x bins), and sums of codes.
 
-    ``code_sums`` (labels x codes) are there for categories alone, which have no products.
+    ``code_sums`` (labels x codes) is None except for categories, which have no products.
     """
 
     values: FloatArray
@@ -36,14 +36,14 @@ class FactorTotals:
         return self._on(levels) + other._on(levels)
 
     def renumbered(self, places: FloatArray) -> FactorTotals:
-        """The same counts under other numbers of the levels, given for every old number."""
+        """The same counts with renumbered levels; ``places`` has the new number for every old one."""
         values = places[self.values.astype(np.intp)]
         order = np.argsort(values)
         sums = None if self.code_sums is None else self.code_sums[order]
         return FactorTotals(values[order], self.tables[:, order], sums)
 
     def _on(self, levels: FloatArray) -> FactorTotals:
-        """The same counts with room for more levels."""
+        """The same counts on a larger set of levels."""
         place = np.searchsorted(levels, self.values)
         tables = np.zeros((self.tables.shape[0], levels.size, self.tables.shape[2]), dtype=np.int64)
         tables[:, place] = self.tables
@@ -56,7 +56,7 @@ class FactorTotals:
 
 @dataclass(frozen=True, eq=False)
 class RowTotals:
-    """What a pass gathers: numbers of rows, moments of every fold, extremes of the columns and joint counts."""
+    """Results of a pass: number of dropped rows, moments of every fold, extremes of the columns, and joint counts."""
 
     n_dropped: int
     folds: tuple[Moments, ...]
@@ -71,7 +71,7 @@ class RowTotals:
 
     @property
     def n_rows(self) -> int:
-        """Rows without a missing value."""
+        """Number of rows without a missing value."""
         return sum(fold.n_rows for fold in self.folds)
 
     def with_factor(self, j: int, factor: FactorTotals) -> RowTotals:
@@ -147,5 +147,6 @@ def _sums_by_label(labels: NDArray[np.uint16], scaled: FloatArray, n_labels: int
 
 
 def never_vary(totals: RowTotals) -> NDArray[np.bool_]:
-    """Which factors and then codes have one value only."""
+    """Mask of the columns with one value only, factors first and then codes."""
+
     return np.asarray(totals.lowest == totals.highest)
