@@ -1,13 +1,13 @@
-"""The catalogue: every metric, listed by hand.
+"""The catalogue of all metrics.
 
-The order of the lines is the order in which tables and documents list the metrics. ``CATALOGUE`` maps every name to its
-metric.
+The order of the imports is the order in which tables and documents list the metrics. ``CATALOGUE`` maps every name to
+its metric.
 
 >>> from unweave.metrics import CATALOGUE, mcc
 >>> CATALOGUE["mcc"] is mcc
 True
 """
-# ruff: noqa: I001 - the order of the catalogue; 'x as x' tells type checkers that x is public
+# ruff: noqa: I001 - imports are in the order of the catalogue; 'x as x' tells type checkers that x is public
 
 from unweave.card import Metric
 from unweave.metrics.matching.mcc import mcc as mcc

@@ -1,4 +1,4 @@
-"""Assumptions that several metrics share: what to say when it fails, and a test on the evidence at hand."""
+"""Assumptions that several metrics share: each has a test on the evidence and a finding to report if it fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODES_PER_ROW = 0.05
 
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
-    if evidence.n_rows > ROWS_ENOUGH:  # correlations to a hundredth need no more rows
+    if evidence.n_rows > ROWS_ENOUGH:  # the standard error of a correlation is then below 0.01
         chosen = np.random.default_rng(0).choice(evidence.n_rows, ROWS_ENOUGH, replace=False)
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]

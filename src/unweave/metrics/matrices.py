@@ -1,4 +1,4 @@
-"""Shared code-by-factor matrices (rows codes, columns factors), each computed once per Evidence."""
+"""Code-by-factor matrices (m x d) that several metrics share, each computed once per Evidence."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 
 @memoised(on="factors")
 def varying(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which factors vary at all."""
+    """Return True for every factor that is not constant (shape d)."""
     return ~np.isin(evidence.factor_names, evidence.constant_factors)
 
 
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
-    """Which codes vary as points; posteriors with a constant mean do not, even if their variances differ."""
+    """Return True for every code whose values, or posterior means, are not constant (shape m)."""
     if evidence.sparse_codes is not None or evidence.is_summary:
         return ~np.isin(evidence.code_names, evidence.dead_codes)
     return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
 
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
-    """Numbers that stand for factor j (n x b): itself, its cosine and sine, or the indicators of its levels."""
+    """Encode factor j as numeric columns (n x b): its values, its cosine and sine, or indicators of its levels."""
     column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
     if declared.kind is FactorKind.CIRCULAR:
         angle = 2 * np.pi * column / declared.period
@@ -53,14 +53,17 @@ def target_columns(evidence: Evidence, j: int) -> FloatArray:
 
 
 def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> FloatArray:
-    """Columns of factor j that the correlation compares codes with; numbers are taken as the correlation takes them."""
+    """Columns of factor j with which codes are correlated; a numeric factor is transformed as the correlation requires.
+
+    Spearman, for example, replaces the values by their ranks.
+    """
     columns = target_columns(evidence, j)
     return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j] in NUMERIC else columns
 
 
 @memoised(on="factors", by_row=True)
 def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
-    """Orthonormal, centred basis of every factor's features; no columns for a constant factor."""
+    """Orthonormal basis of every factor's centred features; it has no columns for a constant factor."""
     return tuple(
         correlations.orthonormal_basis(factor_features(evidence, j, correlation)) for j in range(evidence.n_factors)
     )
@@ -68,13 +71,13 @@ def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArr
 
 @memoised(on="factors")
 def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """Largest canonical correlation of every two factors (factors x factors)."""
+    """Largest canonical correlation between every two factors (d x d)."""
     return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 
 @memoised(on="codes")
 def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Codes as the correlation takes them (n x m), their means and norms; None where a code becomes several columns."""
+    """Codes transformed for the correlation (n x m), with their means and norms; None if a code has several columns."""
     given = [evidence.codes[:, i] for i in range(evidence.n_codes)]
     taken = []
     for column in given:
@@ -88,11 +91,11 @@ def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatAr
 
 @memoised(on="both")
 def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """How strongly every code follows every factor, 0 to 1; nan for constant factors, 0 for dead codes.
+    """Absolute correlation of every code with every factor (m x d); nan for constant factors, 0 for constant codes.
 
-    For numbers this is the absolute correlation. A circular factor is compared through its cosine and sine and a
-    categorical one through its levels (multiple correlation). Where the correlation takes several functions of a
-    column, it is the largest canonical correlation.
+    For a circular factor it is the multiple correlation with its cosine and sine, and for a categorical factor with the
+    indicators of its levels. If the correlation uses several functions of a column, it is the largest canonical
+    correlation.
     """
     if evidence.is_summary and evidence.all_rows is not None and correlation == CORRELATED:
         matrix = correlations_from(evidence.all_rows.plan, evidence.all_rows.totals)
@@ -107,7 +110,7 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     codes = _code_columns(evidence, correlation)
     if codes is not None:
         matrix = correlations.multiple_correlation_matrix(bases, *codes)
-    else:  # bases of all codes would take too much memory to keep
+    else:  # one code at a time, because the bases of all codes may not fit into memory
         matrix = np.zeros((evidence.n_codes, evidence.n_factors))
         for i in range(evidence.n_codes):
             basis = correlations.orthonormal_basis(correlations.features(correlation, evidence.codes[:, i]))
@@ -118,20 +121,20 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 
 @memoised(on="factors", by_row=True)
 def factor_labels(evidence: Evidence, estimator: FactorLabels) -> tuple[Labels, ...]:
-    """Labels of every factor: its levels, or the estimator's bins where it is continuous or circular."""
+    """Integer labels of every factor: its levels, or the estimator's bins if it is continuous or circular."""
     discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
     return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
 
 
 @memoised(on="codes")
 def code_labels(evidence: Evidence, estimator: Information) -> tuple[Labels, ...]:
-    """Labels of every code."""
+    """Integer labels of every code: its bins under the estimator."""
     return own_or_default(Information.code_labels, estimator)(evidence.codes)
 
 
 @memoised(on="factors")
 def factor_entropies(evidence: Evidence, estimator: FactorLabels) -> FloatArray:
-    """Entropy of every factor's labels."""
+    """Entropy of every factor's labels, in nats."""
     if (totals := _counted(evidence, estimator)) is not None:
         return entropies_from(totals)[0]
     return label_entropies(factor_labels(evidence, estimator))
@@ -139,7 +142,7 @@ def factor_entropies(evidence: Evidence, estimator: FactorLabels) -> FloatArray:
 
 @memoised(on="both")
 def quantised_joint(evidence: Evidence, estimator: QuantisedPosterior) -> Quantised:
-    """The posterior on a grid, with every factor's labels or table p(y | x), from one pass over the rows."""
+    """The posterior on a grid, together with every factor's labels or its table p(y | x)."""
     posterior = posterior_of(evidence, estimator)
     labels = factor_labels(evidence, estimator) if evidence.n_factors else ()
     factors = [
@@ -150,12 +153,12 @@ def quantised_joint(evidence: Evidence, estimator: QuantisedPosterior) -> Quanti
 
 @memoised(on="codes")
 def quantised_codes(evidence: Evidence, estimator: QuantisedPosterior) -> Quantised:
-    """The same for metrics of the codes alone: permutations share it, and metrics with factors have it already."""
+    """The same as `quantised_joint`, but memoised on the codes, so that permutations of the factors share it."""
     return quantised_joint(evidence, estimator)
 
 
 def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
-    """The posterior of the evidence, which this estimator requires."""
+    """Return the posterior of the evidence; raise MetricUndefined if the codes are points."""
     if evidence.posterior is None:
         raise MetricUndefined(
             f"{type(estimator).__name__} needs a posterior and the codes are points: pass codes=Posterior(mean, std)."
@@ -165,7 +168,7 @@ def posterior_of(evidence: Evidence, estimator: object) -> Posterior:
 
 @dataclass(frozen=True)
 class ObservedColumns:
-    """Codes and factors of an evidence as estimators read them: `Observations`, computed once."""
+    """Codes and factors of an Evidence for the estimators (protocol `Observations`), with memoised results."""
 
     evidence: Evidence
 
@@ -183,23 +186,23 @@ class ObservedColumns:
         return code_labels(self.evidence, estimator)
 
     def quantised(self, estimator: QuantisedPosterior) -> Quantised:
-        """The posterior on a grid, with every factor."""
+        """The posterior on a grid, together with every factor."""
         return quantised_joint(self.evidence, estimator)
 
     def quantised_codes(self, estimator: QuantisedPosterior) -> Quantised:
-        """The posterior on a grid, for what concerns the codes alone."""
+        """The posterior on a grid, for quantities that involve only the codes."""
         return quantised_codes(self.evidence, estimator)
 
 
 def _counted(evidence: Evidence, estimator: object) -> RowTotals | None:
-    """Totals of all rows, where the evidence is a summary with the counts of this estimator."""
+    """Totals over all rows if the evidence is a summary that counted this estimator's bins, and None otherwise."""
     is_counted = evidence.is_summary and evidence.all_rows is not None and estimator == COUNTED
     return evidence.all_rows.totals if is_counted and evidence.all_rows is not None else None
 
 
 @memoised(on="codes")
 def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
-    """Entropy of every code's labels, or of its posterior on a grid; refused by estimators that have neither."""
+    """Entropy of every code's labels or of its posterior on a grid, in nats; MetricUndefined without either."""
     if (totals := _counted(evidence, estimator)) is not None:
         return entropies_from(totals)[1]
     if evidence.sparse_codes is not None:
@@ -209,7 +212,7 @@ def code_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
 
 @memoised(on="both")
 def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[FloatArray, FloatArray]:
-    """Mutual information and entropies of sparse codes, whose zeros are a bin like any other."""
+    """Mutual information (m x d) and entropies (m) of sparse codes in nats; their zeros are a bin like any other."""
     assert evidence.sparse_codes is not None
     labels = factor_labels(evidence, estimator)
     found = own_or_default(Information.sparse_information, estimator)(evidence.sparse_codes, labels)
@@ -220,7 +223,7 @@ def _sparse_information(evidence: Evidence, estimator: Information) -> tuple[Flo
 
 @memoised(on="codes")
 def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
-    """I(Z_j; X) of every code: the information that it carries about the data."""
+    """I(c_i; x) of every code i in nats: the information that it carries about the sample x."""
     if evidence.sparse_codes is not None or _counted(evidence, estimator) is not None:
         return code_entropies(evidence, estimator)
     return own_or_default(Information.held_information, estimator)(ObservedColumns(evidence))
@@ -228,7 +231,7 @@ def code_information(evidence: Evidence, estimator: Information) -> FloatArray:
 
 @memoised(on="both")
 def mutual_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
-    """Mutual information of every code with every factor, in nats."""
+    """Mutual information of every code with every factor (m x d), in nats."""
     if (totals := _counted(evidence, estimator)) is not None:
         return information_from(totals)
     if evidence.sparse_codes is not None:
@@ -238,10 +241,10 @@ def mutual_information_matrix(evidence: Evidence, estimator: Information) -> Flo
 
 @dataclass(frozen=True)
 class Importance:
-    """Importance of codes for the probes (codes x factors), and how well the probes predict held-out rows, per factor.
+    """Importance of codes for the probes (``matrix``, m x d), and held-out quality of the probes for every factor.
 
-    ``skill`` is 1 for perfect prediction and 0 for always predicting the training mean or commonest label; ``accuracy``
-    is the share of right labels for categorical factors and the skill (R2) for the others.
+    ``skill`` is 1 for perfect prediction and 0 for constant prediction of the training mean or of the most frequent
+    label. ``accuracy`` is the share of correct labels for categorical factors and the skill (R2) for all others.
     """
 
     matrix: FloatArray

@@ -1,4 +1,7 @@
-"""Information of posteriors about samples and factors, estimated by sampling, for the metrics of 001 and 002."""
+"""Monte Carlo estimates of the information that posteriors carry about samples and factors (metrics of 001, 002).
+
+x is the sample (its row number), y_j a factor and z_S the codes of a set S, drawn from the posterior q(z | x).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ FEWEST_ROWS_PER_VALUE = 10
 
 @memoised(on="codes")
 def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> Sampled:
-    """Log ratios whose means are I(x, z_S), for every code alone, all others without it, and all together."""
+    """Log ratios whose means are I(x, z_S), where S is each single code, then all codes but one, then all codes."""
     components, seeds = _components(posterior_of(evidence, estimator), estimator)
     groups = groups_of(components.n_codes)
     return estimator.sample_ratios(components, seeds, groups[: components.n_codes] if alone else groups)
@@ -44,7 +47,7 @@ def sample_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool = 
 
 @memoised(on="codes")
 def pair_ratios(evidence: Evidence, estimator: MixtureSampling) -> Sampled:
-    """Log ratios whose means are I(x, z_S), for every code alone and then for every two codes together."""
+    """Log ratios whose means are I(x, z_S), where S is each single code, then each pair of codes."""
     components, seeds = _components(posterior_of(evidence, estimator), estimator)
     codes = range(components.n_codes)
     return estimator.sample_ratios(components, seeds, [*zip(codes), *itertools.combinations(codes, 2)])
@@ -52,7 +55,7 @@ def pair_ratios(evidence: Evidence, estimator: MixtureSampling) -> Sampled:
 
 @memoised(on="both")
 def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -> FactorDraws:
-    """For every factor that varies, the log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j)."""
+    """Log ratios whose means are I(y_j, z_S) and I(x, z_S | y_j), for every factor; None for constant factors."""
     _refuse_tables(evidence)
     components, seeds = _components(posterior_of(evidence, estimator), estimator)
     groups = groups_of(components.n_codes)
@@ -74,7 +77,7 @@ def factor_ratios(evidence: Evidence, estimator: MixtureSampling, alone: bool) -
 
 @memoised(on="both")
 def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool = False) -> SampledFactors:
-    """I(y_j, z_S) of every factor; ``alone`` restricts it to single codes."""
+    """I(y_j, z_S) of every factor in nats; with ``alone`` only for single codes."""
     m, d = evidence.n_codes, evidence.n_factors
     n_groups = m if alone else 2 * m + 1
     information = np.full((2 * m + 1, d), np.nan)
@@ -96,10 +99,10 @@ def sampled_factors(evidence: Evidence, estimator: MixtureSampling, alone: bool 
 
 
 class ObservedPosterior(ObservedColumns):
-    """A posterior and factors as estimators read them."""
+    """Posterior and factors of an Evidence for the estimators, with memoised results."""
 
     def factor_entropies(self, estimator: FactorLabels) -> FloatArray:
-        """Entropy of the estimator's labels of every factor."""
+        """Entropy of the estimator's labels of every factor, in nats."""
         return factor_entropies(self.evidence, estimator)
 
     def given_sample_entropies(self) -> FloatArray:
@@ -115,7 +118,7 @@ class ObservedPosterior(ObservedColumns):
         return sampled_factors(self.evidence, estimator, alone=alone)
 
     def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Factors, means of the codes, and their mean posterior covariance."""
+        """Factors (n x d), posterior means (n x m), and the posterior covariance averaged over samples (m x m)."""
         posterior = posterior_of(self.evidence, estimator)
         if posterior.categories or any(kind not in NUMERIC for kind in self.evidence.kinds):
             raise MetricUndefined(
@@ -128,7 +131,7 @@ class ObservedPosterior(ObservedColumns):
 
 
 def given_sample_entropies(posterior: Posterior) -> FloatArray:
-    """Exact H(z_i | x) of every code; it is a differential entropy for Gaussian codes."""
+    """Exact H(z_i | x) of every code, in nats; it is a differential entropy for Gaussian codes."""
     gaussian = np.log(posterior.std).mean(axis=0) + 0.5 * math.log(2 * math.pi * math.e)
     tables = [
         float(-(table * np.log(np.maximum(table, SMALLEST_PROBABILITY))).sum(axis=1).mean())
@@ -138,7 +141,7 @@ def given_sample_entropies(posterior: Posterior) -> FloatArray:
 
 
 def carried_information(posterior: Posterior) -> FloatArray:
-    """I(x, z_i) of every code if q(z_i) were Gaussian; this closed form is not bounded by log N."""
+    """I(x, z_i) of every code in nats, as if q(z_i) were Gaussian; this closed form is not bounded by log N."""
     _, spread = aggregated_moments(posterior.mean, posterior.std) if posterior.n_gaussian else (None, np.empty(0))
     tables = [float(entr(table.mean(axis=0)).sum()) for table in posterior.categories.values()]
     entropies = np.concatenate([np.log(spread) + 0.5 * math.log(2 * math.pi * math.e), tables])
@@ -146,14 +149,17 @@ def carried_information(posterior: Posterior) -> FloatArray:
 
 
 def carried_beyond_limit(posterior: Posterior, n_rows: int) -> float:
-    """Nats that all codes but the strongest carry, where these exceed log N and so identify the sample; else 0."""
+    """Information in nats of all codes but the most informative one if it exceeds log N, and 0 otherwise.
+
+    Above log N these codes identify the sample, so the estimates are at their limit.
+    """
     carried = carried_information(posterior)
     others = float(carried.sum() - carried.max())
     return others if others > math.log(n_rows) else 0.0
 
 
 def shared_given_sample(posterior: Posterior) -> FloatArray:
-    """I(z_i, z_not_i | x) of every code, exactly: zero unless the posterior has covariances."""
+    """Exact I(z_i, z_not_i | x) of every code, in nats; it is 0 unless the posterior has covariances."""
     shared = np.zeros(len(posterior.names))
     if posterior.covariance is not None:
         precision = np.diagonal(np.linalg.inv(posterior.covariance), axis1=1, axis2=2)
@@ -162,7 +168,7 @@ def shared_given_sample(posterior: Posterior) -> FloatArray:
 
 
 def limit_caveat(information: float, evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
-    """Caveats where there are too few samples for the information that the codes carry, or where a subset was used."""
+    """Caveats if ``information`` is close to its limit log N, or if only a subset of the samples was used."""
     n_rows, sampled = n_mixed(evidence, estimator), rows_caveat(evidence, estimator)
     if information < math.log(n_rows) - NEAR_THE_LIMIT:
         return sampled
@@ -170,18 +176,18 @@ def limit_caveat(information: float, evidence: Evidence, estimator: object) -> t
 
 
 def n_mixed(evidence: Evidence, estimator: object) -> int:
-    """How many samples the mixtures are made of: no estimate exceeds the logarithm of this number."""
+    """Number of samples in the mixtures; no estimate exceeds the logarithm of this number."""
     return own_or_default(SampleMixtures.n_mixed, estimator)(evidence.n_rows)
 
 
 def rows_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
-    """A caveat when the mixtures are made of some of the samples."""
+    """A caveat if the mixtures consist of a subset of the samples."""
     n_used = n_mixed(evidence, estimator)
     return (Finding("mixtures_sampled_rows", n_rows=n_used, of=evidence.n_rows),) if n_used < evidence.n_rows else ()
 
 
 def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:
-    """A caveat for every factor whose values have too few rows for the information that the codes carry within them."""
+    """A caveat for every factor with too few rows per value to estimate the information within these rows."""
     if within is None:
         return ()
     caveats = []
@@ -204,13 +210,13 @@ def _refuse_tables(evidence: Evidence) -> None:
 
 
 def _labels_used(evidence: Evidence, estimator: MixtureSampling) -> tuple[Labels, ...]:
-    """Labels of every factor, for the samples that are components of the mixtures."""
+    """Labels of every factor for the samples that are components of the mixtures."""
     labels, rows = factor_labels(evidence, estimator), estimator.rows_used(evidence.n_rows)
     return labels if rows is None else tuple(renumbered(column[rows]).astype(column.dtype) for column in labels)
 
 
 def _components(posterior: Posterior, estimator: MixtureSampling) -> tuple[Components, list[int]]:
-    """The posterior as mixture components, and a seed for every code that does not depend on its place."""
+    """The posterior as mixture components, and for every code a seed that does not depend on the order of the codes."""
     rows = estimator.rows_used(len(posterior.mean))
     posterior = posterior if rows is None else posterior.rows(rows)
     tables = tuple(np.log(np.maximum(table, SMALLEST_PROBABILITY)) for table in posterior.categories.values())
@@ -219,7 +225,7 @@ def _components(posterior: Posterior, estimator: MixtureSampling) -> tuple[Compo
     seen: Counter[int] = Counter()
     seeds = []
     for digest in digests:
-        seeds.append(digest + seen[digest])  # equal codes are different draws
+        seeds.append(digest + seen[digest])  # equal codes need independent draws
         seen[digest] += 1
     return Components(posterior.mean, posterior.std, posterior.covariance, tables), seeds
 

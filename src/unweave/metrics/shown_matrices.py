@@ -1,4 +1,4 @@
-"""Matrices that metrics declare among the parts of their scores, with what a cell means: pages show these."""
+"""Matrices among the parts of scores that reports display, each with a description of its cells."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NORMALISED_INFORMATION = ShownMatrix(
 )
 RELATIVE_INFORMATION = ShownMatrix("relative_information_matrix", "Mutual information relative to the factor's entropy")
 PREDICTABILITY = ShownMatrix("predictability_matrix", "How well every code alone predicts every factor")
-ROBUSTNESS = ShownMatrix("robustness_matrix", "How little every code changes while a factor is held")
-VOTES = ShownMatrix("vote_matrix", "How often a code won the vote while a factor was held")
+ROBUSTNESS = ShownMatrix("robustness_matrix", "How little every code changes while a factor is held fixed")
+VOTES = ShownMatrix("vote_matrix", "How often a code won the vote for the batches of a factor")
 MINIMALITY = ShownMatrix("minimality_matrix", "Share of a code's information that is about one factor")
 SUFFICIENCY = ShownMatrix("sufficiency_matrix", "Share of a factor's entropy that one code carries")
 BOUND = ShownMatrix("bound_matrix", "The bound for every code and factor")
-PURITY = ShownMatrix("purity_matrix", "How purely a code depends on one factor and nothing else")
-CHOSEN = ShownMatrix("chosen_matrix", "Which codes a factor is read from")
+PURITY = ShownMatrix("purity_matrix", "Share of a code's variance that is due to one factor alone")
+CHOSEN = ShownMatrix("chosen_matrix", "Codes from which a factor is predicted")
 JOINT_ENTROPY = ShownMatrix("joint_entropy_matrix", "Joint entropy of every code and factor, in nats", framed=False)
 P_VALUE = ShownMatrix(
     "p_value_matrix", "p-value of the test that a code does not depend on a factor given the others", framed=False
@@ -30,4 +30,6 @@ HYPOTHESIS = ShownMatrix("hypothesis_matrix", "Which codes should depend on whic
 THREE_WAY = ShownMatrix(
     "three_way_matrix", "Information about the samples that two codes both carry", columns="codes", framed=False
 )
-MISJED = ShownMatrix("misjed_matrix", "Entropies of two codes less their joint entropy", columns="codes", framed=False)
+MISJED = ShownMatrix(
+    "misjed_matrix", "Entropies of two codes minus the joint entropy of their means", columns="codes", framed=False
+)

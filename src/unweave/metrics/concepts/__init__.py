@@ -1,6 +1,6 @@
 """Codes as detectors of concepts: measures for sparse autoencoders.
 
-Concepts are factors of two values. Each function takes them (n x d) and the codes (n x m, dense or sparse), and gives
+Concepts are binary factors. Each function takes the concepts (n x d) and the codes (n x m, dense or sparse). It returns
 scores for every concept, the code that each score belongs to, and the score of random codes.
 """
 

@@ -1,4 +1,4 @@
-"""How often codes are active: density, dead codes and codes that are always on."""
+"""How often codes are active: their density, dead codes, and codes that are always active."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DENSE = 0.5
 
 @dataclass(frozen=True)
 class CodeUsage:
-    """Share of samples on which each code is not zero; which codes are dead, dense, or on for every sample.
+    """Share of samples on which each code is active (not zero), and indices of codes that are dead, dense or always on.
 
-    ``active_per_row`` is the mean number of active codes of a sample, known as L0.
+    ``active_per_row`` is the mean number of active codes per sample, known as L0.
     """
 
     density: FloatArray
@@ -28,7 +28,7 @@ class CodeUsage:
 
 
 def code_usage(codes: object) -> CodeUsage:
-    """Density of every code, and those that are dead, dense (active on more than half) or always on.
+    """Density of every code, and the codes that are dead, dense (active on more than half of the samples) or always on.
 
     Examples
     --------

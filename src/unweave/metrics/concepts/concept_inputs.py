@@ -1,4 +1,4 @@
-"""Concepts and codes as every function of this room reads them."""
+"""Input of the concept measures: binary concepts, and codes stored by columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.evidence.reading.columns import quoted
 
 
 def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
-    """Concepts as 0 and 1 (n x d), their names, and the codes by columns; an `Evidence` alone will do.
+    """Concepts as 0 and 1 (n x d), their names, and the codes by columns; ``concepts`` may be an `Evidence` with both.
 
     >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
     [[0.0], [1.0], [1.0]]
@@ -30,7 +30,7 @@ def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArr
 
 
 def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
-    """The codes by columns, whichever way they were given."""
+    """The codes stored by columns, whether they were given dense or sparse."""
     if evidence.sparse_codes is not None:
         return evidence.sparse_codes
     return columns_of_dense(evidence.codes)

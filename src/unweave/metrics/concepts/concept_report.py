@@ -1,4 +1,4 @@
-"""All measures of concepts and codes together: what is usually reported of a sparse autoencoder."""
+"""All measures of concepts and codes together, as they are usually reported for sparse autoencoders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.metrics.concepts.splitting import SplitConcepts, split_concepts
 
 @dataclass(frozen=True)
 class ConceptReport:
-    """How well codes detect concepts, alone and a few together, and how the codes are used."""
+    """How well single codes and small sets of codes detect concepts, and how often codes are active."""
 
     n_rows: int
     code_names: tuple[str, ...]
@@ -28,7 +28,7 @@ class ConceptReport:
     screening: ScreenedCodes
 
     def rows(self) -> list[dict[str, Any]]:
-        """One entry for each concept."""
+        """Scores of every concept: one dictionary for each."""
         single, splitting = self.single, self.splitting
         best = {"f1": single.f1_code, "auroc": single.auroc_code, "average_precision": single.average_precision_code}
         return [
@@ -49,7 +49,7 @@ class ConceptReport:
         ]
 
     def totals(self) -> dict[str, Any]:
-        """Of all codes: their number and use, how many depend on a concept, and how many concepts are split."""
+        """Numbers of all codes, of dead, dense and dependent codes, and of split and absorbed concepts."""
         return {
             "n_rows": self.n_rows,
             "n_codes": len(self.code_names),
@@ -65,7 +65,7 @@ class ConceptReport:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; None stands for what is undefined."""
+        """The report as plain data; undefined values are None."""
         concepts = [
             {key: None if isinstance(value, float) and np.isnan(value) else value for key, value in row.items()}
             for row in self.rows()
@@ -74,14 +74,14 @@ class ConceptReport:
 
 
 def concept_report(concepts: object, codes: object = None, *, seed: int = 0) -> ConceptReport:
-    """F1, AUROC and precision of the best code, k-sparse probing, use of the codes, splitting and absorption.
+    """F1, AUROC and precision of the best code, k-sparse probing, density of the codes, splitting and absorption.
 
     Parameters
     ----------
     concepts, codes : tables of the same samples, or an `Evidence` alone
-        Concepts of two values; codes dense or sparse.
+        Concepts have two values. Codes are dense or sparse.
     seed : int
-        Seed of the training and test rows of the probes.
+        Seed of the split into training and test rows of the probes.
 
     Examples
     --------

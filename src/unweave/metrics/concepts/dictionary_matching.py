@@ -3,8 +3,8 @@
     mean best cosine = 1/k sum_i cos(a_i, b_pi(i))
 
 with a_i and b_j the columns of the two decoders, pi a one-to-one matching and k the smaller number of columns. With the
-matching that makes the sum largest this is known as PW-MCC. It compares decoders with each other or with known
-directions. It does not use factors, and it is not `mcc`.
+matching that maximises the sum this is known as PW-MCC. It compares decoders with each other or with known directions.
+Unlike `mcc` it does not use factors.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def dictionary_matching(
     matching : {'exact', 'fast'}
         'exact' computes the optimal assignment. 'fast' matches greedily in rounds: every unmatched column proposes to
         its nearest unmatched partner, and each partner accepts the nearest proposal. The fast matching only holds
-        blocks of the matrix of cosines in memory, and its score never exceeds the exact one.
+        blocks of the matrix of cosines in memory, and its mean cosine never exceeds the exact one.
     signed : bool
-        Whether opposite directions count as different.
+        Whether opposite directions count as different (cosine -1) or equal (cosine 1).
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _unit_columns(given: object, what: str) -> FloatArray:
 def _in_rounds(
     a: FloatArray, b: FloatArray, signed: bool
 ) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], FloatArray]:
-    """Pairs in rounds: every free column asks for its nearest free partner, and the nearest of those wins."""
+    """Greedy matching in rounds, as described for ``matching='fast'``: the pairs and their cosines."""
     free_a, free_b = np.arange(a.shape[1]), np.arange(b.shape[1])
     pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
     cosines: list[FloatArray] = []

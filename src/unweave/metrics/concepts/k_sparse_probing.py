@@ -1,7 +1,8 @@
-"""k-sparse probing: how well do the k codes that separate a concept best detect it together?
+"""k-sparse probing: how well the k codes that separate a concept best detect it together.
 
-The codes are chosen by the difference of their means, on the training rows: |mean of present - mean of absent| over the
-standard deviation. A logistic probe on them is scored by its AUROC on the held-out rows (Gurnee et al. 2023).
+The codes are chosen by their standardised mean difference on the training rows: |mean of present - mean of absent|
+divided by the standard deviation. A logistic probe on them is scored by its AUROC on the held-out rows (Gurnee et al.
+2023).
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from unweave.metrics.concepts.single_codes import auroc_matrix
 
 @dataclass(frozen=True)
 class SparseProbes:
-    """Held-out AUROC for every number of codes and concept (len(k) x d), and the codes chosen, best first (d x k)."""
+    """Held-out AUROC for every number k of codes and every concept (len(k) x d), and the codes used (d x max k).
+
+    The codes of a concept are sorted from the most to the least different between present and absent samples.
+    """
 
     concepts: tuple[str, ...]
     k: tuple[int, ...]
@@ -57,7 +61,7 @@ def k_sparse_probing(
         dense = columns.chosen(chosen[j]).dense(slice(0, most))
         labels = present[:, j]
         if np.ptp(labels[train]) == 0 or np.ptp(labels[test]) == 0:
-            continue  # a rare concept may have no sample on one side
+            continue  # a rare concept may be absent from the training or the test rows
         scale = dense[train].std(axis=0)
         scaled = dense / np.where(scale > 0, scale, 1.0)
         for i, size in enumerate(k):
@@ -67,7 +71,7 @@ def k_sparse_probing(
 
 
 def _most_different(present: FloatArray, columns: SparseColumns, most: int) -> NDArray[np.intp]:
-    """Codes whose means differ most between present and absent, in standard deviations; d x most, best first."""
+    """Codes with the largest standardised mean difference between present and absent samples, sorted (d x most)."""
     n, n_present = len(present), np.maximum(present.sum(axis=0), 1)
     totals, squares = columns.sums(columns.values), columns.sums(np.square(columns.values))
     with_concept = columns.products(present)

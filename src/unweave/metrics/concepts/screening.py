@@ -1,10 +1,10 @@
-"""Which of many codes depend on any factor beyond chance, with the rate of false discoveries stated.
+"""Which of many codes depend significantly on any factor, at a given false discovery rate.
 
-A code is tested against every factor. Two tests are made, and twice the smaller p-value counts. The first is of its
-ranks (Spearman, n R^2 against chi-squared with a term for skewness), where enough samples are active and present.
-The second is Fisher's exact test of whether it is active, for factors of two values; it holds for codes that are active
-on a few samples too. The smallest p-value of the d factors is multiplied by d, and the rule of Benjamini and Hochberg
-is applied to the codes.
+Every code is tested against every factor by two tests, and twice the smaller p-value is used. The first is a rank test
+(Spearman: n R^2 is compared with chi-squared, with a correction for skewness); it requires enough active samples. The
+second is Fisher's exact test of whether the code is active, for binary factors; it is also valid for codes that are
+active on few samples. The smallest p-value of the d factors is multiplied by d (Bonferroni), and the procedure of
+Benjamini and Hochberg is applied to the codes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics.concepts.concept_inputs import columns_of_dense
 from unweave.metrics.matrices import factor_bases
 
-EXPECTED = 10  # active samples of the rarer kind that the normal limit needs
-NEAR = 0.7  # of the standard deviations that a normal count would need, from where on the exact tail is computed
+EXPECTED = 10  # smallest expected count in the 2 x 2 table for which the chi-squared limit is used
+NEAR = 0.7  # the exact test is computed from this share of the deviation that would be significant for a normal count
 
 
 @dataclass(frozen=True)
 class ScreenedCodes:
-    """The codes that depend on any factor, strongest first: their indices, names, factors, p-values and q-values.
+    """Codes that depend on any factor, by increasing p-value: their indices, names, factors, p-values and q-values.
 
     ``correlation`` is the rank correlation with the factor (multiple correlation with a categorical one). ``q_value``
     is the smallest false discovery rate at which a code is kept, and ``n_codes`` is the number of codes tested.
@@ -50,11 +50,11 @@ class ScreenedCodes:
 
     @property
     def n_left_out(self) -> int:
-        """Codes that are not in the list."""
+        """Number of codes that are not in the list."""
         return self.n_codes - self.codes.size
 
     def rows(self) -> list[dict[str, Any]]:
-        """The list as a table: one entry for each code."""
+        """The list as a table, with one dictionary for each code."""
         columns = self.names, self.factors, self.correlation.tolist(), self.p_value.tolist(), self.q_value.tolist()
         names = ("code", "factor", "correlation", "p_value", "q_value")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
@@ -70,20 +70,20 @@ class ScreenedCodes:
 
 
 def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds: str | None = None) -> ScreenedCodes:
-    """The codes that any factor depends on beyond chance, so that they can be scored alone.
+    """Select the codes that depend significantly on any factor, so that metrics can be computed for them alone.
 
-    Of the codes in the list a share of ``rate`` is there by chance, on average. A dependence that leaves ranks
-    uncorrelated, such as that of z on z**2, is not seen. The codes were chosen on these rows: score them on others, as
-    `evaluate` does, or expect scores that are a little too high.
+    On average at most a share ``rate`` of the selected codes is selected by chance. A dependence without correlation of
+    the ranks, such as that of z**2 on z, is not detected. The selection uses these rows: score the codes on other rows,
+    as `evaluate` does, because scores on the same rows are slightly too high.
 
     Parameters
     ----------
     factors, codes : tables of the same samples
-        Any kind of factor; codes dense or sparse.
+        Factors may be of any kind. Codes are dense or sparse.
     rate : float
-        Rate of false discoveries.
+        False discovery rate.
     kinds : str, optional
-        As in `Evidence`.
+        Kinds of the factors, as in `Evidence`.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
 
 
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
-    """The same of an Evidence; at least ``fewest`` codes are in the list, whatever their q-values."""
+    """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
     if not 0 < rate < 1:
         raise EvidenceError(f"rate={rate!r} is not a rate of false discoveries: use a number between 0 and 1.")
     bases = factor_bases(evidence, Spearman())
@@ -108,7 +108,7 @@ def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> Screene
     smallest, strength, best = np.ones(m), np.zeros(m), np.zeros(m, dtype=np.intp)
     for block, part in _blocks(evidence):
         p_values, correlations = _p_values(part, bases, present, rate / d)
-        # of codes without a p-value that matters, the factor that they correlate with most
+        # among factors with equal p-values (such as 1), take the one with the largest correlation
         best[block] = np.lexsort((-correlations, p_values), axis=1)[:, 0]
         places = np.arange(len(p_values)), best[block]
         strength[block] = correlations[places]
@@ -129,7 +129,7 @@ def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> Screene
 
 
 def _blocks(evidence: Evidence) -> Iterator[tuple[slice, SparseColumns]]:
-    """Some columns at a time, with their entries."""
+    """Yield blocks of codes and their entries, so that one block fits into memory."""
     if evidence.sparse_codes is not None:
         for block in evidence.sparse_codes.blocks():
             yield block, evidence.sparse_codes.columns(block)
@@ -141,7 +141,7 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[slice, SparseColumns]]:
 
 
 def _presence(column: FloatArray) -> FloatArray:
-    """Whether a factor of two values has the larger one; never for other factors."""
+    """1 where a binary factor has its larger value, and 0 otherwise; 0 everywhere for factors that are not binary."""
     values = np.unique(column)
     return (column == values[1]).astype(np.float64) if values.size == 2 else np.zeros(column.size)
 
@@ -151,7 +151,8 @@ def _p_values(
 ) -> tuple[FloatArray, FloatArray]:
     """p-value and rank correlation of every code (rows) with every factor (columns).
 
-    The p-value is 1 where no test is possible, and where it would be above the level.
+    The p-value is 1 where no test is possible, or where it is clearly above the level, so that the exact tails are
+    computed only where they matter.
     """
     n, active = part.n_rows, part.n_entries[:, None]
     is_binary = present.any(axis=0)
@@ -176,10 +177,10 @@ def _p_values(
 
 
 def _skewed_tail(statistic: FloatArray, width: NDArray[np.intp], skewness: FloatArray) -> FloatArray:
-    """Tail of chi-squared, raised where the sum of ranks is skewed: by exp(z^3 skewness / 6), Cramer's first term.
+    """Tail probability of chi-squared, multiplied by exp(z^3 skewness / 6), the first term of Cramer's expansion.
 
-    Few active samples have a heavier tail than the normal limit, far out, where p-values of many codes are compared.
-    Beyond z = 2 / skewness the term is no longer small, and the p-value stays what it is there.
+    With few active samples, the far tail of the rank sum is heavier than that of its normal limit, and the p-values of
+    many codes lie in the far tail. Above z = 2 / skewness the expansion is not accurate, so z is limited to this value.
     """
     z = np.minimum(np.sqrt(statistic), 2 / np.maximum(skewness, 1e-12))
     return np.asarray(np.minimum(chi2.sf(np.square(z), width) * np.exp(z**3 * skewness / 6), 1.0))
@@ -191,7 +192,7 @@ def _skewness(bases: tuple[FloatArray, ...]) -> FloatArray:
 
 
 def _rank_skewness(part: SparseColumns) -> FloatArray:
-    """Absolute skewness of the ranks of every code: without the ties at zero it would be 0."""
+    """Absolute skewness of the ranks of every code, which is due to the ties at zero."""
     n, tied = float(part.n_rows), part.n_zeros.astype(np.float64)
     below = part.sums((part.values < 0).astype(np.float64))
     off_centre = below + (tied - n) / 2

@@ -3,8 +3,9 @@
     AUROC = P(code of a present sample > code of an absent one) + 1/2 P(they are equal)
     AP    = sum_t (recall_t - recall_t-1) precision_t,    F1 = max_t 2 precision_t recall_t / (precision_t + recall_t)
 
-with t the distinct values of the code from the largest down; equal values, the zeros among them, are one step. Ranks of
-sparse columns give AUROC from one sparse product; precision and recall are read where a code is not zero.
+with t the distinct values of the code in decreasing order; equal values, including zeros, form one step. The ranks of
+sparse columns give the AUROC by one sparse product. Precision and recall are computed at the non-zero entries and once
+for all zeros.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class SingleCodes:
     """The best code of every concept by each measure, and its score; ``prevalence`` is the AP of random codes.
 
     A single random code has an expected AUROC of 1/2, and the best of many random codes has a higher one:
-    `auroc_of_chance` is the expected maximum over as many independent codes as there are here.
+    ``auroc_of_chance`` approximates the expected maximum over m independent random codes.
     """
 
     concepts: tuple[str, ...]
@@ -58,7 +59,7 @@ def single_codes(concepts: object, codes: object = None) -> SingleCodes:
     precision, f1 = _precision_and_f1(present, columns)
     best = [matrix.argmax(axis=0) for matrix in (areas, precision, f1)]
     places = np.arange(len(names))
-    # the rank sum of an unrelated code is normal; the largest of m is near this quantile
+    # the AUROC of an independent code is asymptotically normal; the largest of m is about sqrt(2 log m) deviations up
     spread = np.sqrt((n + 1) / (12 * n_present * (n - n_present)))
     chance = 0.5 + spread * np.sqrt(2 * np.log(max(columns.shape[1], 2)))
     return SingleCodes(
@@ -75,7 +76,7 @@ def single_codes(concepts: object, codes: object = None) -> SingleCodes:
 
 
 def auroc_matrix(present: FloatArray, columns: SparseColumns) -> FloatArray:
-    """AUROC of every code (rows) for every concept (columns), equal values counted half."""
+    """AUROC of every code (rows) for every concept (columns); ties count one half."""
     n, n_present = len(present), present.sum(axis=0)
     found = np.empty((columns.shape[1], present.shape[1]))
     for block in columns.blocks():
@@ -95,7 +96,7 @@ def _precision_and_f1(present: FloatArray, columns: SparseColumns) -> tuple[Floa
 
 def _of_block(present: FloatArray, part: SparseColumns) -> tuple[FloatArray, FloatArray]:
     n_columns, n_present = part.shape[1], present.sum(axis=0)
-    # the zeros of a column stand as one entry of its own, whose present samples are those without an entry
+    # all zeros of a column are one additional entry, with a size and a number of present samples
     column = np.r_[part.column_of_entry, np.arange(n_columns)]
     value = np.r_[part.values, np.zeros(n_columns)]
     size = np.r_[np.ones(part.values.size), part.n_zeros]
@@ -103,11 +104,11 @@ def _of_block(present: FloatArray, part: SparseColumns) -> tuple[FloatArray, Flo
     hits[part.values.size :] = n_present - part.products_with_ones(present)
     order = np.lexsort((-value, column))
     column, value, size, hits = column[order], value[order], size[order], hits[order]
-    starts = part.starts[:-1] + np.arange(n_columns)  # one entry more for every column
+    starts = part.starts[:-1] + np.arange(n_columns)  # every column has one additional entry, for its zeros
     reached = np.cumsum(size) - np.repeat((np.cumsum(size) - size)[starts], np.diff(np.r_[starts, size.size]))
     found = np.cumsum(hits, axis=0)
     found -= np.repeat((found - hits)[starts], np.diff(np.r_[starts, size.size]), axis=0)
-    last = np.r_[(value[1:] != value[:-1]) | (column[1:] != column[:-1]), True]  # of equal values
+    last = np.r_[(value[1:] != value[:-1]) | (column[1:] != column[:-1]), True]  # last of equal values
     found, reached, column = found[last], reached[last], column[last]
     first = np.r_[True, column[1:] != column[:-1]]
     gained = found - np.where(first[:, None], 0.0, np.vstack([np.zeros(found.shape[1]), found[:-1]]))

@@ -1,10 +1,10 @@
-"""Concepts that are split over several codes, and codes that are absorbed by others, as counts.
+"""Counts of concepts that are split over several codes, or partly absorbed by other codes.
 
-A code detects a concept where its F1, active against present, passes a threshold, or where it is active almost only on
-samples of the concept. A concept is split when several codes are almost only active on it and none covers it alone. It
-is absorbed when its best code is silent on samples of the concept on which another code, active almost only on the
-concept, is active instead (after Chanin et al. 2024, from activations alone). A code that covers two thirds of a
-concept or more is its main code; below that the concept counts as split.
+A code is specific to a concept if at least 90 % of the samples on which it is active have the concept (more, if most
+samples have it). The specific code that is active on most samples of the concept is its main code, and the share of
+these samples is its coverage. A concept is split if it has several specific codes and the main code covers less than
+two thirds. A concept is absorbed if the main code covers two thirds or more, but is inactive on samples of the concept
+on which another specific code is active instead (after Chanin et al. 2024, from activations alone).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MAIN = 2 / 3
 
 @dataclass(frozen=True)
 class SplitConcepts:
-    """Per concept: how many codes are specific to it, whether it is split, and how many codes absorb part of it.
+    """For every concept, the number of specific codes, whether it is split, and how many codes absorb part of it.
 
-    ``specific`` counts codes that are active almost only on the concept and on more of it than by chance. ``main`` is
-    the one that covers most of it (-1 where there is none), ``coverage`` the share that it covers, ``together`` the
-    share that all specific codes cover.
+    ``specific`` is the number of codes that are active almost only on the concept. ``main`` is the one of them that
+    covers most of it (-1 if there is none), ``coverage`` is the share of the concept's samples that it covers, and
+    ``together`` is the share that all specific codes cover. ``absorbing`` is the number of absorbing codes.
     """
 
     concepts: tuple[str, ...]
@@ -40,12 +40,12 @@ class SplitConcepts:
 
     @property
     def split(self) -> NDArray[np.bool_]:
-        """Concepts that no code covers alone and several cover together, none of them two thirds."""
+        """True for concepts with several specific codes, which cover more together, and none of them two thirds."""
         return (self.specific > 1) & (self.coverage < MAIN) & (self.together > self.coverage)
 
     @property
     def absorbed(self) -> NDArray[np.bool_]:
-        """Concepts whose main code covers two thirds or more, while other codes are active on part of the rest."""
+        """True for concepts whose main code covers two thirds or more, while other codes are active on the rest."""
         return self.absorbing > 0
 
     @property
@@ -55,19 +55,19 @@ class SplitConcepts:
 
     @property
     def n_absorbed(self) -> int:
-        """Number of concepts with a main code from which others take samples."""
+        """Number of concepts that are absorbed."""
         return int(self.absorbed.sum())
 
 
 def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -> SplitConcepts:
-    """Count concepts that are split over several codes, and those whose main code others absorb samples from.
+    """Find the concepts that are split over several codes, and those that other codes absorb in part.
 
     Parameters
     ----------
     concepts, codes : tables of the same samples
-        Concepts of two values; codes, of which an entry other than zero is active.
+        Concepts have two values. A code is active on a sample if its value is not zero.
     fewest : int
-        Samples on which a code has to be active before it counts as specific.
+        Smallest number of active samples for which a code can be specific or absorbing.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _rows_of(columns: SparseColumns, which: NDArray[np.intp]) -> NDArray[np.intp
 def _n_absorbing(
     columns: SparseColumns, own: NDArray[np.intp], main: int, present: NDArray[np.bool_], fewest: int
 ) -> int:
-    """Specific codes that are active mostly where the main code is silent although the concept is present."""
+    """Number of specific codes that are active mostly where the main code is inactive and the concept is present."""
     silent = present.copy()
     silent[columns.rows[columns.starts[main] : columns.starts[main + 1]]] = False
     n_absorbing = 0

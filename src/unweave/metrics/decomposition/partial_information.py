@@ -1,13 +1,14 @@
-"""Bounds on the parts of the information that one code and all others carry about a factor, for the six metrics of 002.
+"""Bounds on the parts of the information that one code and all other codes carry about a factor: six metrics of 002.
 
     I(y; z) = R(y; z_l, z_rest) + U(y; z_l) + U(y; z_rest) + C(y; z_l, z_rest)          (002, Eq 1)
 
-R is redundant, U unique and C complementary (synergistic). With a = I(y; z_l), b = I(y; z_rest), c = I(y; z) and the
-interaction information i = a + b - c, every definition of the parts that is not negative obeys (002, Eq 7)
+with y a factor, z_l a code, z_rest all other codes and z all codes. R is redundant, U unique and C complementary
+(synergistic) information. With a = I(y; z_l), b = I(y; z_rest), c = I(y; z) and the interaction information
+i = a + b - c, every definition with non-negative parts satisfies (002, Eq 7)
 
     [a - b]+ <= U <= a - [i]+,   [i]+ <= R <= min(a, b),   [-i]+ <= C <= min(a, b) - i
 
-Every bound is summarised as in Eq 6: largest over codes, divided by H(y), averaged over factors.
+A metric is the maximum of a bound over codes, divided by H(y) and averaged over factors (Eq 6).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 SAMPLING = MixtureSampling(samples=2000)
 STEP = 1e-6
 
-# the card of all six, but for what a metric says otherwise
+# fields of the card that all six metrics have in common
 bound_metric = functools.partial(
     metric,
     factor_by_factor=True,
@@ -62,21 +63,21 @@ bound_metric = functools.partial(
 
 
 def positive(numbers: FloatArray) -> FloatArray:
-    """[.]+ of the paper."""
+    """max(., 0), written [.]+ in 002."""
     return np.maximum(numbers, 0.0)
 
 
 @memoised(on="both")
 def partial_information(evidence: Evidence, estimator: DecompositionInformation) -> PartialInformation:
-    """By sampling from the posteriors, or in closed form for factors and codes that are jointly Gaussian."""
+    """I(y; z_l), I(y; z_rest) and I(y; z) of every code and factor, by the estimator."""
     return estimator.partial_information(ObservedPosterior(evidence))
 
 
 def bound_matrix(found: PartialInformation, bound: Bound) -> FloatArray:
-    """A bound for every code and factor.
+    """A bound for every code and factor (m x d).
 
-    Sampled estimates have errors, so they are made consistent: none is negative, and all codes together carry at least
-    as much information as any subset of them.
+    Sampled estimates have errors, so they are first made consistent: negative estimates become 0, and I(y; z) becomes
+    at least as large as I(y; z_l) and I(y; z_rest).
     """
     single, rest = positive(found.single), positive(found.rest)
     whole = np.maximum(found.whole, np.maximum(single, rest))
@@ -84,7 +85,10 @@ def bound_matrix(found: PartialInformation, bound: Bound) -> FloatArray:
 
 
 def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInformation, normalise: bool) -> Score:
-    """Largest over codes, divided by H(y), averaged over factors (002, Eq 6), with its standard error."""
+    """Score of a bound: its maximum over codes, divided by H(y), averaged over factors (002, Eq 6).
+
+    ``parts`` has the standard error if the estimator samples.
+    """
     found = partial_information(evidence, estimator)
     used = varying(evidence)
     if normalise and found.entropies is None:
@@ -114,7 +118,7 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
 
 
 def _named_samples(evidence: Evidence, found: PartialInformation, n_rows: int) -> tuple[Finding, ...]:
-    """Estimates from draws are bounded by log N; closed forms are not."""
+    """A caveat if the other codes identify the sample, since sampled estimates (not closed forms) are at most log N."""
     if found.draws is None or evidence.posterior is None:
         return ()
     carried = carried_beyond_limit(evidence.posterior, n_rows)
@@ -122,7 +126,10 @@ def _named_samples(evidence: Evidence, found: PartialInformation, n_rows: int) -
 
 
 def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> FloatArray:
-    """Standard error of every factor's largest bound; bounds are piecewise linear, so differences give their slopes."""
+    """Standard error of every factor's largest bound, by the delta method.
+
+    Bounds are piecewise linear, so finite differences give their exact slopes.
+    """
     m = len(found.single)
     best = np.argmax(np.nan_to_num(bound_matrix(found, bound), nan=-np.inf), axis=0)
     errors = np.full(len(draws), np.nan)

@@ -2,8 +2,8 @@
 
     [I(y; z_l) - I(y; z_rest)]+ <= U(y; z_l without z_rest)
 
-with a = I(y; z_l), b = I(y; z_rest), c = I(y; z) and i = a + b - c (002, Eq 5 and 6). Largest over codes, divided by
-H(y), averaged over factors.
+with y a factor, z_l a code and z_rest all other codes (002, Eq 5 and 6). The score is the maximum over codes, divided
+by H(y) and averaged over factors.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLI
     combined. Unlike `mig`, the bound falls to 0 when several codes together repeat the best one. It never exceeds the
     gap of `mig` for the same mutual information. Random codes score about 0. A model with sharp posteriors and few rows
     scores about 0 too: if 10 codes carry 22 nats, nine of them identify each of 737,280 images (log N = 13.5) and
-    therefore every factor, so that no code is unique. A note then states both figures.
+    therefore every factor, so that no code is unique. A caveat then states both numbers.
 
     Parameters
     ----------
     estimator : MixtureSampling or GaussianInformation
-        Draws per factor, stratified by its values (continuous factors in 20 bins of equal mass), or closed forms for
-        factors and codes that are jointly Gaussian.
+        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
+        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
     normalise : bool
-        Divide by the entropy of each factor; otherwise nats.
+        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Examples
     --------

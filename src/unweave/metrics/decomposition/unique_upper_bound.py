@@ -2,8 +2,8 @@
 
     U(y; z_l without z_rest) <= a - [i]+
 
-with a = I(y; z_l), b = I(y; z_rest), c = I(y; z) and i = a + b - c (002, Eq 7). Largest over codes, divided by
-H(y), averaged over factors.
+with i = a + b - c, a = I(y; z_l), b = I(y; z_rest), c = I(y; z), y a factor, z_l a code and z_rest all other codes
+(002, Eq 7). The score is the maximum over codes, divided by H(y) and averaged over factors.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def unique_upper_bound(
     Parameters
     ----------
     estimator : MixtureSampling or GaussianInformation
-        Draws per factor, stratified by its values (continuous factors in 20 bins of equal mass), or closed forms for
-        factors and codes that are jointly Gaussian.
+        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
+        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
     normalise : bool
-        Divide by the entropy of each factor; otherwise nats.
+        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Metrics of what each latent does to the data (000)."""
+"""Metrics of how each latent of a decoder changes the generated data (000)."""

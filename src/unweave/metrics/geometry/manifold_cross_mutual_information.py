@@ -1,9 +1,10 @@
-"""Manifold cross mutual information: whether latents of two decoders do the same to the data.
+"""Manifold cross mutual information: whether latents of two decoders change the data in the same directions.
 
     I(q_i^a, q_j^b) = E [ log |J_i^a| + log |J_j^b| - log |J_ij^ab| ] = E [ -1/2 log(1 - cos^2(J_i^a, J_j^b)) ]
 
-with the columns of both decoders taken at the same data (000, eq. 11 and A.33). An entry tends to infinity when the two
-latents move the data in the same direction everywhere, and is 0 when they move it in orthogonal ones.
+with J_i the columns of the decoders' Jacobians, both taken at the same data (000, eq. 11 and A.33). An entry tends to
+infinity when the two latents move the data in the same direction everywhere, and is 0 when the directions are
+orthogonal everywhere.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from unweave.score import Score
     best=math.inf,
     cost="2 n Jacobians and n d^2 D",
     fails_when=(
-        "the two decoders generate different data, or latents have equal entropies, because any rotation of them is "
-        "then as good"
+        "the two decoders generate different data, or latents have equal entropies, because a rotation of these "
+        "latents then fits the data equally well"
     ),
 )
 def manifold_cross_mutual_information(

@@ -1,9 +1,9 @@
-"""Manifold entropy: how much of the data each latent, or set of latents, spans.
+"""Manifold entropy: how strongly each latent, or set of latents, changes the data.
 
     H(q_S) = |S|/2 (1 + log 2 pi) + E_z log |J_S(z)|
 
 with J_S the columns of the decoder's Jacobian for the latents in S (000, eq. 8 and A.23). For one latent |J_i| is the
-length of the column, and exp(H(q_i) - (1 + log 2 pi)/2) its mean step in the data, in units of the data.
+length of the column, and exp(H(q_i) - (1 + log 2 pi)/2) its geometric mean, in units of the data.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def manifold_entropy(
     Parameters
     ----------
     dimensions : int or sequence of int, optional
-        One set S of latents. The score is then H(q_S), the entropy of what they generate together, and
-        ``parts["per_dimension"]`` is this entropy per latent.
+        One set S of latents. The score is then H(q_S), the entropy of the data that they generate together, and
+        ``parts["per_dimension"]`` is this entropy divided by the number of latents.
     prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int

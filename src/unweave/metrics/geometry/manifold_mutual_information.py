@@ -1,8 +1,9 @@
-"""Manifold mutual information: what two latents, or two sets of latents, share in the data.
+"""Manifold mutual information: how far two latents, or two sets of latents, change the data in common directions.
 
     I(q_S, q_T) = E_z [ log |J_S| + log |J_T| - log |J_ST| ],    I_ij = E_z [ -1/2 log(1 - cos^2(J_i, J_j)) ]
 
-(000, eq. 10 and A.27; for single latents B.30). It is 0 exactly when the sets' directions are orthogonal everywhere.
+with J_S the columns of the decoder's Jacobian for the latents in S (000, eq. 10 and A.27; for single latents B.30). It
+is 0 exactly when the directions of the two sets are orthogonal everywhere.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def manifold_mutual_information(
     Returns
     -------
     Score
-        With ``parts`` ``matrix`` and ``standard_errors`` (both d x d, symmetric), ``per_dimension`` (half of a pair's)
-        and ``standard_error`` (of the score).
+        With ``parts`` ``matrix`` and ``standard_errors`` (both d x d, symmetric), ``per_dimension`` (the score divided
+        by the number of latents in a pair or in both sets) and ``standard_error`` (of the score).
 
     Examples
     --------

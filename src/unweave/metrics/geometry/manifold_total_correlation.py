@@ -2,8 +2,9 @@
 
     I_P = sum_{S in P} H(q_S) - H(q) = E_z [ sum_S log |J_S| - log |J| ]
 
-over a partition P of the latents, by default into single ones (000, eq. 9 and A.31; the global IMA contrast of Gresele
-et al. 2021). It is 0 exactly when columns of different sets are orthogonal everywhere (Hadamard, Fischer).
+with J the decoder's Jacobian and P a partition of the latents, by default into single latents (000, eq. 9 and A.31; the
+global IMA contrast of Gresele et al. 2021). It is 0 exactly when columns of different sets are orthogonal everywhere
+(inequalities of Hadamard and Fischer).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the metrics of geometry share: one pass over a decoder's Jacobians, computed once per Evidence."""
+"""One pass over a decoder's Jacobians, which all metrics of geometry share; it is computed once per Evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
 Sets = tuple[tuple[int, ...], ...]
 
-# the card of the metrics of geometry, but for what a metric says otherwise
+# fields of the card that the metrics of geometry have in common
 geometry_metric = functools.partial(
     metric,
     needs=("decoder",),
@@ -34,7 +34,7 @@ geometry_metric = functools.partial(
 
 @dataclass(frozen=True)
 class Sampling:
-    """Where the decoder is evaluated: at this many latents drawn from this prior; ignored for given Jacobians."""
+    """Latents at which the decoder is evaluated: n_samples draws from the prior. Not used if Jacobians are given."""
 
     prior: Prior
     n_samples: int
@@ -43,14 +43,17 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Geometry:
-    """One pass over the Jacobians of n samples with d latents and D outputs.
+    """Summary of the Jacobians of n samples with d latents and D outputs.
 
-    ``log_lengths`` (n x d) is log |J_i|; ``log_directions`` (n) is 1/2 log det of the cosines between columns, so
-    that log |J| is the sum of both; ``information`` holds -1/2 log(1 - cos^2) of every pair (d x d, mean over samples)
-    and ``mean_information`` (n) its mean over pairs; ``tangents`` (D x d) is the mean Jacobian; ``cosines`` (n x d x d)
-    is kept where it is small. A saturated output has derivatives that cannot be told from 0 or from each other. Samples
-    with columns of 0 are left out: ``used`` marks the n that are not, among all samples drawn. Of these, ``resolved``
-    (n) marks the ones whose columns can be told from each other; ``information`` is of them alone.
+    ``log_lengths`` (n x d) is log |J_i|. ``log_directions`` (n) is 1/2 log det of the cosines between columns, so that
+    log |J| is the sum of all log lengths and of this. ``information`` is -1/2 log(1 - cos^2) of every pair of latents
+    (d x d, mean over samples), and ``mean_information`` (n) is its mean over pairs. ``tangents`` (D x d) is the mean
+    Jacobian. ``cosines`` (n x d x d) is None where it would need too much memory.
+
+    Where outputs are saturated, derivatives may be 0 or linearly dependent to machine precision. Samples with such zero
+    columns are left out, and ``used`` marks the other n among all samples drawn. Of these n, ``resolved`` marks the
+    samples whose columns are linearly independent (or dependent, if they are so at most samples). ``information`` is
+    the mean over the resolved samples.
     """
 
     log_lengths: FloatArray
@@ -81,10 +84,10 @@ def latent_names(evidence: Evidence) -> tuple[str, ...]:
 
 @memoised(on="codes")
 def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
-    """Lengths, directions, shared information and mean tangents of the decoder's columns, in one pass."""
+    """Lengths, directions, shared information and mean of the Jacobian's columns, from one pass over the samples."""
     lengths, directions, shared, lost = [], [], [], []
     kept: list[FloatArray] = []
-    # by which directions are lost: whether the latents or the sample is to blame is known at the end
+    # one mean for each pattern of lost directions: only the whole sample shows which patterns are due to the decoder
     information: dict[bytes, RunningMean] = {}
     tangent_sum, n_rows, keep = None, 0, True
     jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
@@ -105,7 +108,7 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
         else:
             kept.clear()
         pairs = gram.information_of_cosines(cosines)
-        np.einsum("bii->bi", pairs)[...] = 0.0  # a latent and itself are no pair
+        np.einsum("bii->bi", pairs)[...] = 0.0  # the diagonal does not count in the mean over pairs
         shared.append(pairs.sum(axis=(1, 2)) / max(pairs.shape[1] * (pairs.shape[1] - 1), 1))
         lost.append(np.column_stack([np.isneginf(lengths[-1]), ~np.isfinite(directions[-1])]))
         for pattern, rows in _rows_by_pattern(lost[-1]):
@@ -127,7 +130,7 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
 
 
 def _rows_by_pattern(lost: NDArray[np.bool_]) -> Iterator[tuple[bytes, Rows]]:
-    """Rows grouped by the directions that are lost there; nearly always one group."""
+    """Group the rows by the directions that are lost there; nearly always there is one group."""
     if not lost.any():
         yield lost[0].tobytes(), np.arange(len(lost))
         return
@@ -137,12 +140,12 @@ def _rows_by_pattern(lost: NDArray[np.bool_]) -> Iterator[tuple[bytes, Rows]]:
 
 
 def _usable_samples(lost: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Samples with the columns that the decoder has, and which of those have the directions that most have.
+    """Masks of the samples to use, and of those among them whose directions are as independent as at most samples.
 
     The columns of ``lost`` stand for the latents (true where a latent does not move the output), and the last column
     for all latents together (true where their directions are linearly dependent to machine precision). A direction that
-    is lost at every sample (a dead latent) or at most samples (two equal latents) is a property of the decoder. A
-    direction that is lost elsewhere is a rounding error, and a single such sample would make an entropy minus infinity.
+    is lost at every sample (a dead latent) or at most samples (two equal latents) is a property of the decoder. Any
+    other loss is a rounding error, and a single such sample would make an entropy minus infinity.
     """
     still, dependent = lost[:, :-1], lost[:, -1]
     dead = still.all(axis=0)
@@ -157,14 +160,14 @@ def log_volumes(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArra
     """log |J_S| of every resolved sample and index set (n x number of sets)."""
     shared, found = shared_directions(evidence, sampling, sets), geometry(evidence, sampling)
     lengths = found.log_lengths[found.resolved]
-    with np.errstate(invalid="ignore"):  # a zero column has no direction, and no volume
+    with np.errstate(invalid="ignore"):  # the direction of a zero column is nan, and its volume is 0
         volumes = np.stack([lengths[:, list(chosen)].sum(axis=1) for chosen in sets], axis=1) + shared
     return np.where(np.isnan(volumes), -np.inf, volumes)
 
 
 @memoised(on="codes")
 def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
-    """1/2 log det of the cosines within every index set (resolved samples x sets): 0 where columns are orthogonal."""
+    """1/2 log det of the cosines within every index set (resolved samples x sets); 0 if the columns are orthogonal."""
     found = geometry(evidence, sampling)
     check_sets(sets, found.n_latents, found.n_outputs)
     blocks: Iterator[FloatArray]
@@ -222,7 +225,7 @@ def _paired_blocks(evidence: Evidence, sampling: Sampling, match: str) -> Iterat
 
 
 def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Two streams of blocks, cut so that the rows of each pair belong together; a rest without partner is refused."""
+    """Cut two streams of blocks so that both blocks of a pair have the same samples; raise if their lengths differ."""
     one, two = next(first, None), next(second, None)
     while one is not None and two is not None:
         rows = min(len(one), len(two))
@@ -234,14 +237,14 @@ def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Itera
 
 
 def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) -> Iterator[FloatArray]:
-    """Jacobians by standard normal noise (b x D x d), one block after another; what is not finite is refused."""
+    """Yield the Jacobians with respect to standard normal noise in blocks (b x D x d); raise if one is not finite."""
     latents = drawn_latents(decoder, sampling)
     values = np.empty((0, decoder.latent_size)) if latents is None else latents.values
     yield from _checked(decoder.jacobian_blocks(values), None if latents is None else latents.scales, names)
 
 
 def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
-    """Latents of the prior; None where the Jacobians were given as an array."""
+    """Latents drawn from the prior, or None if the Jacobians were given as an array."""
     if isinstance(decoder, Jacobians):
         return None
     if sampling.n_samples < 1:
@@ -255,7 +258,7 @@ def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
 
 
 def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
-    """Refuse index sets that are empty, name what is not there, or cannot have a volume."""
+    """Raise EvidenceError for index sets that are empty, repeat or exceed the latents, or outnumber the outputs."""
     for chosen in sets:
         strange = [i for i in chosen if not 0 <= i < n_latents]
         if not chosen or strange or len(set(chosen)) < len(chosen):
@@ -296,7 +299,7 @@ def _cut(block: FloatArray) -> Iterator[FloatArray]:
 
 
 def entropies(found: Geometry) -> Mean:
-    """H(q_i) of every latent (000, eq. 8)."""
+    """H(q_i) of every latent in nats, with standard errors (000, eq. 8)."""
     mean = gram.mean_of(found.log_lengths)
     return Mean(HALF_LOG_2PI_E + mean.value, mean.standard_error)
 

@@ -1,4 +1,4 @@
-"""Which latents matter: the entropy spectrum of a decoder, sorted, summed up, and cut where enough is kept."""
+"""The entropy spectrum of a decoder: how important each latent is, and how many latents are needed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from unweave.metrics.geometry.manifolds import Sampling, entropies, geometry, la
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Manifold entropies of a decoder's latents, and derived quantities; arrays keep the order of the latents.
+    """Manifold entropies of a decoder's latents in nats, in the order of the latents, and derived quantities.
 
-    ``order`` lists the latents from the most to the least important; ``cumulative`` is the joint entropy H(q_S) of the
-    first 1, 2, ... latents in that order, so what they share is counted once; ``tangents`` (D x d) is the mean
-    Jacobian, whose columns are images of what each latent does (000, E.2).
+    ``order`` lists the latents from the most to the least important. ``cumulative`` is the joint entropy H(q_S) of the
+    first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
+    whose columns show how each latent changes the data (000, E.2).
     """
 
     names: tuple[str, ...]
@@ -34,16 +34,16 @@ class Spectrum:
 
     @property
     def order(self) -> list[int]:
-        """Latents by falling entropy."""
+        """Indices of the latents by decreasing entropy."""
         return [int(i) for i in np.argsort(-self.entropies, kind="stable")]
 
     @property
     def sorted_entropies(self) -> FloatArray:
-        """Entropies by falling size."""
+        """Entropies in decreasing order."""
         return self.entropies[self.order]
 
     def n_for(self, nats: float) -> int:
-        """How many of the most important latents are needed to keep this many nats: a bottleneck size (000, section 8).
+        """Number of most important latents whose joint entropy reaches ``nats``: a bottleneck size (000, section 8).
 
         >>> spectrum(np.diag([1.0, 4.0, 0.1])).n_for(4.0)
         2
@@ -57,12 +57,12 @@ class Spectrum:
         return int(enough[0]) + 1
 
     def n_above(self, nats: float) -> int:
-        """How many latents have more entropy than this, such as that of the noise in the data."""
+        """Number of latents with an entropy above ``nats``, for example above the entropy of the noise in the data."""
         return int((self.entropies > nats).sum())
 
     @property
     def effective_dimension(self) -> float:
-        """Effective number of latents, from 1 to d: how many would share the variance exp(2 H) evenly.
+        """Effective number of latents, from 1 to d: exp of the entropy of their shares of the variance exp(2 H).
 
         >>> round(spectrum(np.eye(3)).effective_dimension, 6)
         3.0
@@ -73,7 +73,7 @@ class Spectrum:
 
     @property
     def knee(self) -> tuple[int, float]:
-        """After how many sorted latents the largest drop comes, and its size in nats; (1, nan) for one latent."""
+        """Number of sorted latents before the largest drop in entropy, and the drop in nats; (1, nan) if d is 1."""
         falls = -np.diff(self.sorted_entropies)
         return (int(falls.argmax()) + 1, float(falls.max())) if falls.size else (1, np.nan)
 
@@ -85,7 +85,7 @@ def spectrum(
     n_samples: Count = 1000,
     rng: int = 0,
 ) -> Spectrum:
-    """Entropy spectrum of a decoder: an `Evidence` with one, Jacobians, a torch module, or any `Decoder`.
+    """Entropy spectrum of a decoder, given as an `Evidence`, an array of Jacobians, a torch module or a `Decoder`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def spectrum(
 def traversals(
     decoder: object, dimensions: Sequence[int], values: Sequence[float] = (-2.0, -1.0, 0.0, 1.0, 2.0)
 ) -> FloatArray:
-    """Data (latent x value x D) when one latent takes these values and all others are 0.
+    """Decoded data (latents x values x D) when one latent takes the given values and all other latents are 0.
 
     >>> from unweave.synthetic.known_decoders import LinearDecoder
     >>> traversals(LinearDecoder(np.eye(2)), [1], [-1.0, 1.0])[0].tolist()
@@ -126,7 +126,7 @@ def traversals(
 
 
 def decodable(decoder: object) -> Decoder:
-    """The decoder of an evidence or of itself, if it can decode; else a sentence."""
+    """Return the decoder, or that of an Evidence; raise EvidenceError if it is only an array of Jacobians."""
     evidence = decoder if isinstance(decoder, Evidence) else Evidence(decoder=decoder)
     if evidence.decoder is None or not hasattr(evidence.decoder, "decode"):
         raise EvidenceError("Jacobians alone cannot decode latents: pass the decoder itself.")
@@ -134,7 +134,7 @@ def decodable(decoder: object) -> Decoder:
 
 
 def _cumulative(evidence: Evidence, sampling: Sampling, order: list[int]) -> FloatArray:
-    """H(q_S) of the first latents in this order, as far as the outputs allow (A.23)."""
+    """H(q_S) of the first 1, 2, ... latents in this order, up to the number of outputs (A.23)."""
     found = geometry(evidence, sampling)
     n_sets = min(found.n_latents, found.n_outputs)
     sizes = HALF_LOG_2PI_E * np.arange(1, n_sets + 1)
@@ -143,8 +143,8 @@ def _cumulative(evidence: Evidence, sampling: Sampling, order: list[int]) -> Flo
         return sizes + log_volumes(evidence, sampling, sets).mean(axis=0)
     lengths = np.cumsum(found.log_lengths[found.resolved][:, order], axis=1)[:, :n_sets]
     directions = gram.nested_log_volumes(found.cosines[found.resolved], order)
-    # Near the limit of precision the result depends on the order of the columns. No set has less volume than all
-    # columns together, and that volume is the one of `total_entropy`.
+    # Near the limit of precision the result depends on the order of the columns. The cosines of a subset never have a
+    # smaller determinant than those of all columns, and the last value must agree with `total_entropy`.
     directions = np.maximum(directions, found.log_directions[found.resolved][:, None])
     directions[:, -1] = found.log_directions[found.resolved]
     return sizes + (lengths + directions[:, :n_sets]).mean(axis=0)

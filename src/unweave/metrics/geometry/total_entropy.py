@@ -1,4 +1,4 @@
-"""Total entropy of what a decoder generates.
+"""Total entropy of the data that a decoder generates.
 
     H(q) = d/2 (1 + log 2 pi) + E_z log |J(z)|,    |J| = det(J'J)^(1/2)
 
@@ -40,14 +40,15 @@ def total_entropy(
     """Differential entropy, in nats, of the data that a decoder generates from its prior.
 
     It equals the sum of the manifold entropies of single latents minus the manifold total correlation. It has no best
-    value: data in other units have another entropy. Minus infinity means that some latent does not move the output.
+    value, because it depends on the units of the data. Minus infinity means that some latent does not move the output,
+    or that latents move it in linearly dependent directions.
 
     Parameters
     ----------
     prior : StandardNormal, GaussianMixture or IndependentPrior
         Distribution of the latents. Not used when Jacobians are given as an array.
     n_samples : int
-        Number of latents drawn; ``parts["standard_error"]`` tells whether they are enough.
+        Number of latents drawn; ``parts["standard_error"]`` shows whether they are enough.
     rng : int, Generator or None
         Seed of the latents.
 

@@ -1,1 +1,1 @@
-"""The metric `identification`, one file a step: columns, responses, recovery, free factors, chance."""
+"""The metric `identification`, with one file for each of its steps."""

@@ -1,13 +1,14 @@
-"""What a random mixing gets by luck.
+"""The chance level of recovery: how well random mixings of the factors recover them.
 
-Codes c = A z, with z independent and A a Haar-random m x d matrix, have purities that are squared loadings and R2 that
-are squared projections, so no data are needed to know their recovery s. With many codes some are nearly pure by luck.
+For codes c = A z, with z independent and A a Haar-random m x d matrix, purities are squared loadings and R2 are squared
+projections. Their recovery s is therefore computed from A alone, without data. If there are many codes, some are nearly
+pure by chance.
 
-    t = 1 - (1 - u) / (1 - q) - (1 - n) / (1 - min(q, .75)),    q the upper decile of s over random mixings
+    t = 1 - (1 - u) / (1 - q) - (1 - s / u) / (1 - min(q, .75)),    q the upper decile of s over random mixings
 
-with u the recovery without noise and n the share of it that noise leaves. A mixing has to beat what nine of ten random
-ones get before it counts at all, and counts in full at u = 1. Noise is not luck, so it costs as much as mixing where
-random mixings get little, and no more where they get nearly everything. Below 0, t goes on with a tenth of the slope.
+with s the recovery and u the recovery without noise. t is positive only if u exceeds the recovery of nine in ten random
+mixings, and without noise it is 1 at u = 1. If q is low, noise costs as much as mixing. The cost of noise stops growing
+at q = .75, because random mixings have no noise. Below 0, t continues with a tenth of the slope.
 """
 
 from __future__ import annotations
@@ -25,32 +26,34 @@ from unweave.responses.code_responses import OF_OTHERS
 SEED = 0
 MOST_DRAWS, FEWEST_DRAWS = 8000, 40
 MOST_NUMBERS = 4_000_000
-STEP = 1.3  # ratio of the numbers of codes between which the level is interpolated, beyond 2 d
+STEP = 1.3  # above 2 d codes, the level is interpolated between numbers of codes with this ratio
 QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
 HIGHEST_FOR_NOISE = 0.75
-LEAK, LOWEST = 0.1, -4.0  # slope below 0, and the height where it ends: worse mixings rank lower
-PRESENT = 0.2  # recovery below which a factor is rather absent than mixed, and costs nothing but its share
-COPIES = (0.98, 0.999)  # squared correlations between which two codes are partly one
+LEAK, LOWEST = 0.1, -4.0  # slope below 0, and the height where it ends; it ranks stronger mixings lower
+PRESENT = 0.2  # below this recovery a factor counts increasingly as absent (0) instead of mixed (negative)
+COPIES = (0.98, 0.999)  # two codes are distinct below the first squared correlation, and copies above the second
 
 
 @dataclass(frozen=True)
 class Luck:
-    """What random mixings of one size get.
+    """Chance level of recovery for random mixings with a given number of codes and factors.
 
     Attributes
     ----------
     quantile : float
-        q, the upper decile of s of a factor.
+        q, the upper decile of the recovery s of a factor.
     passing : float
-        Share of factors that a random mixing gives back so purely that its codes pass for codes of one factor.
+        Share of factors for which a random mixing has a code so pure that it counts as a code of one factor.
     """
 
     quantile: float
     passing: float
 
     def beyond(self, recovered: FloatArray, unmixed: FloatArray) -> FloatArray:
-        """How far recoveries are beyond luck, from -.4 (fully mixed) over 0 (absent) to 1.
+        """Recovery relative to the chance level (t): -.4 for fully mixed factors, 0 for absent ones, at most 1.
+
+        ``recovered`` is s of every factor, ``unmixed`` is s without the noise of the codes.
 
         >>> Luck(0.8, 0.0).beyond(np.array([1.0, 0.9, 0.9, 0.0]), np.array([1.0, 0.9, 1.0, 0.0])).round(2).tolist()
         [1.0, 0.5, 0.6, -0.0]
@@ -62,7 +65,7 @@ class Luck:
         return np.where(height > 0, height, below)
 
     def between(self, other: Luck, share: float) -> Luck:
-        """Interpolation to another size."""
+        """Interpolate linearly between two chance levels; ``share`` is the weight of the other one."""
         mine, theirs = (np.array([each.quantile, each.passing]) for each in (self, other))
         return Luck(*((1 - share) * mine + share * theirs).tolist())
 
@@ -71,11 +74,10 @@ NO_LUCK = Luck(0.0, 0.0)
 
 
 def share_identified(heights: FloatArray) -> float:
-    """Share of the factors that is identified, from how far each is beyond luck.
+    """Share of the factors that is identified, from the recovery t of every factor relative to chance.
 
-    Factors that are mixed take nothing from those that are found. Only while less than one factor in all is found,
-    which single random mixings reach, do they count against it: for nothing found at all the share is negative, and
-    ranks mixings.
+    The share is the mean of the positive t. If these add up to less than one factor, as they may by chance for a random
+    mixing, negative t reduce the share. If no t is positive, the share is negative, and stronger mixings rank lower.
 
     >>> share_identified(np.array([1.0, -0.4, -0.4, 0.0])), round(share_identified(np.array([0.5, -0.4])), 2)
     (0.25, 0.15)
@@ -85,7 +87,7 @@ def share_identified(heights: FloatArray) -> float:
 
 
 def luck(n_codes: float, n_factors: int) -> Luck:
-    """What random mixings get, interpolated for numbers of codes that are not whole; one factor cannot be mixed.
+    """Chance level for this many codes and factors, interpolated if ``n_codes`` is not an integer; 0 for one factor.
 
     >>> round(luck(2, 2).quantile, 2), round(luck(2, 2).passing, 2)
     (0.99, 0.04)
@@ -117,7 +119,7 @@ def _luck_of_mixings(n_codes: int, n_factors: int) -> Luck:
 
 
 def recovery_of_mixings(mixings: FloatArray) -> FloatArray:
-    """s of every factor (b x d) for linear mixings of independent factors (b x m x d).
+    """Recovery s of every factor (b x d) for b linear mixings (b x m x d) of independent factors.
 
     >>> recovery_of_mixings(np.array([[[0.6, 0.8], [-0.8, 0.6]]])).round(2).tolist()
     [[0.64, 0.64]]
@@ -134,7 +136,7 @@ def recovery_of_mixings(mixings: FloatArray) -> FloatArray:
         if not (counts & (read < 1 - 1e-9)).any():
             break
         new = np.take_along_axis(directions, order[:, k, :, None], axis=1)
-        for _ in range(2):  # twice, against rounding
+        for _ in range(2):  # Gram-Schmidt twice, because one pass loses orthogonality by rounding
             new = new - np.einsum("bjpk,bjp->bjk", spanned, np.einsum("bjpk,bjk->bjp", spanned, new))
         length = np.linalg.norm(new, axis=2, keepdims=True)
         new = np.divide(new, length, out=np.zeros_like(new), where=length > 1e-8)
@@ -145,10 +147,11 @@ def recovery_of_mixings(mixings: FloatArray) -> FloatArray:
 
 
 def n_distinct(do_codes: FloatArray, factor: NDArray[np.intp]) -> float:
-    """How many directions informative codes (columns) have between them.
+    """Number of distinct directions among informative codes, the columns of ``do_codes``.
 
-    Two codes are one direction when they move together with the factors set independently (copies, up to monotone
-    maps), or when both follow the same factor alone (sine and cosine of it); ``factor`` names it, -1 for mixed codes.
+    Two codes count as one direction if they are copies up to monotone maps, that is, if they are almost perfectly
+    correlated when all factors are set independently, or if both depend on the same factor alone, such as its sine and
+    cosine. ``factor`` is the factor of each such code, and -1 for codes that mix factors.
 
     >>> z = np.random.default_rng(0).normal(size=(100, 2))
     >>> n_distinct(z[:, [0, 1, 1]], np.array([0, 1, 1]))

@@ -1,4 +1,4 @@
-"""What is said of every factor: identified, partly or not, by which codes, and if not, why."""
+"""Findings about every factor: whether it is identified, partly or not, by which codes, and otherwise why not."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from unweave.metrics.identification.findings import Findings
 from unweave.responses.factor_bases import live_codes, varying_places
 
 IDENTIFIED, PARTLY = 0.8, 0.1
-ABSENT = 0.1  # of a factor in all codes together, and of the best code in the factor
-MIXED_IN = 0.1  # share of a code that makes another factor worth naming
+ABSENT = 0.1  # a factor is absent if its R2 from all codes and its share in the purest code are both below this
+MIXED_IN = 0.1  # smallest share of a code for which another factor is named
 
 
 def factor_findings(evidence: Evidence, found: Findings) -> tuple[Finding, ...]:
-    """One finding for every factor that varies, in the order given; determined ones are named as such."""
+    """One finding for every factor that is not constant, in the order of the factors."""
     names = [evidence.factor_names[j] for j in varying_places(evidence)]
     return tuple(_of_factor(evidence, found, j, names) for j in range(len(names)))
 
@@ -38,7 +38,7 @@ def _of_factor(evidence: Evidence, found: Findings, j: int, names: list[str]) ->
 
 
 def _reason(found: Findings, j: int) -> tuple[str, list[int]]:
-    """Why a factor is not identified: what takes most of it away; and the factors it is mixed with."""
+    """The main reason why factor j is not identified, and the factors with which it is mixed."""
     used = found.recovery.chosen[j]
     purest = found.responses.purity[used[0], j] if used.size else 0.0
     if max(found.affine[j], purest) < ABSENT:

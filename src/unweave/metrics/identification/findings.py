@@ -1,4 +1,4 @@
-"""The steps of `identification` in their order, each once per evidence."""
+"""The steps of `identification` in order, computed once per Evidence."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ FAR = 0.99
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found of the codes that vary and the factors that vary.
+    """Results for the codes and factors that are not constant.
 
     Attributes
     ----------
     identified : array, d
-        How far each factor is recovered beyond luck, 0 to 1; down to -.4 for mixings below luck.
+        Recovery of each factor relative to chance: 1 is perfect, 0 is the chance level, and strong mixings reach -.4.
     free : array
-        A smallest set of factors that determines all others, the best recovered one.
+        Indices of a smallest set of factors that determines all others. Among several, it is the best recovered set.
     n_distinct : float
-        Directions among codes that depend on any factor.
+        Number of distinct directions among the codes that depend on any factor.
     chosen : array, m x d
-        1 for the codes that a factor is read from.
+        1 for the codes from which a factor is predicted, and 0 for all others.
     affine : array, d
-        R2 of each factor from all codes.
+        Held-out R2 of each factor from all codes.
     outside : float
-        Share of the do-sample that lies outside the data.
+        Share of the do-sample (factors drawn independently) that lies outside the data.
     """
 
     responses: Responses
@@ -61,7 +61,7 @@ class Findings:
 
 @memoised(on="both")
 def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
-    """Responses, recovery and what explains them."""
+    """Compute the responses of the codes, the chance level, the recovery of the factors, and the free factors."""
     factors, which = factor_bases(evidence), distinct_factors(evidence)
     fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
     found, codes = responses_to_factors(evidence, n_folds, seed)
@@ -91,7 +91,7 @@ def findings(evidence: Evidence, n_folds: int, seed: int) -> Findings:
 
 
 def _affine_recovery(factors: tuple[FactorBases, ...], codes: FloatArray, fold: Folds, some: Folds) -> FloatArray:
-    """Held-out R2 of every factor from all informative codes by a linear reader: mixing does not matter to it."""
+    """Held-out R2 of every factor from all informative codes by linear regression, which is not affected by mixing."""
     r2 = np.zeros(len(factors))
     if codes.shape[1]:
         blocks = [factor.scales[0][some] for factor in factors]
@@ -106,7 +106,7 @@ def _affine_recovery(factors: tuple[FactorBases, ...], codes: FloatArray, fold: 
 
 
 def _share_outside(factors: list[FactorBases], rows: ResponseRows, places: NDArray[np.intp]) -> float:
-    """Share of the do-sample that is further from the data than all but a hundredth of the data are."""
+    """Share of the do-sample that is further from the data than 99 % of the data are from their nearest neighbour."""
     data = np.hstack([factor.kernel[rows.some] for factor in factors])
     moved = np.hstack([factor.kernel[rows.do[:, j]] for factor, j in zip(factors, places, strict=True)])
     tree = cKDTree(data)

@@ -1,14 +1,15 @@
-"""identification: which share of the free factors is given back, each by codes that nothing else moves?
+"""identification: the share of the free factors that are recovered by codes that depend on no other factor.
 
     value = mean over free factors of max(t_j, 0)
     t_j = 1 - (1 - u_j) / (1 - q) - (1 - s_j / u_j) / (1 - min(q, .75))
 
-with s_j the recovery of factor j by codes that it alone moves (`recovery`), u_j the same without noise, and q the upper
-decile of u over random mixings of as many codes and factors (`chance`). Below 0, t_j has a tenth of that slope, which
-counts only while the positive t_j add up to less than one factor (`share_identified`). For codes of one factor each
-u_j = 1: only noise and folds count. Factors that others determine do not count. Numbers count by their ranks, and as
-they are where factors have levels or lumps. Derivation and limits: docs/identification.md. It answers the open problem
-of 003: no metric there has all four of its properties.
+with s_j the recovery of factor j from codes that depend on it alone (`recovery`), u_j the same without the noise of the
+codes, and q the upper decile of u over random mixings with as many codes and factors (`chance`). Below 0, t_j has a
+tenth of that slope, and counts only if the positive t_j add up to less than one factor (`share_identified`). If every
+code depends on one factor, u_j = 1, and only noise and folds reduce the score. The free factors are a smallest set that
+determines all others. Values are replaced by ranks; if factors have levels or clusters of values, codes are also used
+without ranks. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has
+all four of its properties.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from unweave.score import Score
 
 MUCH_OUTSIDE = 0.1
 KNOWS_NOTHING = -1
-MOST_PASSING = 0.07  # share of factors that random mixings give back as if their codes were pure
+MOST_PASSING = 0.07  # largest share of factors for which random mixings may have codes that look pure
 
 
 @metric(
@@ -58,30 +59,32 @@ def identification(
     n_folds: int = 5,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
-    """The share of the free factors that codes give back, each by codes that it alone moves, beyond what luck gives.
+    """Share of the free factors recovered by codes that depend on no other factor, corrected for chance.
 
-    1 means that every degree of freedom of the factors is given back by codes that are functions of one factor each;
-    copies, several codes for a factor, codes of noise and mixed codes besides do not matter. Of d free factors, each
-    one that is missing costs 1 / d. Noise on a code costs what it takes of the code's variance, and mixing costs in
-    proportion to how far it goes, from a share that few random mixings reach. A random mixing gets next to nothing, a
-    single one more if it happens to lie near the axes, and noise gets 0. Dependence between factors does not matter,
-    and a factor that others determine need not be encoded. Where codes are so many and factors so few that random
-    mixings pass for pure, the score is undefined and says so.
+    1 means that every free factor is recovered from codes that are functions of it alone. Copies of codes, several
+    codes for one factor, and further codes that are noise or mixtures do not change the score. Each of d free factors
+    that is missing costs 1 / d. Noise costs in proportion to its share of the code's variance. Mixing costs in
+    proportion to its strength, and a mixing at the upper decile of random mixings scores 0. Most random mixings
+    therefore score about 0; a few score higher because they happen to lie near the axes. Noise scores 0. Dependence
+    between factors does not change the score, and a factor that other factors determine need not be encoded. With many
+    codes and few factors, random mixings can look pure; the score is then nan, with a caveat.
 
-    ``findings`` say of every factor whether it is identified, partly or not, by which codes, and why not: absent, mixed
-    with which factors, noisy or folded. ``per_factor`` has the numbers, ``parts`` the steps: ``purity_matrix``,
-    ``chosen_matrix`` (codes each factor is read from), ``free_factors`` (0 or 1 for each), ``recovery`` and
-    ``unmixed_recovery`` (with the noise of the codes and without), ``effective_dimension``, ``luck_level`` (above which
-    a recovery counts), ``distinct_codes``, ``affine_recovery`` (R2 of each factor from all codes, mixed or not: a
-    lossless rotation gets 1) and ``model_per_code`` (0 one factor, 1 one factor with jumps, 2 linear, 3 additive,
-    4 pairs, 5 joint, -1 none: the code knows nothing).
+    ``findings`` describe for every factor whether it is identified, partly or not, by which codes, and otherwise why
+    not: it is absent, mixed with other factors, noisy or folded. ``per_factor`` has the score of every factor, and
+    ``parts`` the steps: ``purity_matrix``, ``chosen_matrix`` (the codes from which a factor is predicted),
+    ``free_factors`` (0 or 1 for each), ``recovery`` and ``unmixed_recovery`` (with the noise of the codes and without),
+    ``effective_dimension`` (the number of free factors), ``luck_level`` (the recovery at which the score is 0),
+    ``distinct_codes``, ``affine_recovery`` (held-out R2 of each factor from all codes, which is 1 for a lossless
+    rotation) and ``model_per_code`` (0 one factor, 1 one factor with jumps, 2 linear, 3 additive, 4 pairs, 5 joint,
+    -1 for a code that depends on no factor).
 
     Parameters
     ----------
     n_folds : int
-        Every fit predicts rows of a fold that it has not seen.
+        Number of folds of the cross-fitting: every fit predicts only held-out rows.
     rng : int or Generator
-        Decides the folds, the do-sample, and which 1,000 rows readouts and kernels look at.
+        Seed of the folds, of the do-sample (factors drawn independently), and of the rows (at most 1,000) that readouts
+        and kernels use.
 
     Examples
     --------
@@ -99,7 +102,7 @@ def identification(
     known = found.responses.informative
     is_free = np.isin(np.arange(found.identified.size), found.free).astype(np.float64)
     purity = _as_given(evidence, found.responses.purity)
-    # what no factor gets by luck is no luck: codes that are all mixed are known to be
+    # if no factor is found, no code looks pure by chance, so the score is defined
     told = found.luck.passing <= MOST_PASSING or not (found.identified[found.free] > 0).any()
     return Score(
         raw=share_identified(found.identified[found.free]) if told else math.nan,
@@ -124,21 +127,21 @@ def identification(
 
 
 def _per_factor(evidence: Evidence, numbers: FloatArray) -> FloatArray:
-    """Numbers of the factors that vary, and nan for the others."""
+    """Expand the numbers of the factors that vary to all factors (d), with nan for constant ones."""
     result = np.full(evidence.n_factors, np.nan)
     result[varying(evidence)] = numbers
     return result
 
 
 def _per_code(evidence: Evidence, numbers: FloatArray) -> FloatArray:
-    """Numbers of the codes that vary; dead ones know nothing."""
+    """Expand the numbers of the codes that vary to all codes (m), with -1 for constant ones."""
     result = np.full(evidence.n_codes, float(KNOWS_NOTHING))
     result[live_codes(evidence)] = numbers
     return result
 
 
 def _as_given(evidence: Evidence, matrix: FloatArray) -> FloatArray:
-    """The matrix with nan for constant factors and 0 for dead codes."""
+    """Expand the matrix to all codes and factors (m x d), with nan for constant factors and 0 for constant codes."""
     result = np.zeros((evidence.n_codes, evidence.n_factors))
     result[np.ix_(live_codes(evidence), np.flatnonzero(varying(evidence)))] = matrix
     result[:, ~varying(evidence)] = np.nan

@@ -1,8 +1,8 @@
-"""A factor read from a few codes, on rows that the reader has not seen.
+"""Prediction of a factor from a few codes, on held-out rows.
 
-There are two kinds of readers. The first is a sum of smooth functions of single codes, with a step for every value
-that many rows share. The second uses the nearest rows by the ranks of the codes. It can read a factor that is not a
-sum of functions of single codes, such as an angle from its sine and cosine.
+There are two kinds of regression. The first is a sum of smooth functions of single codes, with an indicator for every
+value that many rows share. The second averages the nearest rows by the ranks of the codes. It can predict a factor that
+is not a sum of functions of single codes, such as an angle from its sine and cosine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unweave.estimators.regression.spline_basis import natural_spline
 
 FUNCTIONS = 8
 FEW_VALUES = 12
-SHARED = 0.02  # share of rows with one value that makes it a value of its own
+SHARED = 0.02  # a value that a larger share of the rows has gets an indicator
 MOST_SHARED = 8
 PENALTIES = (1e-6, 1e-3, 1e-1)
 NEAREST = 15
@@ -26,9 +26,10 @@ NEARLY_ALL = 0.9995
 
 
 def readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, lengths: list[int]) -> FloatArray:
-    """Held-out R2 of a factor from the first 1, 2, ... codes, for every length asked.
+    """Held-out R2 of a factor from the first k codes, for every k in ``lengths``.
 
-    ``scales`` are ways to write the factor as columns; the best reader on the best scale counts.
+    ``scales`` are alternative encodings of the factor as columns. The result is the largest R2 over regressions and
+    scales.
 
     >>> rng = np.random.default_rng(0)
     >>> angle = rng.uniform(-3, 3, size=(300, 1))
@@ -70,7 +71,7 @@ def readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, len
 
 
 def _functions_of(code: FloatArray) -> FloatArray:
-    """Smooth functions of a code, and indicators of the values that many rows share; variance 1."""
+    """Smooth functions of a code, and indicators of the values that many rows share, with mean 0 and variance 1."""
     values, counts = np.unique(code, return_counts=True)
     shared = values if values.size <= FEW_VALUES else values[counts > max(SHARED * code.size, 5)][:MOST_SHARED]
     steps = (code[:, None] == shared).astype(np.float64)
@@ -81,7 +82,7 @@ def _functions_of(code: FloatArray) -> FloatArray:
 
 
 def _of_neighbours(distance: NDArray[np.float32], targets: FloatArray) -> list[FloatArray]:
-    """Median of the three nearest rows, which keeps to one side of a jump, and means of five and of fifteen."""
+    """Predictions by the median of the 3 nearest rows, which preserves jumps, and by the means of 5 and of 15 rows."""
     n_near = min(NEAREST, int(np.isfinite(distance).sum(axis=1).min()))
     if n_near < FEW_NEAREST[0]:
         return []

@@ -1,14 +1,15 @@
-"""How far every factor is given back by codes that are pure for it, and what noise and mixing each take away.
+"""How well every factor is recovered from codes that are pure for it, with and without the noise of the codes.
 
     s_j = max over k of sqrt(S_(k)j R2_j(1..k))
 
-with the codes in order of falling purity S for factor j, and R2_j(1..k) of factor j read from the first k of them on
-rows that the reader has not seen. Codes of which less than half is due to factor j do not count, but for the first.
-Codes that follow this factor alone are read on the data as they are, by any function. Mixed codes are read on the
-do-sample, and in a line: a look-up table would read two factors with levels out of one code that mixes them.
+with the codes in order of decreasing purity S for factor j, and R2_j(1..k) the held-out R2 of factor j from the first k
+of them. Only the first code may have less than .55 of its variance without noise from factor j. From codes that depend
+on this factor alone, it is predicted by any function, on the data themselves. From mixed codes it is predicted
+linearly, on the do-sample (factors drawn independently), because a look-up table could recover two discrete factors
+from one code that mixes them.
 
-`Recovery.unmixed` is the same of the codes without their noise: 1 for codes of one factor, the squared loading for one
-linear code of independent factors. It is what a random mixing is compared with, for a random mixing has no noise.
+`Recovery.unmixed` is the same without the noise of the codes: 1 for codes of one factor, and the squared loading for
+one linear code of independent factors. Random mixings have no noise and are therefore compared with this quantity.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from unweave.metrics.identification.readout import readouts
 from unweave.responses.code_responses import ResponseRows, Responses
 from unweave.responses.factor_bases import FactorBases
 
-PURE_ENOUGH = 0.55  # above one half, or a rotation by 45 degrees would have two codes for each factor
+PURE_ENOUGH = 0.55  # above one half; at one half, a rotation by 45 degrees would have two codes for each factor
 MOST_CODES = 128
 LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 48, 64, 96)
 NOTHING = 1e-6
@@ -34,20 +35,20 @@ RIDGE = 1e-6
 
 @dataclass(frozen=True)
 class Recovery:
-    """What is recovered of every factor, and how.
+    """Recovery of every factor, and the codes from which it is predicted.
 
     Attributes
     ----------
     recovered : array, d
-        s of the codes as they are.
+        s of the codes as given.
     unmixed : array, d
         s of the codes without their noise.
     read : array, d
-        R2 of the factor from the codes that it was read from.
+        Held-out R2 of the factor from the chosen codes.
     alone : array of bool, d
-        Whether these follow the factor alone.
+        Whether the chosen codes depend on this factor alone.
     chosen : tuple of arrays
-        These codes.
+        Indices of the codes from which each factor is predicted.
     """
 
     recovered: FloatArray
@@ -66,9 +67,9 @@ def recovery(
     rows: ResponseRows,
     worth: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> Recovery:
-    """Recovery of every factor; ``codes`` are those of the looked-at rows.
+    """Recovery of every factor; ``codes`` has the rows ``rows.some``.
 
-    ``worth`` of (s, s without noise) says which of the numbers of codes tried is best.
+    ``worth`` maps (s, s without noise) to a number; the number of codes k with the largest one is chosen.
     """
     recovered, without_noise, read = np.zeros((3, len(factors)))
     alone = np.zeros(len(factors), dtype=bool)
@@ -92,7 +93,7 @@ def recovery(
         signal = _linear_readouts(found.do_signal[:, order], moved, fold[rows.some], on_do)
         first = [*(pure[:n] for n in on_data), *(order[:n] for n in on_do)]
         graded = np.sqrt([found.purity[used, j].min() for used in first] * np.clip(r2, 0.0, 1.0))
-        # codes of this factor alone mix nothing, whatever a fold or noise loses
+        # codes of this factor alone are unmixed by definition, even if they are noisy or folded
         mixed = np.sqrt([unmixed[used, j].min() for used in first[len(on_data) :]] * np.clip(signal, 0.0, 1.0))
         clean = np.concatenate([np.ones(len(on_data)), mixed])
         best = int(worth(graded, clean).argmax())
@@ -102,7 +103,7 @@ def recovery(
 
 
 def _linear_readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Folds, lengths: list[int]) -> FloatArray:
-    """Held-out R2 of a factor from the first 1, 2, ... codes by a linear reader, on its best scale."""
+    """Held-out R2 of a factor from the first k codes by linear regression, on its best scale, for k in ``lengths``."""
     spreads = [float(np.square(scale - scale.mean(axis=0)).sum()) for scale in scales]
     stops = np.cumsum([scale.shape[1] for scale in scales])[:-1]
     targets = np.hstack(scales)
@@ -117,5 +118,5 @@ def _linear_readouts(codes: FloatArray, scales: tuple[FloatArray, ...], fold: Fo
 
 
 def _lengths(n: int) -> list[int]:
-    """Numbers of codes that are tried, the last one all of them."""
+    """The numbers of codes k to try out of n; the last one is n."""
     return [*(length for length in LENGTHS if length < n), n] if n else []

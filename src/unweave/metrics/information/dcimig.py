@@ -2,8 +2,8 @@
 
     DCIMIG = sum_j S_j / sum_j H(z_j),    S_j = max_i (I(c_i; z_j) - max_{k != j} I(c_i; z_k))
 
-over the codes c_i that carry more information about z_j than about any other factor, with S_j = 0 where there is no
-such code (Sepliarskaia et al. 2019).
+where the maximum is over the codes c_i that carry more information about factor z_j than about any other factor. If
+there is no such code, S_j = 0 (Sepliarskaia et al. 2019).
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def dcimig(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
 ) -> Score:
-    """Gap in information between a code's main factor and the next one, for each factor's best code, over all entropy.
+    """Information gap between a code's main factor and the next one, for each factor's best code, over all entropy.
 
     1 means that every factor has a code that determines it and carries no information about any other factor. Unused
-    codes do not lower the score, unlike that of `mig_sup`, and copies of a code do not lower it, unlike that of `mig`.
-    Random codes score about 0.
+    codes do not lower the score (they lower `mig_sup`), and neither do copies of a code (they lower `mig`). Random
+    codes score about 0.
 
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
-        Bins of equal mass by default. ``Histogram(10, 'equal_width')`` gives the numbers of the common library.
+        Bins of equal mass by default. ``Histogram(10, 'equal_width')`` gives the numbers of Ubisoft's library.
 
     Examples
     --------

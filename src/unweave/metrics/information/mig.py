@@ -57,7 +57,8 @@ def mig(
         Bins of equal mass by default. ``Histogram(20, 'equal_width')`` gives the numbers of disentanglement_lib;
         `QuantisedPosterior` uses the whole posterior instead of its means, where the codes are a posterior (`rmig`).
     normalise : {'factor_entropy', 'code_entropy'}
-        The published divisor, or that of libraries which divide the mutual information by the entropy of the code.
+        Divisor of the mutual information: the entropy of the factor, as published, or the entropy of the code, as in
+        some libraries.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def mig(
         information = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
     elif normalise != "factor_entropy":
         raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
-    ranked = np.sort(np.vstack([np.zeros(evidence.n_factors), information]), axis=0)  # a lone code is told from none
+    ranked = np.sort(np.vstack([np.zeros(evidence.n_factors), information]), axis=0)  # with one code, the second is 0
     gaps = ranked[-1] - ranked[-2]
     divisors = factor_entropies(evidence, estimator) if normalise == "factor_entropy" else np.ones(evidence.n_factors)
     per_factor = np.divide(gaps, divisors, out=np.full(evidence.n_factors, np.nan), where=varying(evidence))

@@ -3,7 +3,7 @@
     MIG-sup = 1/m sum_i (I(c_i; z_j1) / H(z_j1) - I(c_i; z_j2) / H(z_j2))
 
 with j1 and j2 the factors with the largest and second largest normalised mutual information with code c_i (Li et al.
-2020). MIG asks whether a factor is in one code only, and MIG-sup whether a code carries one factor only.
+2020). MIG measures whether a factor is in one code only, and MIG-sup whether a code carries one factor only.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def mig_sup(
     estimator : Histogram or NearestNeighbour
         Bins of equal mass by default.
     normalise : {'factor_entropy', 'code_entropy'}
-        The published divisor, or that of libraries which divide the mutual information by the entropy of the code (with
-        ``Histogram(10, 'equal_width')``).
+        Divisor of the mutual information: the entropy of the factor, as published, or the entropy of the code, as in
+        some libraries (with ``Histogram(10, 'equal_width')``).
 
     Examples
     --------
@@ -66,7 +66,7 @@ def mig_sup(
     """
     shares = relative_information_matrix(evidence, estimator, normalise)
     counted = telling_codes(evidence, shares)
-    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # a lone factor is told from none
+    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # with one factor, the second is 0
     per_code = np.where(counted, ranked[:, -1] - ranked[:, -2], np.nan)
     return Score(
         raw=float(np.nanmean(per_code)) if counted.any() else np.nan,

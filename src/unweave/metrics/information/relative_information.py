@@ -1,4 +1,4 @@
-"""Information of every code about every factor, as a share of an entropy."""
+"""Mutual information of every code and factor, relative to the entropy of one of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NO_CODE_VARIES = Finding("no_code_varies")
 
 
 def telling_codes(evidence: Evidence, shares: FloatArray) -> NDArray[np.bool_]:
-    """Codes that are used: those that vary as points, and those whose posteriors are informative in another way."""
+    """True for codes that vary as points, or whose posteriors are informative although their means are constant."""
     return live_points(evidence) | (shares > 0).any(axis=1)
 
 
 def relative_information_matrix(
     evidence: Evidence, estimator: Information, normalise: Literal["factor_entropy", "code_entropy"]
 ) -> FloatArray:
-    """I(c_i; z_j) / H(z_j), or / H(c_i), with 0 where that entropy is 0 (a constant tells and holds nothing)."""
+    """I(c_i; z_j) / H(z_j) or I(c_i; z_j) / H(c_i), as ``normalise`` selects (m x d); 0 where that entropy is 0."""
     information = mutual_information_matrix(evidence, estimator)
     if normalise == "factor_entropy":
         entropies = factor_entropies(evidence, estimator)[None, :]

@@ -16,7 +16,7 @@ DISCRETE = (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
 
 
 def split(evidence: Evidence, estimator: JointInformation, seed: int) -> tuple[Rows, Rows, tuple[Finding, ...]]:
-    """Training and test rows for the estimator, and a caveat where it does not take them all."""
+    """Training and test rows for the estimator, and a caveat if it uses only a subset of all rows."""
     test_share, most_rows = own_or_default(JointInformation.row_plan, estimator)()
     if test_share:
         train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
@@ -34,7 +34,7 @@ def split(evidence: Evidence, estimator: JointInformation, seed: int) -> tuple[R
 def held_out_shares(
     evidence: Evidence, estimator: JointInformation, labelling: Information, seed: int
 ) -> tuple[FloatArray, tuple[Finding, ...]]:
-    """Share of every factor's entropy that all codes together explain; nan for factors that do not vary."""
+    """Share of every factor's entropy that all codes together explain on held-out rows; nan for constant factors."""
     train, test, caveats = split(evidence, estimator, seed)
     share = own_or_default(JointInformation.share, estimator)
     shares = np.full(evidence.n_factors, np.nan)
@@ -45,6 +45,6 @@ def held_out_shares(
 
 
 def labels_from_training(evidence: Evidence, j: int, labelling: Information, train: Rows) -> Labels:
-    """Levels of a discrete factor; bins of any other, with edges from the training rows."""
+    """Labels of factor j: its levels if it is discrete, and otherwise bins with edges from the training rows."""
     discrete = evidence.kinds[j] in DISCRETE
     return own_or_default(Information.labels_from_training, labelling)(evidence.factors[:, j], discrete, train)

@@ -1,4 +1,4 @@
-"""BetaVAE score: does a linear classifier of code differences name the factor that was held fixed?
+"""BetaVAE score: does a linear classifier of code differences predict the factor that was held fixed?
 
     score = 1/B sum_b [f(1/L sum_l |c(x_l) - c(x'_l)|) = k_b]
 
@@ -52,9 +52,9 @@ def beta_vae_score(
     rescale: bool = True,
     rng: Seed = 0,
 ) -> Score:
-    """How often a linear classifier of mean code differences names the factor that the pairs share.
+    """Accuracy of a linear classifier that predicts the factor that pairs of samples share from mean code differences.
 
-    1 means that the classifier always recognises the shared factor from the code differences. Random codes score 0 on
+    1 means that the classifier always predicts the shared factor from the code differences. Random codes score 0 on
     average, within a few hundredths at 200 rows. With a sampler in the evidence, the factor is held fixed by
     intervention. Without one, pairs of rows are chosen that share the factor's level or bin, and the classifier is
     trained and tested on disjoint halves of the rows.
@@ -64,11 +64,11 @@ def beta_vae_score(
     scale : {'ranks', 'values'}
         Differences of ranks, which are robust to heavy tails, or differences of the codes themselves (published).
     classifier : Logistic
-        ``Logistic(strength=1, whiten=False)`` is that of disentanglement_lib.
+        The linear classifier. ``Logistic(strength=1, whiten=False)`` is that of disentanglement_lib.
     batch_size : int
-        Pairs in a batch.
+        Number of pairs in a batch.
     bins, n_batches, n_splits, rescale, rng
-        As in `factor_vae_score`.
+        See `factor_vae_score`.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def beta_vae_score(
     seed, held_of = seed_from(rng), one_held(evidence)
     per_factor = max(n_batches // len(held_of), 1)
     plan = Plan(per_factor * batch_size, 2, bins, scale)
-    n_splits = 1 if intervenes(evidence) else n_splits  # fresh draws have no halves
+    n_splits = 1 if intervenes(evidence) else n_splits  # draws of a sampler are independent, so one split is enough
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
@@ -93,7 +93,7 @@ def beta_vae_score(
 
 
 def _differences(evidence: Evidence, held_of: Held, plan: Plan, batch_size: int, seed: int) -> list[BatchOfHalf]:
-    """Mean absolute difference of the pairs of every batch (batches x live codes), and the factor they share."""
+    """For each half, the mean absolute code difference of every batch (batches x live codes) and its shared factor."""
     rngs = [np.random.default_rng((seed, half)) for half in (0, 1)]
     means: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for held in held_of.values():
@@ -102,12 +102,12 @@ def _differences(evidence: Evidence, held_of: Held, plan: Plan, batch_size: int,
             found[half].append(np.abs(codes[:, 0] - codes[:, 1]))
         for half, blocks in enumerate(found):
             pairs = np.concatenate(blocks)
-            order = rngs[half].permutation(len(pairs))  # every pair of a batch has a value of its own
+            order = rngs[half].permutation(len(pairs))  # so that the pairs of a batch share different values
             means[half].append(pairs[order].reshape(-1, batch_size, pairs.shape[1]).mean(axis=1))
     return [(np.concatenate(side), np.repeat(np.arange(len(side)), [len(mean) for mean in side])) for side in means]
 
 
 def _accuracies(classifier: Classifier, learned: BatchOfHalf, tested: BatchOfHalf) -> FloatArray:
-    """Share of right answers for every factor."""
+    """Accuracy of the classifier for every factor."""
     right = classifier.fit(*learned).predict(tested[0]) == tested[1]
     return np.asarray(np.bincount(tested[1], weights=right) / np.bincount(tested[1]))

@@ -1,7 +1,7 @@
 """Codes on a scale on which their spreads can be compared.
 
 A few rows determine the variance of a heavy-tailed code. A batch without these rows has a small variance, whichever
-factor is held. Ranks do not have this problem, and they do not change under monotone maps of a code.
+factor is held fixed. Ranks do not have this problem, and they do not change under monotone maps of a code.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ FREE_DRAWS = 10_000
 
 
 def intervenes(evidence: Evidence) -> bool:
-    """Whether batches come from the sampler."""
+    """Whether the evidence has a sampler, from which batches are then drawn."""
     return evidence.sampler is not None
 
 
 def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: np.random.Generator) -> FloatArray:
-    """Live codes of samples in which these factors are held."""
+    """Non-constant codes of new samples in which these factors are held fixed (n_rows x live codes)."""
     assert evidence.sampler is not None
     codes = np.asarray(evidence.sampler(fixed, n_rows, rng)[1], dtype=np.float64)
     if codes.shape != (n_rows, evidence.n_codes):
         raise EvidenceError(
-            f"The sampler gave codes of shape {codes.shape} for {n_rows} rows and {evidence.n_codes} codes: "
-            "let it return factors and codes of as many rows as it is asked for."
+            f"The sampler returned codes of shape {codes.shape} for {n_rows} rows and {evidence.n_codes} codes: "
+            "let it return factors and codes with the requested number of rows."
         )
     if not np.isfinite(codes).all():
-        raise EvidenceError("The sampler gave codes that are missing or infinite: let it return finite ones.")
+        raise EvidenceError("The sampler returned codes that are nan or infinite: let it return finite values.")
     return np.ascontiguousarray(codes[:, live_points(evidence)])
 
 
@@ -44,7 +44,7 @@ def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
 
 
 def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
-    """Live codes on the scale of comparison: as they are, or their ranks, scaled to 0 to 1, among free codes."""
+    """Non-constant codes on the scale: their values, or their ranks (0 to 1) among codes with no factor held fixed."""
     return codes if scale == "values" else _ranked(codes, _ascending(evidence))
 
 
@@ -66,7 +66,7 @@ def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
 
 @memoised(on="both")
 def _free_draw(evidence: Evidence) -> FloatArray:
-    """One draw for both scales: a sampler may be costly."""
+    """Codes drawn with no factor held fixed; both scales share the draw, because a sampler may be slow."""
     return drawn_codes(evidence, {}, FREE_DRAWS, np.random.default_rng(0))
 
 
@@ -75,7 +75,7 @@ def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
 
 
 def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
-    """Places of codes (rows x codes) among sorted values (codes x values); ties get the middle of theirs."""
+    """Ranks of codes (rows x codes) among sorted values (codes x values), from 0 to 1; ties share the mean rank."""
     places = np.empty(codes.shape)
     for i, values in enumerate(ascending):
         below, upto = np.searchsorted(values, codes[:, i], "left"), np.searchsorted(values, codes[:, i], "right")

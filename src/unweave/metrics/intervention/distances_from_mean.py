@@ -1,4 +1,4 @@
-"""How far codes are from their mean, at a high quantile, while a factor is held."""
+"""High quantile of the distances of codes from their mean, while a factor is held fixed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def mean_distances(
     values: str,
     seed: int,
 ) -> tuple[FloatArray, float]:
-    """Mean over values of the distances that count (live codes x factors), and the rows of a typical value."""
+    """Mean over a factor's values of the distance quantile (live codes x factors), and the typical rows per value.
+
+    The second result is the smallest over factors of the median number of rows per value.
+    """
     codes, rows = comparable_codes(evidence, scale), np.arange(evidence.n_rows)
     distances = np.full((codes.shape[1], evidence.n_factors), np.nan)
     smallest = math.inf
@@ -44,7 +47,7 @@ def mean_distances(
 
 
 def far(group: FloatArray, quantile: float) -> FloatArray:
-    """Quantile of every code's distances from its mean; sorting rows of a transposed copy beats np.quantile."""
+    """Quantile of every code's distances from its mean; sorting a transposed copy is faster than np.quantile."""
     distances = np.sort(np.abs(group - group.mean(axis=0)).T.copy(), axis=1)
     below, share = divmod(quantile * (len(group) - 1), 1)
     left, right = distances[:, int(below)], distances[:, min(int(below) + 1, len(group) - 1)]

@@ -2,8 +2,8 @@
 
     score = 1/B sum_b [v(argmin_i Var_b(c_i) / Var(c_i)) = k_b]
 
-over batches b in which factor k_b is held, with v the majority vote learned from other batches (Kim and Mnih 2018),
-rescaled so that guessing one of d factors scores 0.
+over batches b in which factor k_b is held fixed, with c_i the codes and v the majority vote learned from other batches
+(Kim and Mnih 2018), rescaled so that guessing one of d factors scores 0.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from unweave.score import Score
     cost="10,000 batches of 64 rows",
     version=2,
     fails_when=(
-        "factors are mixed but every factor still has some code that varies least when it is fixed, which gives full "
-        "marks; without a sampler also when factors are correlated or there are few rows for each value"
+        "factors are mixed but every factor still has some code that varies least when it is fixed, which scores 1; "
+        "without a sampler also when factors are correlated or there are few rows for each value"
     ),
     reference="Kim and Mnih (2018), 'Disentangling by factorising'",
     identity_tolerance=0.01,
@@ -51,13 +51,13 @@ def factor_vae_score(
     scale : {'ranks', 'values'}
         Variances of ranks, which are robust to heavy tails, or variances of the codes themselves (published).
     bins : int
-        Bins of equal mass for continuous and circular factors; discrete ones keep their levels.
+        Number of bins of equal mass for continuous and circular factors. Discrete factors keep their levels.
     batch_size : int
-        Rows in a batch.
+        Number of rows in a batch.
     n_batches : int
         Number of batches from each half of the rows, for each split into halves.
     n_splits : int
-        Number of random splits of the rows into halves. With a sampler there is one, of fresh draws.
+        Number of random splits of the rows into halves. With a sampler there is one split, of new draws.
     rescale : bool
         Whether to rescale the accuracy so that guessing scores 0. False gives the published accuracy, for which
         guessing scores 1/d.

@@ -1,6 +1,6 @@
-"""Batches of codes whose rows share the values of some factors: drawn by the sampler, or picked among the rows.
+"""Batches of codes whose rows share the values of some factors: drawn by the sampler, or selected from the rows.
 
-A sampler intervenes: it holds factors at a value and lets the others vary freely. Without one, rows are picked whose
+A sampler intervenes: it holds factors fixed and lets all others vary freely. Without one, rows are selected whose
 factors fall in the same level, or in the same bin of equal mass. This has three disadvantages: factors that correlate
 with a held factor are restricted with it, a held factor still varies within its bin, and rows are used repeatedly.
 Training and test batches are therefore drawn from disjoint halves of the rows.
@@ -34,9 +34,9 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True)
 class Plan:
-    """How many batches of how many rows, on which scale codes are compared, and how finely factors are held.
+    """Number and size of the batches, number of bins of the factors, and scale of the codes.
 
-    ``merge`` also bins the levels of ordinal factors, for when many factors are held at once.
+    ``merge`` also bins the levels of ordinal factors, which is needed if many factors are held fixed at once.
     """
 
     n_batches: int
@@ -55,7 +55,7 @@ def cells(
     binning: Binning = "equal_mass",
     fewest: int = FEWEST_ROWS,
 ) -> list[Rows]:
-    """Cells of rows that share the values or bins of the held factors; cells with too few rows are left out."""
+    """Cells of rows that share the values or bins of the held factors; cells below ``fewest`` rows are left out."""
     label = np.zeros(rows.size, dtype=np.intp)
     for j in held:
         labels = _labels(evidence, j, bins, binning, merge)[rows]
@@ -73,14 +73,15 @@ def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool
 
 @memoised(on="both")
 def half_cells(evidence: Evidence, held: tuple[int, ...], half: int, bins: int, merge: bool, seed: int) -> list[Rows]:
-    """The cells of one half of the rows; groups of rows stay whole."""
+    """The cells of one half of the rows; groups of rows are not split."""
     return cells(evidence, held, evidence.folds(2, seed)[half][1], bins, merge)
 
 
 def batches(evidence: Evidence, held: tuple[int, ...], plan: Plan, seed: int) -> Iterator[tuple[int, FloatArray]]:
-    """Yield a half, 0 or 1, and live codes (batches x rows x codes) for each value of the held factors.
+    """Yield a half, 0 or 1, and non-constant codes (batches x rows x codes) for each value of the held factors.
 
-    Common values come more often. The two halves never share a row, a group of rows, or a draw.
+    The number of batches of a value is proportional to its frequency. The two halves share no row, no group of rows and
+    no draw.
     """
     if intervenes(evidence):
         rng = np.random.default_rng((seed, *held))
@@ -100,9 +101,9 @@ def batches(evidence: Evidence, held: tuple[int, ...], plan: Plan, seed: int) ->
 def sampled(
     evidence: Evidence, held: tuple[int, ...], n_batches: int, batch_size: int, scale: Scale, rng: np.random.Generator
 ) -> Iterator[tuple[FloatArray, int]]:
-    """Yield live codes drawn with the factors held, and how many batches they make, for every value of `held_values`.
+    """Yield codes drawn with the factors held fixed, and the number of batches, for every value of `held_values`.
 
-    The sampler is asked once for every value.
+    The sampler is called once for every value.
     """
     for fixed, n_here in held_values(evidence, held, n_batches, rng):
         yield placed(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
@@ -111,9 +112,10 @@ def sampled(
 def held_values(
     evidence: Evidence, held: tuple[int, ...], n_batches: int, rng: np.random.Generator
 ) -> list[tuple[dict[str, float], int]]:
-    """Up to 100 values of the held factors, and how many batches each gets.
+    """Up to 100 values of the held factors, and the number of batches of each.
 
-    One factor is held at values spread evenly over its rows; several are held at the values of random rows.
+    The values of a single factor are evenly spaced quantiles of its rows. The values of several factors are those of
+    random rows.
     """
     n_values = min(n_batches, MOST_VALUES)
     order = (
@@ -132,9 +134,9 @@ def held_values(
 def asked(
     evidence: Evidence, held_of: Iterable[tuple[int, ...]], plan: Plan, seed: int, free: bool = True
 ) -> tuple[Finding, ...]:
-    """How often the sampler is asked for these batches, and for how many samples; empty without a sampler.
+    """A finding with the number of calls of the sampler for these batches, and of samples; empty without a sampler.
 
-    ``free`` says whether samples in which no factor is held are drawn as well, which is one call.
+    ``free`` tells whether samples with no factor held fixed are drawn as well, which is one call.
     """
     if not intervenes(evidence):
         return ()
@@ -144,13 +146,13 @@ def asked(
 
 
 def _shared_out(total: int, sizes: list[int]) -> list[int]:
-    """Whole shares of the total in proportion to sizes."""
+    """Divide the total into integers that are proportional to the sizes."""
     ends = np.round(total * np.cumsum(sizes) / max(sum(sizes), 1))
     return [int(share) for share in np.diff(ends, prepend=0)]
 
 
 def _dealt(cell: Rows, n_rows: int, batch_size: int, rng: np.random.Generator) -> Rows:
-    """This many rows of the cell, from successive shuffles, so that no row repeats before all were used once."""
-    usable = cell.size - cell.size % batch_size if cell.size >= batch_size else cell.size  # packs hold whole batches
+    """Draw ``n_rows`` rows of the cell from successive shuffles, so that rows repeat only after a whole shuffle."""
+    usable = cell.size - cell.size % batch_size if cell.size >= batch_size else cell.size  # whole batches only
     packs = rng.permuted(np.tile(cell, (-(-n_rows // usable), 1)), axis=1)[:, :usable]
     return packs.ravel()[:n_rows]

@@ -1,4 +1,4 @@
-"""Which factors are held in turn, and whether the rows allow it."""
+"""Which factors are held fixed in turn, and whether there are enough rows for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.metrics.matrices import varying
 
 Held = dict[int, tuple[int, ...]]
 
-# the card of the scores that hold factors fixed, but for what a metric says otherwise
+# fields of the card that the scores with fixed factors have in common
 held_factor_metric = functools.partial(
     metric,
     measures="modularity",
@@ -29,7 +29,7 @@ held_factor_metric = functools.partial(
 
 
 def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tuple[Held, tuple[Finding, ...]]:
-    """The factors for which batches can be made, and caveats about the others and about thin cells."""
+    """The factors for which batches can be made, and caveats about all other factors and about cells with few rows."""
     if intervenes(evidence):
         return held_of, ()
     sizes = {
@@ -52,11 +52,11 @@ def holdable(evidence: Evidence, held_of: Held, plan: Plan, seeds: range) -> tup
 
 
 def one_held(evidence: Evidence) -> Held:
-    """For every varying factor, hold this factor alone fixed."""
+    """For every factor that varies, the factors to hold fixed: this one alone."""
     return {j: (j,) for j in np.flatnonzero(varying(evidence)).tolist()}
 
 
 def all_others_held(evidence: Evidence) -> Held:
-    """For every varying factor, hold all other varying factors fixed."""
+    """For every factor that varies, the factors to hold fixed: all others that vary."""
     used = np.flatnonzero(varying(evidence)).tolist()
     return {j: tuple(k for k in used if k != j) for j in used}

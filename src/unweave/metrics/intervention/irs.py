@@ -70,11 +70,11 @@ def irs(
     Parameters
     ----------
     bins, binning : int and {'equal_mass', 'equal_width'}
-        Bins for continuous and circular factors; discrete ones keep their levels.
+        Bins for continuous and circular factors. Discrete factors keep their levels.
     quantile : float
-        Which quantile of the distances within a value is used; 1 is the largest distance.
+        Quantile of the distances within a value; 1 is the largest distance.
     overall : {'quantile', 'largest'}
-        What these distances are divided by: the same quantile among all rows, or the largest distance.
+        Divisor of these distances: the same quantile among all rows, or the largest distance.
     values : {'mass', 'alike'}
         Whether values are weighted by their share of the rows, or equally.
     scale : {'values', 'ranks'}

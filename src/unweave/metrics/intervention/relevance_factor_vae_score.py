@@ -2,8 +2,8 @@
 
     score = 1/B sum_b [v(argmax_i Var_b(c_i) / Var(c_i)) = k_b]
 
-over batches b in which all factors but k_b are held, with v the majority vote learned from other batches (Kim, Wang,
-Sahu and Pavlovic 2019), rescaled so that guessing one of d factors scores 0.
+over batches b in which all factors but k_b are held fixed, with c_i the codes and v the majority vote learned from
+other batches (Kim, Wang, Sahu and Pavlovic 2019), rescaled so that guessing one of d factors scores 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_BINS = 10
     version=2,
     fails_when=(
         "some codes are noise with as much variance as the informative ones; without a sampler also when there are "
-        "many factors, because few rows then agree in all others, or when factors are correlated"
+        "many factors, because few rows then agree in all other factors, or when factors are correlated"
     ),
     reference="Kim et al. (2019), 'Relevance factor VAE: learning and identifying disentangled factors'",
     identity_tolerance=0.02,
@@ -59,7 +59,7 @@ def relevance_factor_vae_score(
         Number of bins of equal mass for all but categorical factors. By default it is chosen, between 2 and 10, such
         that cells have 16 rows.
     batch_size, n_batches, n_splits, rescale, rng
-        As in `factor_vae_score`.
+        See `factor_vae_score`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Majority votes: the code with the smallest (or largest) variance predicts the factor that was held (or free)."""
+"""Majority votes: the code with the smallest (or largest) variance predicts the factor that was fixed (or varied)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def vote_score(
     rescale: bool,
     seed: int,
 ) -> Score:
-    """Accuracy of the majority vote of one half of the rows on the other half, both ways, over several halvings."""
-    n_splits = 1 if intervenes(evidence) else n_splits  # fresh draws have no halves
+    """Accuracy of the majority vote, learned on one half of the rows and tested on the other, over several splits."""
+    n_splits = 1 if intervenes(evidence) else n_splits  # draws of a sampler are independent, so one split is enough
     held_of, caveats = holdable(evidence, held_of, plan, range(seed, seed + n_splits))
     if len(held_of) < 2 or not live_points(evidence).any():
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
@@ -53,7 +53,7 @@ def accuracy_score(
     caveats: tuple[Finding, ...],
     parts: dict[str, FloatArray],
 ) -> Score:
-    """Score from the share of right answers for every factor in ``held_of``, rescaled so that guessing gets 0."""
+    """Score from the accuracy for every factor in ``held_of``, rescaled so that guessing scores 0."""
     guessing = 1 / len(held_of)
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[list(held_of)] = (right - guessing) / (1 - guessing) if rescale else right

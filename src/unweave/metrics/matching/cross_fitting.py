@@ -1,4 +1,4 @@
-"""Cross-fitting of a matching: the matching and its signs are chosen on training rows and scored on the others."""
+"""Cross-fitting of a matching: the matching and its signs are chosen on training rows and scored on test rows."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ N_FOLDS = 5
 
 
 def held_out_matches(evidence: Evidence, correlation: Correlation, seed: int) -> dict[int, float]:
-    """For every factor, the mean over folds of its match's signed correlation on rows that did not choose it."""
+    """For every factor, the signed correlation with its matched code on held-out rows, averaged over folds."""
     free = np.flatnonzero(varying(evidence)).tolist()
     totals = dict.fromkeys(free, 0.0)
     for train, test in evidence.folds(N_FOLDS, seed):
-        # a factor may happen to be constant in the training rows: it matches nothing there
+        # a factor may be constant in the training rows; its correlations are then set to 0
         matrix = np.nan_to_num(correlation_matrix(evidence.rows(train), correlation)[:, free])
         for i, column in zip(*best_matching(matrix), strict=True):
             factor = factor_features(evidence, free[column], correlation)

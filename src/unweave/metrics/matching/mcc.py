@@ -2,8 +2,8 @@
 
     MCC = 1/K sum_j |corr(z_j, c_pi(j))|
 
-with z the factors, c the codes, pi the one-to-one matching that makes the sum largest, and K the number of matched
-pairs or, for coverage, of factors (Hyvarinen and Morioka 2016; 003, section 2.3 and appendix F.1).
+with z the factors, c the codes, pi the one-to-one matching that maximises the sum, and K the number of matched pairs
+or, for coverage, of factors (Hyvarinen and Morioka 2016; 003, section 2.3 and appendix F.1).
 """
 
 from __future__ import annotations
@@ -62,8 +62,9 @@ def mcc(
     Parameters
     ----------
     correlation : {'pearson', 'spearman', 'rdc'} or estimator
-        Linear, of ranks, or the randomised dependence coefficient. A circular factor is compared through its cosine
-        and sine, a categorical one through its levels (multiple correlation). Any `Correlation` may be passed.
+        Linear correlation, rank correlation, or the randomised dependence coefficient. For a circular factor it is the
+        multiple correlation with its cosine and sine, and for a categorical factor with the indicators of its levels.
+        Any `Correlation` may be passed.
     normalise : {'matched', 'coverage'}
         Average over the matched pairs, so that factors without a code do not lower the score, or average over all
         factors.

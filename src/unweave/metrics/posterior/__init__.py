@@ -1,1 +1,1 @@
-"""Metrics of stochastic encoders (001)."""
+"""Metrics of the posteriors of stochastic encoders (001)."""

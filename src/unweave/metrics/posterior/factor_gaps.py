@@ -19,10 +19,10 @@ from unweave.metrics.sampled_information import ObservedPosterior, rows_caveat, 
 
 @dataclass(frozen=True)
 class FactorGaps:
-    """I(z_i, y_j) and H(z_i, y_j) (codes x factors), H(y_j), the best code of every factor and its lead.
+    """I(z_i, y_j) and H(z_i, y_j) (m x d), H(y_j), the most informative code of every factor and its gap to the second.
 
-    ``errors`` are standard errors of the gaps, ``joint_errors`` of H(z_best, y) less the gap; None for an estimator
-    that draws nothing, such as a grid.
+    ``errors`` are standard errors of the gaps, and ``joint_errors`` those of H(z_best, y) minus the gap. Both are None
+    for an estimator without sampling, such as a grid.
     """
 
     information: FloatArray
@@ -37,9 +37,9 @@ class FactorGaps:
 
 @memoised(on="both")
 def factor_gaps(evidence: Evidence, estimator: PosteriorInformation) -> FactorGaps:
-    """Gaps on a grid, or by sampling with their standard errors."""
+    """Gaps in mutual information of all factors, estimated on a grid or by sampling, in nats."""
     found = estimator.factor_information(ObservedPosterior(evidence))
-    padded = np.vstack([found.information, np.zeros(evidence.n_factors)])  # a lone code is told from none
+    padded = np.vstack([found.information, np.zeros(evidence.n_factors)])  # with one code, the second is 0
     ranked = np.argsort(-padded, axis=0, kind="stable")
     factors = np.arange(evidence.n_factors)
     errors, joint_errors = _errors(found.draws, ranked[0], ranked[1])
@@ -79,7 +79,7 @@ def _errors(
 
 
 def error_parts(evidence: Evidence, errors: FloatArray | None, divisors: FloatArray) -> dict[str, FloatArray]:
-    """Standard errors of the mean over factors and of every factor, for a score's parts; none without draws."""
+    """Standard errors of the mean over factors and of every factor, for a score's parts; empty without sampling."""
     if errors is None:
         return {}
     used = varying(evidence)

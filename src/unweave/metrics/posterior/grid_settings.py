@@ -1,4 +1,4 @@
-"""Shared by metrics of posteriors: which codes are used, the sizes of the grid, and the mass outside it."""
+"""Grid of the posterior metrics: the codes that are used, the entropies on the grid, and the mass outside it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ NOTHING_TOLD = Finding("no_code_tells_samples")
 
 
 def alive(evidence: Evidence) -> NDArray[np.bool_]:
-    """Codes whose posterior depends on the sample at all; the others are left out of every mean over codes."""
+    """True for codes whose posterior depends on the sample; all other codes are left out of means over codes."""
     return ~np.isin(evidence.code_names, evidence.dead_codes)
 
 
 def log_sizes(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
-    """Largest entropy of every code: log of the bins, or of the values of a categorical code."""
+    """Largest possible entropy of every code in nats: log of the number of bins, or of categories."""
     posterior = posterior_of(evidence, grid)
     sizes = [grid.bins] * posterior.n_gaussian + [table.shape[1] for table in posterior.categories.values()]
     return np.log(sizes)
 
 
 def grid_entropies(evidence: Evidence, grid: QuantisedPosterior) -> FloatArray:
-    """H(z_i) of every code on the grid, which divides what is normalised; nan for a code that fills one bin."""
+    """H(z_i) of every code on the grid, the divisor of normalised scores; nan for a code that lies in one bin."""
     entropies = quantised_codes(evidence, grid).entropies
     return np.where(entropies > SMALLEST_ENTROPY, entropies, np.nan)
 
 
 def outside_caveat(evidence: Evidence, grid: QuantisedPosterior | None) -> tuple[Finding, ...]:
-    """A caveat when the grid, if there is one, misses more than a hundredth of a code's mass."""
+    """A caveat if more than 1 % of a code's probability mass lies outside the grid; none without a grid."""
     if grid is None:
         return ()
     outside = quantised_codes(evidence, grid).outside * alive(evidence)
@@ -63,5 +63,5 @@ def outside_caveat(evidence: Evidence, grid: QuantisedPosterior | None) -> tuple
 
 
 def named(names: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
-    """Numbers by name."""
+    """Dictionary from names to numbers."""
     return dict(zip(names, np.asarray(numbers, dtype=np.float64).tolist(), strict=True))

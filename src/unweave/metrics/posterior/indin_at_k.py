@@ -2,7 +2,8 @@
 
     INDIN@k = 1/k sum of the k largest I(x, z_i) - I(z_i, z_not_i)
 
-(001, Eq 9 and section 3.2). Sampled; normalised by the entropy of each code on a grid.
+with x the sample, z_i a code and z_not_i all other codes (001, Eq 9 and section 3.2). The information is estimated by
+sampling and divided by the entropy of each code on a grid.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ def indin_at_k(
     Parameters
     ----------
     k : int
-        Number of codes to average over; all codes where there are fewer.
+        Number of codes to average over. If there are fewer codes, all are used.
     estimator : MixtureSampling
         Number of draws, and their seed.
     normalise : bool
-        Divide by the entropy of each code on ``grid``; otherwise nats.
+        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
     grid : QuantisedPosterior
-        The grid of these entropies.
+        Grid on which these entropies are computed.
 
     Examples
     --------

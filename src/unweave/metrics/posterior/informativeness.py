@@ -2,8 +2,8 @@
 
     I(x, z_i) = H(z_i) - H(z_i | x) = E log q(z_i | x) / q(z_i)
 
-with q(z_i) = 1/N sum_n q(z_i | x_n) (001, Eq 1). On a grid it is divided by log #bins; I(x, z) of all codes together is
-divided by log N, which no estimate from N samples can exceed.
+with x the sample, z_i a code and q(z_i) = 1/N sum_n q(z_i | x_n) (001, Eq 1). On a grid it is divided by log #bins.
+I(x, z) of all codes together is divided by log N, which no estimate from N samples can exceed.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def informativeness(
         100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
         the numbers of the published code.
     normalise : bool
-        Divide by log #bins, or by log N for all codes together; otherwise nats.
+        Whether to divide by log #bins, or by log N for all codes together. If False, the score is in nats.
     sampling : MixtureSampling
-        How ``of='all'`` draws.
+        Number of draws, and their seed, for ``of='all'``.
 
     Examples
     --------

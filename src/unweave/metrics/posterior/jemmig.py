@@ -59,9 +59,11 @@ def jemmig(
         100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
         the numbers of the published code.
     normalise : bool
-        Divide by H(y) + log #bins; otherwise nats, and differential ones (of either sign) for sampling.
+        Whether to divide by H(y) + log #bins. If False, the score is in nats; by sampling it is then a differential
+        entropy, which may be negative.
     grid : QuantisedPosterior
-        Its bin width turns sampled, differential entropies into those of a grid (001, appendix A.10) when normalising.
+        Grid whose bin width converts the differential entropies of sampling into entropies on a grid (001, appendix
+        A.10). Used only if ``normalise`` is True.
 
     Examples
     --------

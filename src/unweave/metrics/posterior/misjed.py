@@ -2,8 +2,9 @@
 
     MISJED(z_i, z_j) = H(z_i) + H(z_j) - H(mean_i, mean_j)
 
-with the entropies of the codes from their posteriors on a grid, and the joint entropy from the means alone, on the same
-grid (001, Eq 7). It is small only where two codes are both independent and informative. It is divided by 2 log #bins.
+with the entropies of the codes from their posteriors on a grid, and the joint entropy from the posterior means alone,
+on the same grid (001, Eq 7). It is small only if two codes are both independent and informative. It is divided by
+2 log #bins.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
         an edge lies at the mean of every code and divides the means of a noisy code between two bins.
         ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives the numbers of the published code.
     normalise : bool
-        Divide by 2 log #bins; otherwise nats.
+        Whether to divide by 2 log #bins. If False, the score is in nats.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
     True
     """
     if estimator.limits == "fitted":
-        estimator = replace(estimator, bins=estimator.bins | 1)  # odd, lest an edge divides what lies at the mean
+        estimator = replace(estimator, bins=estimator.bins | 1)  # odd, so that no edge lies at the mean
     entropies = quantised_codes(evidence, estimator).entropies
     matrix = entropies[:, None] + entropies - mean_entropy_matrix(evidence, estimator)
     if normalise:
@@ -89,7 +90,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
 
 @memoised(on="codes")
 def mean_entropy_matrix(evidence: Evidence, estimator: QuantisedPosterior) -> FloatArray:
-    """H(mean_i, mean_j) on the grid; a categorical code counts by its most probable value."""
+    """H(mean_i, mean_j) on the grid (m x m) in nats; a categorical code is represented by its most probable value."""
     posterior = posterior_of(evidence, estimator)
     labels = evidence.codes.copy()
     gaussian = labels[:, : posterior.n_gaussian]

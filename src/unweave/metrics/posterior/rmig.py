@@ -52,7 +52,7 @@ def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalis
         100 bins over the range of every code by default. ``QuantisedPosterior(limits=(-4, 4), rule='centre')`` gives
         the numbers of the published code.
     normalise : bool
-        Divide by the entropy of each factor; otherwise nats.
+        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Examples
     --------

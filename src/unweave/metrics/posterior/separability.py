@@ -1,9 +1,9 @@
-"""Separability: how much information does a code share with all others?
+"""Separability: how much information does a code share with all other codes?
 
     I(z_i, z_not_i) = I(x, z_i) + I(x, z_not_i) - I(x, z) + I(z_i, z_not_i | x)
 
-The last term is zero for encoders whose codes are independent given the sample, and exact for Gaussian covariances
-(001, section 2 and Eq 8).
+with x the sample, z_i a code and z_not_i all other codes. The last term is zero for encoders whose codes are
+independent given the sample, and exact for Gaussian posteriors with covariances (001, section 2 and Eq 8).
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ TOLD_APART = 0.05
     chance=0.0,
     cost="samples x n densities for each of 2m + 1 groups of codes",
     fails_when=(
-        "there are few samples: narrow posteriors distinguish every sample, I(x, z) reaches log N, and each code then "
-        "seems to contain all the others (nan within .05 nats of log N)"
+        "there are few samples: narrow posteriors distinguish every sample, I(x, z) reaches log N, and all codes then "
+        "seem to share their information (nan within .05 nats of log N)"
     ),
     reference=REFERENCE,
     identity_tolerance=0.05,
     order_tolerance=0.02,
     version=2,
-    raw_range="a little outside by the error of sampling, and above 1 where a code shares more than its grid entropy",
+    raw_range="slightly outside by sampling error, and above 1 where a code shares more than its entropy on the grid",
 )
 def separability(
     evidence: Evidence,
@@ -68,7 +68,7 @@ def separability(
     """Mutual information of a code and all other codes, relative to its entropy on a grid; mean over codes.
 
     0 means that every code is independent of all others. Lower is better, but random codes score 0 too: read the score
-    beside `informativeness`, or use `wsepin`, which combines both. The score is undefined where all codes together
+    together with `informativeness`, or use `wsepin`, which combines both. The score is undefined if all codes together
     identify every sample. I(x, z) is then log N, however much more the codes carry, and the information that codes
     share cannot be estimated.
 
@@ -77,9 +77,9 @@ def separability(
     estimator : MixtureSampling
         Number of draws, and their seed.
     normalise : bool
-        Divide by the entropy of each code on ``grid``; otherwise nats.
+        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
     grid : QuantisedPosterior
-        The grid of these entropies.
+        Grid on which these entropies are computed.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""Information about the samples that only one code carries, for SEPIN, INDIN and their weighted means.
+"""Information about the samples that only one code carries, for SEPIN@k, INDIN@k, WSEPIN and WINDIN.
 
     I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i)                                             (001, Eq 8)
     I(x, z_i) - I(z_i, z_not_i) = I(x, z_i | z_not_i) - I(z_i, z_not_i | x)                   (001, Eq 9)
 
-The two differ only for encoders whose codes are correlated given the sample.
+with x the sample, z_i a code and z_not_i all other codes. The two differ only for encoders whose codes are correlated
+given the sample.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from unweave.score import Score
 Part = Literal["separated", "independent"]
 SMALLEST_WEIGHT = 1e-9
 
-# the card of all four, but for what a metric says otherwise
+# fields of the card that all four metrics have in common
 separated_metric = functools.partial(
     metric,
     measures="independence",
@@ -51,7 +52,7 @@ separated_metric = functools.partial(
     reference=REFERENCE,
     identity_tolerance=0.5,
     order_tolerance=0.01,
-    raw_range="a little outside by the error of sampling",
+    raw_range="slightly outside by sampling error",
     version=2,
 )
 
@@ -59,10 +60,10 @@ separated_metric = functools.partial(
 def best_k(
     evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
-    """Mean over the k codes with the largest values."""
+    """Score that is the mean over the k codes with the largest values."""
     few = (Finding("fewer_codes_than_k", n_codes=evidence.n_codes, k=k),) if k > evidence.n_codes else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
-    best = np.argsort(-per_code, kind="stable")[:k]  # nan comes last
+    best = np.argsort(-per_code, kind="stable")[:k]  # nan is sorted last
     return Score(
         raw=float(per_code[best].mean()),
         per_code=named(evidence.code_names, per_code),
@@ -77,7 +78,7 @@ def best_k(
 def weighted(
     evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
-    """Mean over codes, weighted by I(x, z_i), so that codes without information have no weight."""
+    """Score that is the mean over codes, weighted by I(x, z_i); codes without information have no weight."""
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
     told = sampled.ratios[:, : evidence.n_codes]
     information = np.maximum(sampled.mean(told), 0.0)
@@ -87,7 +88,7 @@ def weighted(
     weights = information / total
     used = weights > SMALLEST_WEIGHT
     raw = float(weights[used] @ per_code[used])
-    # delta method: the weights are estimated at the same draws
+    # delta method, because the weights are estimated from the same draws
     influence = ((told - information)[:, used] * (per_code[used] - raw)).sum(axis=1) / total
     return Score(
         raw=raw,
@@ -118,7 +119,7 @@ def _caveats(
 def _parts(
     evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> tuple[Sampled, FloatArray, FloatArray]:
-    """The draws, this part of every code at the draws (draws x codes), and its mean per code."""
+    """The draws, the values of this part at every draw (draws x codes), and their mean for every code."""
     m = evidence.n_codes
     sampled = sample_ratios(evidence, estimator)
     at_draws = sampled.ratios[:, [-1]] - sampled.ratios[:, m : 2 * m]  # 001, Eq 8

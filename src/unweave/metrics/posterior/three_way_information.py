@@ -2,7 +2,8 @@
 
     I(x, z_i, z_j) = I(x, z_i) + I(x, z_j) - I(x, (z_i, z_j)) = I(z_i, z_j) - I(z_i, z_j | x)
 
-(001, Eq 2: two codes are separable with respect to x where it is 0). All three terms are sampled at the same draws.
+with x the sample and z_i, z_j two codes (001, Eq 2: two codes are separable with respect to x if it is 0). All three
+terms are estimated from the same draws.
 """
 
 from __future__ import annotations
@@ -40,11 +41,14 @@ TOLD_APART = 0.05
     best=0.0,
     chance=0.0,
     cost="samples x n densities for each of m (m + 1) / 2 groups of codes",
-    fails_when="samples are few: two codes that name every sample seem to carry the same (nan within .05 of log N)",
+    fails_when=(
+        "there are few samples: two codes that each identify every sample seem to carry the same information (nan "
+        "within .05 nats of log N)"
+    ),
     reference=REFERENCE,
     identity_tolerance=0.05,
     order_tolerance=0.02,
-    raw_range="below 0 where codes are correlated given the sample, else by the error of sampling",
+    raw_range="below 0 if codes are correlated given the sample, and slightly below 0 by sampling error",
 )
 def three_way_information(
     evidence: Evidence,
@@ -55,19 +59,19 @@ def three_way_information(
 ) -> Score:
     """Information about the samples that two codes both carry, relative to the smaller entropy, averaged over pairs.
 
-    0 means that no two codes carry the same information about the samples, which noise does not either: read it beside
-    `informativeness`. Lower is better. For codes that are independent given the sample, as those of most encoders, it
-    is the mutual information I(z_i, z_j), which `separability` measures between a code and all others at once. Codes
-    that are correlated given the sample can make it negative; the value is then 0 and ``raw`` says how far.
+    0 means that no two codes carry the same information about the samples. Lower is better. Random codes score 0 too:
+    read the score together with `informativeness`. For codes that are independent given the sample, as those of most
+    encoders, it is the mutual information I(z_i, z_j), which `separability` measures between a code and all others at
+    once. It can be negative if codes are correlated given the sample; ``value`` is then 0 and ``raw`` is negative.
 
     Parameters
     ----------
     estimator : MixtureSampling
-        How many draws, and their seed.
+        Number of draws, and their seed.
     normalise : bool
-        Divide by the smaller entropy of the two codes on ``grid``; otherwise nats.
+        Whether to divide by the smaller entropy of the two codes on ``grid``. If False, the score is in nats.
     grid : QuantisedPosterior
-        The grid of these entropies.
+        Grid on which these entropies are computed.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
     WINDIN = sum_i rho_i (I(x, z_i) - I(z_i, z_not_i)),   rho_i = I(x, z_i) / sum_j I(x, z_j)
 
-(001, Eq 9 and section 3.2). Sampled; normalised by the entropy of each code on a grid.
+with x the sample, z_i a code and z_not_i all other codes (001, Eq 9 and section 3.2). The information is estimated by
+sampling and divided by the entropy of each code on a grid.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def windin(
     estimator : MixtureSampling
         Number of draws, and their seed.
     normalise : bool
-        Divide by the entropy of each code on ``grid``; otherwise nats.
+        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
     grid : QuantisedPosterior
-        The grid of these entropies.
+        Grid on which these entropies are computed.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
     WSEPIN = sum_i rho_i I(x, z_i | z_not_i),   rho_i = I(x, z_i) / sum_j I(x, z_j)
 
-with I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i) (001, section 3.2). Sampled; normalised by the entropy of each code
-on a grid.
+with I(x, z_i | z_not_i) = I(x, z) - I(x, z_not_i), x the sample, z_i a code and z_not_i all other codes (001, section
+3.2). The information is estimated by sampling and divided by the entropy of each code on a grid.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def wsepin(
     estimator : MixtureSampling
         Number of draws, and their seed.
     normalise : bool
-        Divide by the entropy of each code on ``grid``; otherwise nats.
+        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
     grid : QuantisedPosterior
-        The grid of these entropies.
+        Grid on which these entropies are computed.
 
     Examples
     --------

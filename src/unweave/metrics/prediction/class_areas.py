@@ -1,4 +1,4 @@
-"""Area under the curve of every value of every factor against its other values."""
+"""Area under the ROC curve of every value of every factor against its other values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.metrics.matrices import factor_labels, varying
 def class_areas(
     evidence: Evidence, probe: Classifier, bins: int, test_share: float, max_rows: int, seed: int
 ) -> tuple[FloatArray, ...]:
-    """Area under the curve of every value of every factor; nan for values that are not on both sides of the split."""
+    """Held-out area under the ROC curve of every value of every factor; nan for values missing in training or test."""
     rows = np.arange(evidence.n_rows)
     train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0] if test_share else (rows, rows)
     if evidence.n_rows > max_rows:

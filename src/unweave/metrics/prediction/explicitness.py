@@ -56,11 +56,12 @@ def explicitness(
     Parameters
     ----------
     probe : Logistic
-        Whitened codes and a weak penalty; ``Logistic(strength=1, whiten=False)`` is scikit-learn's default.
+        The default whitens the codes and has a weak penalty. ``Logistic(strength=1, whiten=False)`` is scikit-learn's
+        default.
     bins : int
-        Bins of equal mass for continuous and circular factors; discrete ones keep their levels.
+        Number of bins of equal mass for continuous and circular factors. Discrete factors keep their levels.
     test_share : float
-        Share of held-out rows; 0 scores the training rows, as several libraries do.
+        Share of held-out rows. With 0 the training rows are scored, as in several libraries.
     max_rows : int
         If there are more rows than this, a random subset of this size is used, with a caveat.
     rng : int or Generator

@@ -16,9 +16,9 @@ from unweave.metrics.matrices import target_columns, varying
 from unweave.metrics.prediction.probed_codes import probed_codes
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
-MARGIN = 0.5  # of the range of the training targets: how far beyond it a prediction may lie
-TRUSTED = 0.01  # share of the training variance left open below which predictions may lie further beyond
-ABSURD = 10.0  # ranges beyond which a prediction says nothing, not even a direction
+MARGIN = 0.5  # how far a prediction may lie outside the range of the training targets, in units of this range
+TRUSTED = 0.01  # with a smaller unexplained share of the training variance, predictions may lie further outside
+ABSURD = 10.0  # predictions further outside, in units of the range, are replaced by the training mean
 
 
 @memoised(on="both")
@@ -27,8 +27,8 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
 
     Predictions are clipped near the range of the training targets, unless the training targets are predicted almost
     exactly. Otherwise one code with a heavy tail could dominate the score. The codes themselves are not clipped,
-    because the score would then depend on their basis. Constant factors are nan. Of rows that are read in blocks, the
-    folds are stretches of every block, whatever the seed.
+    because the score would then depend on their basis. Constant factors are nan. If the rows are read in blocks, the
+    folds are contiguous parts of every block and do not depend on the seed.
     """
     known = evidence.all_rows if evidence.is_summary else None
     if known is not None and probe == Linear() and n_folds == N_FOLDS:
@@ -60,25 +60,25 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
 
 @memoised(on="codes")
 def _prepared(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tuple[PreparedProbe, ...]:
-    """What the probe needs of the training codes of every fold."""
+    """Quantities that the probe computes from the training codes of every fold alone."""
     prepared = own_or_default(Probe.prepared, probe)
     codes = probed_codes(evidence, probe)
     return tuple(prepared(codes[train]) for train, _ in evidence.folds(n_folds, seed))
 
 
 def _beyond(targets: FloatArray, predicted: FloatArray) -> FloatArray:
-    """How far predictions lie beyond the range of the training targets, in widths of it."""
+    """Distance of predictions from the range of the training targets, in units of the range; negative inside it."""
     lowest, highest = targets.min(axis=0), targets.max(axis=0)
     width = np.maximum(highest - lowest, np.finfo(np.float64).tiny)
     return np.asarray(np.maximum(lowest - predicted, predicted - highest) / width)
 
 
 def _near(targets: FloatArray, predicted: FloatArray, on_training: FloatArray) -> FloatArray:
-    """Predictions held near the range of the training targets; absurd ones become the training mean.
+    """Clip predictions near the range of the training targets; those far outside become the training mean.
 
-    The better the training rows are predicted, the further beyond their range a prediction may lie. A heavy-tailed
-    target has a few rows that are larger than all others, and a probe without errors elsewhere can be trusted there
-    too.
+    The better the training rows are predicted, the further outside a prediction may lie. A heavy-tailed target has a
+    few held-out values far outside the range of the training targets, and a probe that is nearly exact on the training
+    rows may predict them correctly.
     """
     variance = np.maximum(targets.var(axis=0), np.finfo(np.float64).tiny)
     left = np.square(targets - on_training).mean(axis=0) / variance

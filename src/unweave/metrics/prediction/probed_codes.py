@@ -1,4 +1,4 @@
-"""Codes as probes read them: dense, or sparse where the probe takes such."""
+"""Codes in the form that a probe accepts: dense, or sparse if the probe supports it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.memo import memoised
 
 
 def probed_codes(evidence: Evidence, probe: Probe) -> Any:
-    """The codes as this probe reads them; sparse ones are refused if it takes none, or not so many."""
+    """The codes for this probe; MetricUndefined if it does not support sparse codes, or not so many of them."""
     if evidence.sparse_codes is None:
         return evidence.codes
     largest = own_or_default(Probe.largest_sparse_fit, probe)()
@@ -25,9 +25,9 @@ def probed_codes(evidence: Evidence, probe: Probe) -> Any:
     if min(evidence.sparse_codes.shape) > largest:
         n_rows, n_codes = evidence.sparse_codes.shape
         raise MetricUndefined(
-            f"{type(probe).__name__} of {n_codes} sparse codes and {n_rows} rows takes too long: use evaluate(..., "
-            "screen=True) (--screen), which scores the codes that depend on a factor, or mcc, sap and mig, which take "
-            "any number."
+            f"{type(probe).__name__} with {n_codes} sparse codes and {n_rows} rows takes too long: use evaluate(..., "
+            "screen=True) (--screen), which scores the codes that depend on a factor, or mcc, sap and mig, which have "
+            "no such limit."
         )
     return _sparse_table(evidence)
 

@@ -1,9 +1,9 @@
-"""Explained variance of the factors, read from all codes by a probe.
+"""Share of the factors' variance that a probe explains from all codes.
 
     R2 = 1/d sum_j (1 - sum_t (z_tj - zhat_tj)^2 / sum_t (z_tj - mean_j)^2)
 
-with z the factors, zhat their out-of-fold predictions and mean the training mean (003, table 2; its appendix F.3 calls
-the probe nonlinear, its code uses a linear one without intercept).
+with z the factors, zhat their out-of-fold predictions and mean_j the training mean (003, table 2; its appendix F.3
+calls the probe nonlinear, but its code uses a linear one without intercept).
 """
 
 from __future__ import annotations

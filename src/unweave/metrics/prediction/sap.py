@@ -2,9 +2,9 @@
 
     SAP = 1/d sum_j (S_i1,j - S_i2,j)
 
-with S_ij how well code i alone predicts factor j, and i1 and i2 the codes that predict it best and second best. For
-numbers S_ij is the squared correlation; for categories it is the balanced accuracy of a classifier (Kumar et al. 2018),
-here rescaled so that guessing scores 0: (accuracy - 1/K) / (1 - 1/K) for K categories.
+with S_ij the prediction score of code i alone for factor j, and i1 and i2 the codes with the largest and second largest
+score. For numeric factors S_ij is the squared correlation. For categorical factors it is the balanced accuracy of a
+classifier (Kumar et al. 2018), here rescaled so that guessing scores 0: (accuracy - 1/K) / (1 - 1/K) for K categories.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def sap(
         Which factors are scored by classification on held-out rows: categorical ones, categorical and ordinal ones, or
         none. With 'none', a categorical factor is scored by the share of a code's variance between its categories.
     classifier : Neighbourhood or LinearSvm
-        The published support vector machine has one threshold per category, so that even perfect codes score near 0.
+        Classifier of single codes. The published support vector machine (`LinearSvm`) has one threshold per category,
+        so that even perfect codes score near 0.
     rescale : bool
         Whether to rescale the accuracy so that guessing a category scores 0. False gives the published accuracy, with
         which a perfect code scores 1 - 1/K.
@@ -106,7 +107,7 @@ def sap(
 def _balanced_accuracies(
     evidence: Evidence, j: int, classifier: LineClassifier, rescale: bool, n_folds: int, seed: int
 ) -> FloatArray:
-    """Share of right labels of factor j, averaged over its labels, by each code alone on rows it was not fitted on."""
+    """Held-out balanced accuracy of each code alone for factor j: the recall of a label, averaged over labels (m)."""
     labels = levels(evidence.factors[:, j]).astype(np.intp)
     counts = np.bincount(labels)
     recalls = np.zeros((counts.size, evidence.n_codes))

@@ -1,1 +1,1 @@
-"""InfoMEC: modularity, explicitness and compactness by information (Hsu et al. 2023)."""
+"""InfoMEC: information-theoretic modularity, explicitness and compactness (Hsu et al. 2023)."""

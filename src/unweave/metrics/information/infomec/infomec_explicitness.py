@@ -2,8 +2,8 @@
 
     InfoE = 1/d sum_j (1 - H_V(z_j | c) / H_V(z_j))
 
-with H_V the cross-entropy on held-out rows of a multinomial logistic model of factor z_j's classes, with all codes c or
-with none (Hsu et al. 2023, section 4, after Xu et al. 2020).
+with H_V the held-out cross-entropy of a multinomial logistic model of the classes of factor z_j, given all codes c or
+without codes (Hsu et al. 2023, section 4, after Xu et al. 2020).
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def infomec_explicitness(
     Parameters
     ----------
     estimator : UsableInformation or any JointInformation
-        The classifier, its train and test split, and the number of rows used. With more than 400 weights (20 codes and
-        20 classes) its logits are linear in ten combinations of the codes only. The published score is computed on the
-        training rows.
+        The classifier, its train and test split, and the number of rows used. If it has more than 400 weights (20 codes
+        and 20 classes), its logits are restricted to ten linear combinations of the codes. The published score is
+        computed on the training rows.
     bins : int
-        Classes of a continuous or circular factor; others keep their levels.
+        Number of classes of a continuous or circular factor. Discrete factors keep their levels.
     rng : int or Generator
-        Decides the split.
+        Seed of the split.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def infomec_modularity(
     Parameters
     ----------
     estimator : NearestNeighbour or Histogram
-        Ten neighbours in the ranks of the codes by default, so that strictly monotone maps of a code change nothing.
+        Ten neighbours in the ranks of the codes by default, so that monotone maps of a code do not change the score.
         ``NearestNeighbour(10, factor_binning='equal_width')`` gives the published numbers.
     activity : {'varies', 'range'}
         Which codes are used: all that vary, or, as published, those whose range is above a twentieth of the largest

@@ -1,4 +1,4 @@
-"""What InfoMEC's modularity and compactness share: normalised information of the active codes."""
+"""Normalised mutual information of the active codes, for the modularity and compactness of InfoMEC."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEIGHBOURS = NearestNeighbour(k=10, ranked=True)
 Activity = Literal["varies", "range"]
 RANGE_SHARE = 1 / 20
 
-# the card of the three of InfoMEC, but for what a metric says otherwise
+# fields of the card that the three metrics of InfoMEC have in common
 infomec_metric = functools.partial(
     metric,
     equivalence="elementwise",
@@ -31,12 +31,12 @@ infomec_metric = functools.partial(
 
 
 def normalised_information_matrix(evidence: Evidence, estimator: Information) -> FloatArray:
-    """NMI_ij = I(c_i; z_j) / H(z_j); estimates below zero, which unrelated columns get half the time, are zero."""
+    """NMI_ij = I(c_i; z_j) / H(z_j) (m x d); negative estimates, as for about half of independent pairs, become 0."""
     return np.maximum(relative_information_matrix(evidence, estimator, "factor_entropy"), 0.0)
 
 
 def active_codes(evidence: Evidence, activity: Activity, nmi: FloatArray) -> NDArray[np.bool_]:
-    """Codes that vary or, as published, those whose range is above a twentieth of the widest code's."""
+    """True for codes that vary or, as published, for codes whose range is above a twentieth of the largest range."""
     if activity == "varies":
         return telling_codes(evidence, nmi)
     if activity != "range":

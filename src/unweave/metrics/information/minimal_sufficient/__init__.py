@@ -1,1 +1,1 @@
-"""Minimality, sufficiency and the four properties behind them, for dependent factors (004)."""
+"""Minimality, sufficiency and the four properties that they summarise, for dependent factors (004)."""

@@ -1,4 +1,7 @@
-"""Information of a unit beyond its own factor: I(Z_j; other factors | Y_i) and I(Z_j; nuisances | Y_i)."""
+"""Information of a unit given its main factor Y_i: I(Z_j; other factors | Y_i) and I(Z_j; nuisances | Y_i).
+
+A unit Z_j is a code or a group of codes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from unweave.score import Score
 
 @dataclass(frozen=True)
 class Beyond:
-    """Per unit: its main factor, its information about other variables given that factor, and its total information."""
+    """For every unit: its main factor, its information about other variables given that factor, and I(Z_j; X)."""
 
     factor: NDArray[np.intp]
     information: FloatArray
@@ -46,7 +49,7 @@ def told_beyond(
     most_units: int,
     seed: int,
 ) -> Beyond:
-    """Information beyond the main factor, for every unit or for ``most_units`` of them drawn at random."""
+    """Conditional information given the main factor, for all units or for a random subset of ``most_units``."""
     held = held_information(evidence, estimator, joint, seed)
     own = np.nanargmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, caveats = split(evidence, joint, seed)
@@ -64,7 +67,7 @@ def told_beyond(
         if evidence.code_groups:
             columns = evidence.codes[:, units(evidence)[i][1]]
             information[i] = chained_information(columns, given, targets, joint, train, test)
-        else:  # one column of labels: the other side may be as wide as it likes
+        else:  # the labels of a single code are the target, so all other variables can be predictors together
             labels = code_labels(evidence, estimator)[i]
             all_columns = _widened(given, targets)
             whole = joint.joint_information(all_columns, labels, train, test) if targets else 0.0
@@ -73,7 +76,7 @@ def told_beyond(
 
 
 def invariance(evidence: Evidence, beyond: Beyond) -> Score:
-    """1 - I(Z_j; others | Y_i) / I(Z_j; X) of every unit, averaged."""
+    """Score with 1 - I(Z_j; others | Y_i) / I(Z_j; X) of every unit, and their mean."""
     per_unit = 1 - np.divide(
         beyond.information, beyond.held, out=np.full_like(beyond.held, np.nan), where=beyond.held > 0
     )

@@ -2,7 +2,8 @@
 
     e = 1/d sum_i e_i,    e_i = 1 - I(Y_i; X | Z) / I(Y_i; X) = I(Y_i; Z) / H(Y_i)    (004, eq. 4)
 
-with Z all codes together. With the divisor of sufficiency (eq. 7), s_ij = r_ij + e_i - 1: theorem 2 in numbers.
+with Z all codes together, Y_i the factors and X the data. With the sufficiency s_ij (eq. 7) and the
+representations-invariance r_ij, s_ij = r_ij + e_i - 1, which is the quantitative form of theorem 2.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from unweave.score import Score
     chance=0.0,
     cost="two logistic fits per factor, shared with representations_invariance",
     fails_when=(
-        "there are few rows for the number of codes, or codes carry a factor in a form that the classifier cannot read"
+        "there are few rows for the number of codes, or codes carry a factor in a form that the classifier cannot learn"
     ),
     identity_tolerance=0.05,
     order_tolerance=0.03,
@@ -44,13 +45,13 @@ def explicitness_ratio(
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
-        Labels of the factors.
+        Estimator whose labels (bins or levels) represent the factors.
     joint : UsableInformation or NearestNeighbour
         Estimator of the information that all codes together carry about a factor: by default a linear classifier on
         held-out rows. ``boosted_trees`` also find factors that depend on several codes jointly. Nearest-neighbour
         estimates are too low with more than three or four codes.
     rng : int or Generator
-        Decides the split.
+        Seed of the split.
 
     Examples
     --------

@@ -2,8 +2,9 @@
 
     f = 1/m sum_j f_ij,    f_ij = 1 - I(Z_j; Y_k, k != i | Y_i) / I(Z_j; X)    (004, eq. 1)
 
-with Y_i the factor about which code Z_j carries the most information. 004 only defines when the property holds. The
-degree of violation is divided here as in minimality (eq. 5), so that m_ij <= f_ij, the quantitative form of theorem 1.
+with Y_i the factor about which code Z_j carries the most information. 004 only defines when the property is satisfied.
+The degree of violation is here divided by I(Z_j; X), as in minimality m_ij (eq. 5), so that m_ij <= f_ij, which is the
+quantitative form of theorem 1.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def factors_invariance(
     most_units: Count = 256,
     rng: Seed = 0,
 ) -> Score:
-    """1 minus the information a code has about other factors given its own, relative to its entropy; mean over codes.
+    """1 minus a code's information about other factors given its main factor, relative to its entropy; mean over codes.
 
     1 means that given its main factor, no code carries information about the other factors, whether the factors are
     dependent or not. Noise scores 1 too, because a code without information is invariant to everything.
@@ -50,7 +51,7 @@ def factors_invariance(
     Parameters
     ----------
     estimator : Histogram
-        Bins the codes, and finds the main factor of each.
+        Estimator that bins the codes and determines the main factor of each.
     joint : UsableInformation or NearestNeighbour
         Estimator of the information that all factors together carry about a code: by default a linear classifier on
         held-out rows.

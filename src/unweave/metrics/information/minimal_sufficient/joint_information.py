@@ -1,4 +1,4 @@
-"""Information that all codes together carry about a factor, and that its best unit carries alone."""
+"""Information about a factor in all codes together, and in the most informative unit (code or code group) alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unweave.metrics.matrices import factor_entropies, varying
 
 @dataclass(frozen=True)
 class Together:
-    """Per factor: I(Y_i; Z_j) of its best unit j, I(Y_i; Z) of all codes, and H(Y_i); nan where it does not vary."""
+    """For every factor: I(Y_i; Z_j) of its best unit j, I(Y_i; Z) of all codes, and H(Y_i); nan if it is constant."""
 
     alone: FloatArray
     together: FloatArray
@@ -28,10 +28,10 @@ class Together:
 
 @memoised(on="both")
 def told_together(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> Together:
-    """Both informations from the multivariate estimator, so that their difference means something.
+    """Both quantities from the same multivariate estimator, so that their difference has no difference in bias.
 
-    All codes together carry at least as much information as one of them. Where a classifier with many codes and few
-    rows is worse than a classifier with a single unit, the latter estimate is used for both.
+    All codes together carry at least as much information as one unit. Where a classifier on all codes with few rows is
+    worse than a classifier on the single unit, the estimate of the latter is used for both.
     """
     train, test, caveats = split(evidence, joint, seed)
     best = np.argmax(unit_information_matrix(evidence, estimator, joint, seed), axis=0)

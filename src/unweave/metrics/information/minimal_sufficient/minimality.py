@@ -36,8 +36,8 @@ CODE_SCALE = Histogram(20, "equal_width")
     chance="by permutation",
     cost="n m d counts, shared with sufficiency for the same estimator",
     fails_when=(
-        "codes have a finer resolution than the factors, or the bins do not have the resolution of the question: the "
-        "score is about the codes as binned"
+        "codes have a finer resolution than the factors, or the bins are much finer or coarser than the differences of "
+        "interest, because the score describes the binned codes"
     ),
     takes_sparse_codes=True,
 )
@@ -54,16 +54,17 @@ def minimality(
     codes score about 0, more with few rows. The entropy of a code depends on how it is binned. The default is bins of
     equal width on the code's own scale, so that a little noise on a discrete code costs little. Bins of equal mass
     depend on ranks alone, and with them any amount of noise on K equal classes costs the same, 1 - log K / log bins.
-    `sufficiency` uses bins of equal mass, and a note says so where this matters.
+    `sufficiency` uses bins of equal mass, and has a caveat where this changes its score.
 
     Parameters
     ----------
     estimator : Histogram
         ``Histogram(15, 'equal_width')`` gives the numbers of 004's code, and 20 bins those of its text.
     joint : UsableInformation or NearestNeighbour
-        For code groups: estimator of the information of a group, by the chain rule over all factors and nuisances.
+        Estimator of the information of a code group, by the chain rule over all factors and nuisances. Not used without
+        code groups.
     rng : int or Generator
-        Seed of the split where groups are scored by usable information.
+        Seed of the split if code groups are scored by usable information.
 
     Examples
     --------

@@ -3,8 +3,8 @@
     n = 1/m sum_j n_ij,    n_ij = 1 - I(Z_j; N | Y_i) / I(Z_j; X)    (004, eq. 2)
 
 with N the nuisances and Y_i the factor about which code Z_j carries the most information. 004 only defines when the
-property holds. The degree of violation is divided here as in minimality (eq. 5), so that m_ij <= n_ij, the quantitative
-form of theorem 1.
+property is satisfied. The degree of violation is here divided by I(Z_j; X), as in minimality m_ij (eq. 5), so that
+m_ij <= n_ij, which is the quantitative form of theorem 1.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def nuisances_invariance(
     most_units: Count = 256,
     rng: Seed = 0,
 ) -> Score:
-    """1 minus the information a code has about nuisances given its factor, relative to its entropy; mean over codes.
+    """1 minus a code's information about nuisances given its main factor, relative to its entropy; mean over codes.
 
     1 means that given its main factor, no code carries information about the nuisances. Noise scores 1 too.
 
     Parameters
     ----------
     estimator : Histogram
-        Bins the codes, and finds the main factor of each.
+        Estimator that bins the codes and determines the main factor of each.
     joint : UsableInformation or NearestNeighbour
         Estimator of the information that a factor and the nuisances together carry about a code: by default a linear
         classifier on held-out rows.

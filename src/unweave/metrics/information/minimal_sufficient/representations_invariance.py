@@ -2,9 +2,9 @@
 
     r = 1/d sum_i r_ij,    r_ij = 1 - I(Y_i; Z_k, k != j | Z_j) / I(Y_i; X)    (004, eq. 3)
 
-with Z_j the code that carries the most information about factor Y_i. 004 only defines when the property holds. The
-degree of violation is divided here as in sufficiency (eq. 7), so that s_ij = r_ij + e_i - 1 with e_i the explicitness,
-the quantitative form of theorem 2.
+with Z_j the code that carries the most information about factor Y_i. 004 only defines when the property is satisfied.
+The degree of violation is here divided by I(Y_i; X), as in sufficiency s_ij (eq. 7), so that s_ij = r_ij + e_i - 1 with
+e_i the explicitness, which is the quantitative form of theorem 2.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from unweave.score import Score
     chance=1.0,
     cost="two logistic fits per factor, shared with explicitness_ratio",
     fails_when=(
-        "codes carry no information, because they then add nothing to each other (read it together with "
+        "codes carry no information, because other codes then add none to the best one (read it together with "
         "explicitness_ratio)"
     ),
     identity_tolerance=0.02,
@@ -43,17 +43,17 @@ def representations_invariance(
     """1 minus the information that other codes add to a factor's best code, relative to the factor's entropy; mean.
 
     1 means that one code alone carries all the information that the codes have about a factor. Noise scores 1 too,
-    because the other codes then add nothing to the best one.
+    because the other codes then add no information to the best one.
 
     Parameters
     ----------
     estimator : Histogram or NearestNeighbour
-        Bins the factors, and finds the most informative code of each.
+        Estimator that bins the factors and determines the most informative code of each.
     joint : UsableInformation or NearestNeighbour
         Estimator of the information that several codes together carry about a factor: by default a linear classifier on
         held-out rows.
     rng : int or Generator
-        Decides the split.
+        Seed of the split.
 
     Examples
     --------

@@ -58,9 +58,9 @@ def sufficiency(
     rightly carry information about one factor. Random codes score about 0, more with few rows and many codes.
 
     Codes are cut into bins of equal mass here, and into bins of equal width by `minimality`. Bins of equal mass depend
-    on ranks alone, so that exp(z) is as good a code of z as z itself, while it scores .38 with bins of equal width. 004
-    uses equal width for both metrics; sufficiency then never decreases as factors become more dependent. Where equal
-    width gives a score that differs by .05 or more, a note states it.
+    on ranks alone, so that the code exp(z) scores 1 like z itself; with bins of equal width it scores .38. 004 uses
+    equal width for both metrics; sufficiency then never decreases as factors become more dependent. If the score with
+    equal width differs by more than .05, a caveat states it.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def sufficiency(
         Bins of equal mass by default. ``Histogram(15, 'equal_width')`` gives the numbers of 004's code, and 20 bins
         those of its text.
     joint : UsableInformation or NearestNeighbour
-        For code groups: estimator of the information that a group carries about a factor.
+        Estimator of the information that a code group carries about a factor. Not used without code groups.
     rng : int or Generator
-        Seed of the split where groups are scored by usable information.
+        Seed of the split if code groups are scored by usable information.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def sufficiency(
 
 
 def _bins_caveat(evidence: Evidence, estimator: Information, matrix: FloatArray) -> tuple[Finding, ...]:
-    """A caveat that states the score with the bins of minimality, where it differs."""
+    """A caveat that states the score with the bins of `minimality` if it differs by more than .05."""
     if estimator != RANKS:
         return ()
     told = mutual_information_matrix(evidence, CODE_SCALE)

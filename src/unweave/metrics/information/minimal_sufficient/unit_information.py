@@ -1,8 +1,8 @@
-"""Information of every code, or group of codes, about every factor and in total: the matrices behind 004.
+"""Information of every code, or group of codes, about every factor and about the data, for the metrics of 004.
 
-A unit Z_j is a code or, where the evidence has code groups, a group (004's sub-representation); codes in no group are
-units of their own. A code is binned, so I(Z_j; X) = H(Z_j) (section 4.4). A group is not: its information comes from a
-multivariate estimator, and X stands for all factors and nuisances together (section 3: they explain X fully).
+A unit Z_j is a code or, if the evidence has code groups, a group (004's sub-representation); codes in no group are
+units of their own. A single code is binned, so I(Z_j; X) = H(Z_j) (section 4.4). The information of a group comes from
+a multivariate estimator, and X stands for all factors and nuisances together (section 3: they explain X fully).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEW_LEVELS = 10
 Target = tuple[Labels, FloatArray]
 NO_NUISANCES = Finding("no_nuisances_given")
 
-# the card of the six of 004, but for what a metric says otherwise
+# fields of the card that the six metrics of 004 have in common
 metric_of_004 = functools.partial(
     metric,
     min_rows=50,
@@ -38,7 +38,7 @@ metric_of_004 = functools.partial(
 
 
 def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
-    """Name and code columns of every unit."""
+    """Name and code indices of every unit."""
     place = {name: i for i, name in enumerate(evidence.code_names)}
     groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
     grouped = {member for members in evidence.code_groups.values() for member in members}
@@ -55,7 +55,7 @@ def unit_names(evidence: Evidence) -> tuple[str, ...]:
 def unit_information_matrix(
     evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
 ) -> FloatArray:
-    """I(Z_j; Y_i) of every unit (rows) with every factor (columns); columns of constant factors are nan."""
+    """I(Z_j; Y_i) of every unit (rows) and factor (columns) in nats; columns of constant factors are nan."""
     if evidence.code_groups:
         train, test, _ = split(evidence, joint, seed)
         labels = factor_labels(evidence, estimator)
@@ -71,7 +71,7 @@ def unit_information_matrix(
 
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
-    """I(Z_j; X) of every unit: entropy of a binned code, or a group's information about all factors and nuisances."""
+    """I(Z_j; X) of every unit in nats: H(Z_j) of a code, or a group's information about all factors and nuisances."""
     if not evidence.code_groups:
         return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
@@ -82,7 +82,7 @@ def held_information(evidence: Evidence, estimator: Information, joint: JointInf
         chained_information(evidence.codes[:, members], nothing, targets, joint, train, test)
         for _, members in units(evidence)
     ]
-    return np.maximum(held, told)  # the whole is no less than a part of it
+    return np.maximum(held, told)  # I(Z_j; X) is at least I(Z_j; Y_i) for every i
 
 
 def chained_information(
@@ -98,14 +98,14 @@ def chained_information(
 
 
 def factor_targets(evidence: Evidence, estimator: Information, without: int | None = None) -> list[Target]:
-    """Labels and columns of every factor that varies, but for one."""
+    """Labels and numeric columns of every factor that varies, except factor ``without``."""
     labels = factor_labels(evidence, estimator)
     used = [j for j in np.flatnonzero(varying(evidence)).tolist() if j != without]
     return [(labels[j], target_columns(evidence, j)) for j in used]
 
 
 def nuisance_targets(evidence: Evidence, estimator: Information) -> list[Target]:
-    """Labels and columns of every nuisance that varies; one of few levels stands as their indicators."""
+    """Labels and numeric columns of every nuisance that varies; one with few levels is encoded by their indicators."""
     targets = []
     for column in evidence.nuisances.T:
         values = np.unique(column)

@@ -1,4 +1,4 @@
-"""The adjacency of codes and factors that T-MEX compares with."""
+"""The hypothesised adjacency of codes and factors, with which T-MEX compares the test results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.evidence import Evidence, EvidenceError
 
 
 def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
-    """The one-to-one adjacency with the fewest mismatches; among equals the one with the smaller p-values.
+    """The one-to-one adjacency with the fewest mismatches; ties are decided by the smaller sum of p-values.
 
     >>> one_code_each(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
@@ -22,7 +22,7 @@ def one_code_each(found: FloatArray, p_values: FloatArray) -> FloatArray:
 
 
 def as_given(adjacency: ArrayLike, evidence: Evidence) -> FloatArray:
-    """The adjacency as an array of 0 and 1, one row for every code and one column for every factor."""
+    """Check the given adjacency and return it as an array of 0 and 1 (m x d)."""
     try:
         expected = np.asarray(adjacency, dtype=np.float64)
     except (TypeError, ValueError):

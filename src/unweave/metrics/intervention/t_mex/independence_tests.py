@@ -1,4 +1,4 @@
-"""Tests of every code against every varying factor given the others, once per Evidence, and what limits them."""
+"""Conditional independence tests of every code and factor given all other factors, and caveats about these tests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from unweave.responses.constraints import factor_constraints
 
 @memoised(on="both")
 def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
-    """The tests, for the factors that vary."""
+    """Test every code against every factor that varies, given all other factors; computed once per Evidence."""
     return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
 
 
 def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
-    """The evidence, or a random subset of this many rows: memory grows with rows times functions."""
+    """The evidence, or a random subset of ``max_rows`` rows, because memory grows with rows times functions."""
     return evidence if evidence.n_rows <= max_rows else _some_rows(evidence, max_rows, seed)
 
 
@@ -31,7 +31,7 @@ def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
 
 
 def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
-    """Caveats: what could not be tested, and which assumptions of the tests are violated."""
+    """Caveats about factors and codes that could not be tested, and about violated assumptions of the tests."""
     caveats = []
     free_names = np.array(evidence.factor_names)[varying(evidence)]
     no_residual = free_names[tests.factor_is_explained].tolist()

@@ -1,10 +1,10 @@
-"""T-MEX, the test-based measurement exclusivity score: does every code measure the factors it should, and no others?
+"""T-MEX, the test-based measurement exclusivity score: does every code depend on the factors it should, and no others?
 
     T-MEX = sum_ij |A_ij - H_ij|,   A_ij = 1 where c_i is found dependent on z_j given all other factors z_-j
 
 with c the codes, z the factors and H the hypothesised adjacency (Yao, Huang, Cadei, Zhang and Locatello 2025, 'The
 third pillar of causal analysis? A measurement perspective on causal representations', arXiv:2505.17708). By default H
-is one code for every factor under the matching that makes the sum smallest.
+is the one-to-one matching of codes and factors that minimises the sum.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     version=2,
     fails_when=(
         "codes are noise, which gives d mismatches, fewer than the d (d - 1) of a mixing; there are so many rows that "
-        "a small effect of another factor counts as much as a mixing; or one factor is a function of others"
+        "a small effect of another factor is significant and counts like a mixing; or one factor is a function of "
+        "others"
     ),
     reference=(
         "Yao et al. (2025), 'The third pillar of causal analysis?', arXiv:2505.17708; Shah and Peters (2020), 'The "
@@ -84,7 +85,7 @@ def t_mex(
     test : {'nonlinear', 'linear'} or estimator
         Test of conditional independence. The published numbers use the linear test, which cannot detect even functions.
     adjacency : array of 0 and 1 (codes x factors), optional
-        The hypothesised dependences, for codes and factors in the order given. By default the hypothesis is one code
+        The hypothesised dependences, in the order of the given codes and factors. By default the hypothesis is one code
         for every factor, in any order.
     score : {'mismatches', 'alignment'}
         The number of mismatches, or the share of hypothesised dependences that are found (1 is best), as 003's code
@@ -144,14 +145,14 @@ def _sampled(given: Evidence, tested: Evidence) -> tuple[Finding, ...]:
 
 
 def _share_found(found: FloatArray, expected: FloatArray, axis: int | None) -> FloatArray:
-    """Share of the hypothesised dependences that are found, nan where there is none."""
+    """Share of the hypothesised dependences that are found, or nan if none is hypothesised."""
     hypothesised = expected.sum(axis=axis)
     shares = np.full(hypothesised.shape, np.nan)
     return np.divide((found * expected).sum(axis=axis), hypothesised, out=shares, where=hypothesised > 0)
 
 
 def _over_all_factors(matrix: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
-    """The matrix with nan columns where factors are constant."""
+    """Expand the matrix to all factors, with nan columns for constant ones."""
     whole = np.full((len(matrix), free.size), np.nan)
     whole[:, free] = matrix
     return whole

@@ -1,1 +1,1 @@
-"""Disentanglement, completeness and informativeness over one shared importance matrix (Eastwood and Williams 2018)."""
+"""DCI (Eastwood and Williams 2018): disentanglement, completeness and informativeness from one importance matrix."""

@@ -2,8 +2,8 @@
 
     C = sum_j w_j C_j,   C_j = 1 - H_m(R_.j / sum_i R_ij),   w_j = sum_i R_ij / sum_ij R_ij
 
-with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m, the number of codes, dead
-ones included (Eastwood and Williams 2018).
+with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m, the number of codes
+including constant ones (Eastwood and Williams 2018).
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def dci_completeness(
 
     1 means that the probe uses one code for each factor. Random codes score a few hundredths, more with few rows. The
     score decreases when a code is duplicated, because the factor's importance is then divided between the copies. Dead
-    codes raise a score below 1, because the published definition counts all codes; a note then gives the score without
-    them. The options are those of `dci_disentanglement`. With ``normalise='factor'`` all factors have the same weight.
+    codes raise a score below 1, because the published definition counts all codes; a caveat then states the score
+    without them. The options are those of `dci_disentanglement`. With ``normalise='factor'`` all factors have the same
+    weight.
 
     Examples
     --------

@@ -2,8 +2,8 @@
 
     D = sum_i w_i D_i,   D_i = 1 - H_d(R_i. / sum_j R_ij),   w_i = sum_j R_ij / sum_ij R_ij
 
-with R_ij the importance of code i for factor j and H_d the entropy with logarithms to base d (Eastwood and Williams
-2018; 003, appendix F.2).
+with R_ij the importance of code i for factor j and H_d the entropy with logarithms to base d, the number of factors
+(Eastwood and Williams 2018; 003, appendix F.2).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def dci_disentanglement(
     weights : {'importance', 'uniform'}
         How codes are averaged. Codes without importance are left out.
     test_share : float
-        Share of held-out rows; 0 fits the probe on all rows.
+        Share of held-out rows. With 0 the probe is fitted on all rows.
     rng : int or Generator
         Seed of the split and of the probe.
 

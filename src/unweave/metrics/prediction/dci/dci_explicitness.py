@@ -1,11 +1,10 @@
-"""DCI-ES explicitness: how little capacity does a probe need to read the factors?
+"""DCI-ES explicitness: how little capacity does a probe need to predict the factors?
 
     E = 1/d sum_j (1 - A_j),   A_j = area under l_j(k) / (l0_j (k_max - k_min))
 
-with l_j(k) the smallest held-out loss of factor j's probes up to capacity k, and l0_j that of predicting the mean.
-Eastwood et al. (2023) take the area above the curve's own lowest point, l_j(k) - l_j(k_max), and divide it by the
-triangle l0_j (k_max - k_min) / 2. A curve that never falls then has no area and scores 1, so that random codes would be
-perfectly explicit.
+with l_j(k) the smallest held-out loss of factor j's probes up to capacity k, and l0_j the loss of predicting the mean.
+Eastwood et al. (2023) use the area between the curve and its lowest value, l_j(k) - l_j(k_max), and divide it by the
+triangle l0_j (k_max - k_min) / 2. A constant curve then has an area of 0, so that random codes would score 1.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from unweave.score import Score
     chance=0.0,
     cost="one linear probe, and 64 trees per factor (per level of a categorical one), on at most 20,000 rows",
     fails_when=(
-        "entanglement is the question, because mixed codes are explicit too, or the probes of this ladder are not the "
-        "ones that will be used"
+        "entanglement is the question, because mixed codes are explicit too, or the codes will be used by other models "
+        "than the probes of the ladder"
     ),
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
@@ -47,17 +46,17 @@ def dci_explicitness(
     """Area above the curve of a probe's loss against its capacity: how well simple probes predict the factors; mean.
 
     1 means that the first probe, which is linear, predicts every factor without loss. Random codes score 0. A score of
-    one half means, for example, that the linear probe already explains half of each factor and larger probes add
-    nothing, or that the loss falls to 0 halfway along the capacity axis.
+    one half means, for example, that the linear probe explains half of each factor and larger probes explain no more,
+    or that the loss falls to 0 halfway along the capacity axis.
 
     Parameters
     ----------
     ladder : LinearThenTrees
         Probes of increasing capacity, at equal distances on the capacity axis.
     floor : {'zero', 'best'}
-        The lower end of the area: a loss of zero, or the lowest loss reached, as published. The published definition
-        measures how little capacity the probes need for their own best loss. It is nan here for a factor that no probe
-        predicts, where the published value is 1.
+        Loss from which the area is measured: zero, or the lowest loss of any probe, as published. The published
+        definition measures how little capacity the probes need to reach their own lowest loss. For a factor that no
+        probe predicts it is nan here, while the published value is 1.
     test_share : float
         Share of held-out rows.
     max_rows : int

@@ -2,8 +2,9 @@
 
     I = 1/d sum_j skill_j
 
-with skill_j that of factor j's probe on held-out rows: R2 for numbers, (accuracy - a0) / (1 - a0) for categories, where
-a0 is the accuracy of always naming the commonest one (after Eastwood and Williams 2018, who report the error).
+with skill_j the held-out skill of factor j's probe: R2 for numeric factors and (accuracy - a0) / (1 - a0) for
+categorical ones, where a0 is the accuracy of always predicting the most frequent category (after Eastwood and Williams
+2018, who report the error).
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from unweave.score import Score
     chance=0.0,
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
-        "there are few rows for the probe; codes mix factors, because trees do not read a lossless mixing completely "
-        "(.86 for five factors); or entanglement is the question, because that mixing scores far above random codes"
+        "there are few rows for the probe; codes mix factors, because trees score below 1 even if no information is "
+        "lost (.86 for five factors); or entanglement is the question, because a mixing scores far above random codes"
     ),
     raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
     factor_by_factor=True,
@@ -54,7 +55,7 @@ def dci_informativeness(
         How categorical factors are scored: by accuracy relative to always predicting the most frequent category, or by
         plain accuracy as disentanglement_lib reports it.
     test_share : float
-        Share of held-out rows; 0 scores the training rows.
+        Share of held-out rows. With 0 the training rows are scored.
     rng : int or Generator
         Seed of the split and of the probe.
 

@@ -1,4 +1,4 @@
-"""DCI-ES size: how many codes are spent on the factors?
+"""DCI-ES size: how many codes are used for how many factors?
 
     S = d / m
 
@@ -26,7 +26,7 @@ def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
     cost="none",
     fails_when="it is read alone: it only counts columns, so random codes of the right number score 1",
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
-    raw_range="above 1 with more codes than factors need: it is the size of the codes over that of the factors",
+    raw_range="above 1 if there are fewer codes than factors",
 )
 def dci_size(evidence: Evidence) -> Score:
     """Number of factors per code, counting only those that vary.

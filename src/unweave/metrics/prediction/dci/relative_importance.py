@@ -1,4 +1,4 @@
-"""The importance matrix R that D and C read, with the two conventions that decide what they say.
+"""The importance matrix R of DCI disentanglement (D) and completeness (C), its normalisation, and their weighting.
 
 Normalisation decides the weight of a factor that no code predicts. Boosting libraries scale each factor's importances
 to sum to 1 ('factor'): a probe that only fits noise then has the same weight as a good one, and dropping factors lowers
@@ -27,7 +27,7 @@ Weights = Literal["importance", "uniform"]
 DEFAULT_PROBE = BoostedTrees()
 NOTHING_USED = Finding("probe_used_no_code")
 
-# the card of the three of DCI, but for what a metric says otherwise
+# fields of the card that the three metrics of DCI have in common
 dci_metric = functools.partial(
     metric,
     equivalence="elementwise",
@@ -45,7 +45,7 @@ dci_metric = functools.partial(
 def relative_importance(
     evidence: Evidence, probe: Probe, normalise: Normalise, test_share: float, seed: int
 ) -> FloatArray:
-    """R (codes x varying factors)."""
+    """The normalised importance matrix R (codes x factors that vary)."""
     found = importance(evidence, probe, test_share, seed)
     matrix, skill = found.matrix[:, varying(evidence)], found.skill[varying(evidence)]
     if normalise == "none":
@@ -56,7 +56,7 @@ def relative_importance(
 
 
 def concentration(rows: FloatArray) -> FloatArray:
-    """1 - H(row / sum) / log(length): 1 where a row has one entry, 0 where it is flat, nan where it is all zero.
+    """1 - H(row / sum) / log(length) of every row: 1 for a single non-zero entry, 0 for equal entries, nan for zeros.
 
     >>> concentration(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
     [1.0, 0.0]
@@ -67,7 +67,7 @@ def concentration(rows: FloatArray) -> FloatArray:
 
 
 def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> float:
-    """Mean over rows that have any importance, by importance or each alike; nan where there is none."""
+    """Mean of the scores with positive total importance, weighted by it or uniformly; nan if there are none."""
     used = totals > 0
     if not used.any():
         return float("nan")
