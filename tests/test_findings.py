@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave.findings import Finding, as_findings, stated
@@ -13,6 +13,7 @@ QUANTITY = st.one_of(st.text(max_size=4), st.floats(), st.integers(-(2**53), 2**
 NAMES = st.lists(st.text(max_size=3), max_size=3)
 
 
+@settings(max_examples=30)
 @given(quantities=st.dictionaries(st.text("abcde", min_size=1), QUANTITY, max_size=3), factors=NAMES, codes=NAMES)
 def test_json_gives_the_same_finding_back(quantities, factors, codes):
     finding = Finding("someones_own", factors=factors, codes=codes, **quantities)

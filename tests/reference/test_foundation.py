@@ -50,7 +50,14 @@ def test_dci_with_the_lasso(name):
     assert completeness.raw == pytest.approx(expected["completeness"], abs=1e-7)
 
 
-@pytest.mark.parametrize("name", ["c01", "c02", "c06", "c08"])
+# mixed codes and codes that know nothing; clean codes and many of them are studies
+CASES_OF_TREES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in ("c01", "c06") else [])
+    for name in ("c01", "c02", "c06", "c08")
+]
+
+
+@pytest.mark.parametrize("name", CASES_OF_TREES)
 @pytest.mark.parametrize("probe", [GradientBoosting(), BoostedTrees()], ids=["parity", "default"])
 def test_dci_with_boosted_trees(name, probe):
     """The default histogram trees agree with scikit-learn's exact ones; .015 is twice the spread over splits."""

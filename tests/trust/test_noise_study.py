@@ -88,7 +88,9 @@ def _share(score, value):
     return abs(value - (high if score.lower_is_better else low)) / (high - low)
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_NOISE)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in ("heavy", "copies"))) for kind in KINDS_OF_NOISE]
+)
 def test_nulls_that_decide_are_enough(kind):
     """Quick metrics: the verdict of all 19 nulls is none of trust either."""
     evidence = of_noise(kind, 60, 1)

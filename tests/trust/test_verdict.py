@@ -178,10 +178,9 @@ class TestCounterpart:
     @pytest.mark.parametrize(
         ("n_classes", "noise"),
         [
-            (0, 0.05),
             (3, 0.3),
             (0, 1.0),
-            *(pytest.param(*case, marks=pytest.mark.slow) for case in [(3, 0.05), (0, 0.3), (3, 1.0)]),
+            *(pytest.param(*case, marks=pytest.mark.slow) for case in [(0, 0.05), (3, 0.05), (0, 0.3), (3, 1.0)]),
         ],
     )
     def test_noise_of_few_rows_is_not_repeated_on_more(self, n_classes, noise):
@@ -296,7 +295,7 @@ class TestVerdicts:
         assert found["mig"].reasons[0].measured == 3
 
     def test_constraints_are_named(self):
-        evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled())
+        evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled(), n_rows=400)
         found = judged(evidence, {"mig": mig, "dci": dci_disentanglement})
         assert found["mig"].level == "do not use"  # two codes tell z1, and codes follow both it and what it determines
         assert found["mig"].reasons[0].finding.kind == "depends_on_constraint"
@@ -330,7 +329,7 @@ class TestVerdicts:
     def test_very_many_factors_have_a_ratio_too(self):
         rng = np.random.default_rng(0)
         factors = rng.normal(size=(100, 65))
-        evidence = Evidence(factors, np.column_stack([factors, rng.normal(size=(100, 100))]))
+        evidence = Evidence(factors, np.column_stack([factors, rng.normal(size=(100, 40))]))
         reasons = judged(evidence, {"r2": r2})["r2"].reasons
         assert not any("nan" in reason.sentence for reason in reasons)
 

@@ -44,14 +44,18 @@ NULLS = {
 }
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
-@pytest.mark.parametrize("n_rows", [300, 1000])
+# dependent factors are the harder case; the others are studies
+RHOS = [pytest.param(0.0, marks=pytest.mark.slow), 0.7]
+
+
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("n_rows", [300, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("null", ["one factor", "scale", "even", "product"])
 def test_linear_size(null, n_rows, rho):
     assert 0.035 <= rejection_rate(LINEAR, NULLS[null], n_rows, rho, tested=2) <= 0.065
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7])
+@pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("null", NULLS)
 def test_nonlinear_size(null, rho):
     assert 0.035 <= rejection_rate(NONLINEAR, NULLS[null], 300, rho, tested=2) <= 0.065

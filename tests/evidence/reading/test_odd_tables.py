@@ -80,4 +80,4 @@ def test_wide_tables_are_read_in_linear_time(frame):
         return time.process_time() - start
 
     seconds(10)
-    assert min(seconds(8000) for _ in range(2)) < 10 * min(seconds(2000) for _ in range(3))
+    assert min(seconds(4000) for _ in range(2)) < 10 * min(seconds(1000) for _ in range(3))

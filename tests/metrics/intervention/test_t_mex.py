@@ -171,12 +171,12 @@ def test_edges():
 def test_corrections_differ_in_what_noise_gets():
     rng = np.random.default_rng(0)
     found = {"holm": 0.0, "benjamini-hochberg": 0.0, "none": 0.0}
-    for _ in range(20):
+    for _ in range(10):
         evidence = Evidence(rng.normal(size=(300, 5)), rng.normal(size=(300, 20)))
         for correction in found:
             found[correction] += t_mex(evidence, correction=correction).parts["adjacency_matrix"].sum()
     assert found["holm"] <= found["benjamini-hochberg"] <= 5
-    assert 60 <= found["none"] <= 140
+    assert 30 <= found["none"] <= 70  # .05 of 1,000
 
 
 def test_more_rows_than_fit_are_drawn_and_said():
