@@ -185,7 +185,7 @@ def test_a_stopped_run_goes_on(small, tmp_path):
 
 
 def test_one_seed_is_too_few():
-    with pytest.raises(EvidenceError, match="2 of them or more"):
+    with pytest.raises(EvidenceError, match="seeds=1 gives no interval"):
         audit("mcc", seeds=1)
 
 

@@ -1,4 +1,4 @@
-"""The audit: does a metric have the four properties of paper 003, and does it do what its card states?"""
+"""The audit: whether a metric has the four properties of paper 003 and scores encoders as its card states."""
 
 from unweave.auditing.measurement.grid import Grid
 from unweave.auditing.rendering import text_table

@@ -1,9 +1,9 @@
-"""Table 3 for the whole catalogue: the audit of every metric of factors and codes, kept inside the package.
+"""Table 3 of 003 for the whole catalogue: the audit of every metric of factors and codes, stored in the package.
 
-`unweave.trust` reads the table as data, which is how what the audit found reaches a layer below it. Run
-``python -m unweave.auditing.catalogue`` (``make audit``) to write it again; finished cells are kept in a file, so that
-a run that was stopped goes on where it was, and every further run adds to what is there (``--budget 0`` only writes).
-``--metrics identification,r2`` (``make audit METRICS=identification,r2``) writes the entries of these alone.
+`unweave.trust`, which is a lower layer, reads the table as data. Run ``python -m unweave.auditing.catalogue``
+(``make audit``) to write it again. Finished cells are stored in a file, so that a run that was stopped can continue and
+every further run adds cells (``--budget 0`` only writes the table). ``--metrics identification,r2``
+(``make audit METRICS=identification,r2``) only updates the entries of these metrics.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCHEMA = "unweave.audited/1"
 TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
 CELLS = Path(".audit") / "cells.jsonl"
 BUDGET, SEEDS = 120.0, 5
-# metrics whose costly part is the same, so that it is computed once
+# metrics that share their expensive computation, which is done once
 SHARED = (
     ("dci_disentanglement", "dci_completeness", "dci_informativeness"),
     ("mig", "mig_sup", "dcimig", "modularity"),
@@ -39,7 +39,7 @@ SHARED = (
     ("infomec_modularity", "infomec_compactness"),
     ("infomec_explicitness", "explicitness_ratio"),
 )
-# variants that 003's Table 3 has rows for; its T-MEX is the alignment score of a linear test
+# further rows of Table 3 in 003; its T-MEX is the alignment score of a linear test
 VARIANTS = (
     subject_of("mcc:correlation=spearman"),
     subject_of("mcc:correlation=rdc"),
@@ -48,7 +48,7 @@ VARIANTS = (
 
 
 def groups() -> list[list[Subject]]:
-    """The metrics of the catalogue and their variants, in groups: metrics that share work are in one group."""
+    """The metrics of the catalogue and their variants, in groups; metrics that share computations are in one group."""
     together = {name: group for group in SHARED for name in group}
     listed = dict.fromkeys(together.get(name, (name,)) for name in CATALOGUE)
     return [[subject_of(name) for name in group] for group in listed] + [[variant] for variant in VARIANTS]
@@ -73,7 +73,7 @@ def audited_catalogue(
 
 
 def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
-    """What is kept: verdicts, numbers and intervals, without the curves they come from."""
+    """The content of the table: verdicts, numbers and intervals, without the curves from which they were computed."""
     first = next(audit for audit in audits if not audit.refusal)
     kept = [audit for audit in audits if not audit.refusal]
     return {
@@ -86,9 +86,9 @@ def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
 
 
 def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: bool = False) -> None:
-    """Write the table as JSON, a line for every entry, so that changes can be read.
+    """Write the table as JSON with one line for every value, so that differences between versions are readable.
 
-    With ``keep_others`` the entries that the file has of other metrics stay as they are.
+    With ``keep_others``, the entries of other metrics in the file do not change.
     """
     data = table_data(audits)
     if keep_others and path.exists():
@@ -99,12 +99,12 @@ def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: boo
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:
-    """The table as it was written."""
+    """The table as plain data."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def markdown_table(data: Mapping[str, Any]) -> str:
-    """The table for the documents: a mark, the number that weighs most and its interval for every property."""
+    """The table for the documents: a mark, the decisive number and its interval for every property."""
     lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for name, entry in data["metrics"].items():
         cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
@@ -118,7 +118,7 @@ def markdown_table(data: Mapping[str, Any]) -> str:
 
 
 def further_table(data: Mapping[str, Any]) -> str:
-    """The second table for the documents: questions beyond 003's, the spread over seeds, and remarks."""
+    """The second table for the documents: questions that 003 does not ask, the spread over seeds, and remarks."""
     lines = [
         "| metric | d = 2, 3 | levels | many-to-one | rows | spread | remarks |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -134,25 +134,25 @@ def further_table(data: Mapping[str, Any]) -> str:
 
 
 def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
-    """A cell of the second table, with the points at which the metric is undefined, and the price of an open one."""
+    """A cell of the second table, with the number of undefined points and the time to decide an undecided verdict."""
     undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
     price = f" (4 times the seeds: {_minutes(seconds)})" if entry["verdict"] == "undecided" else ""
     return f"{_markdown_cell(entry)}{undefined}{price}"
 
 
 def _further_seconds(entry: Mapping[str, Any]) -> float:
-    """Seconds that the further cells should take, going by those of the four properties that were measured."""
+    """Estimated seconds of the further cells, extrapolated from the measured cells of the four properties."""
     n_points = len(Grid().points())
     n_measured = max(n_points - sum(entry[key]["n_missing"] for key in PROPERTIES), 1)
     return float(max(entry["seconds"] * len(further_points()) / n_measured, 1))
 
 
 def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
-    """For an undecided property: about how long it would take to decide it, in words; else nothing.
+    """Estimated time to decide an undecided property, as text; empty for a decided property.
 
-    Cells that are missing are the largest ones, and time is taken to grow with rows times codes times factors, which is
-    more than most metrics need. Where nothing is missing the interval is too wide, and four times the seeds halve it.
-    Metrics that share their work have the time of the one that does it.
+    Missing cells are assumed to be the largest ones, and their time to grow with rows times codes times factors, which
+    is an overestimate for most metrics. If no cell is missing, the interval is too wide, and four times the seeds would
+    halve it. For metrics that share their computation, the time is that of the slowest one.
     """
     entry = entries[name]
     if entry[key]["verdict"] != "undecided":
@@ -177,13 +177,13 @@ def _minutes(seconds: float) -> str:
 
 
 def _markdown_cell(entry: Mapping[str, Any]) -> str:
-    """Mark and number; for P2 whether it is the cost of a redundant factor or the share paid for free ones."""
+    """Mark and number; for P2 also whether it is the cost of a redundant factor or the relative cost of free ones."""
     if entry["number"] is None:
         return TICKS[entry["verdict"]]
     low, high = (
         math.inf * side if bound is None else bound for side, bound in zip((-1, 1), entry["interval"], strict=True)
     )
-    kind = "paid " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
+    kind = "relative cost " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
     return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], (low, high))}"
 
 
@@ -207,7 +207,7 @@ def _summary(audit: Audit) -> dict[str, Any]:
 
 
 def _kept(result: Result) -> dict[str, Any]:
-    """A property in a few lines: the number that weighs most, the worst of every kind, and how much is missing."""
+    """Summary of a property: the decisive number, the worst number of every kind, and how many points are missing."""
     by_kind: dict[str, Any] = {}
     for row in result.measured:
         sign = -1 if row.kind == "lossy" else 1
@@ -227,7 +227,7 @@ def _kept(result: Result) -> dict[str, Any]:
 
 
 def _largest_spread(audit: Audit) -> float | None:
-    """Largest standard deviation over seeds of what P1 and P3 look at."""
+    """Largest standard deviation over seeds of the numbers that decide P1 and P3; None if there is none."""
     spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
     return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
 
@@ -239,17 +239,19 @@ def _rounded(number: float) -> float | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Audit the catalogue and write the table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of computing for every group of metrics")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="CPU seconds for every group of metrics")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--metrics", default="", help="names with commas; entries of others stay (default: all)")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="draws of every case; up to 8 times as many")
+    parser.add_argument("--metrics", default="", help="names separated by commas; other entries do not change")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="draws of every case; up to 8 times more if undecided")
     parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
-    names = [name.strip() for name in re.split(r",(?![^(]*\))", given.metrics) if name.strip()]  # not within brackets
+    names = [
+        name.strip() for name in re.split(r",(?![^(]*\))", given.metrics) if name.strip()
+    ]  # no split within brackets
     unknown = set(names) - {subject.label for group in groups() for subject in group}
     if unknown:
-        parser.error(f"{min(unknown)} is not in the catalogue")
+        parser.error(f"{min(unknown)} is not a metric of the catalogue: use names that `unweave metrics` lists")
     audits = audited_catalogue(
         given.budget, given.cells, given.jobs, names, given.seeds, lambda text: sys.stderr.write(text + "\n")
     )

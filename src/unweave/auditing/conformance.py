@@ -1,4 +1,4 @@
-"""The contract of a metric, checked from its card: callable on anyone's metric."""
+"""Checks of a metric's contract, as stated on its card, for metrics of the catalogue and of your own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from unweave.evidence import Evidence, Posterior
 from unweave.score import Score
 
 N_ROWS, N_FACTORS, N_DRAWS = 2000, 4, 3
-N_ROWS_OF_POSTERIORS = 1200  # a draw from a posterior costs the density of every row
-N_ROWS_OF_CALLS = 400  # where a number is compared with itself alone
+N_ROWS_OF_POSTERIORS = 1200  # fewer, because each draw from a posterior needs the density of every row
+N_ROWS_OF_CALLS = 400  # enough for checks that only compare two calls
 N_LEVELS, POSTERIOR_STD = 4, 0.05
 CHANCE_TOLERANCE = 0.05
 MOST_REMEMBERED = 64
@@ -24,15 +24,16 @@ _SEEN: dict[str, Evidence] = {}
 
 
 def check_metric(metric: Metric) -> None:
-    """Run every check of the contract; raises AssertionError with all that fail.
+    """Run all checks of the contract, and raise an AssertionError that lists those that fail.
 
     The checks are: the score stays within its bounds; it is the best one for the identity and for rescaled, permuted
     factors; it is the declared chance level for random codes; it does not depend on the order of rows and codes; inputs
     are not changed; the same seed gives the same score; the metric can be pickled and its score written as JSON;
-    constant columns do not cause an error; and evidence that lacks what the card needs is refused. A metric that needs
-    a posterior is tested with a std of .05 and factors with four levels. If it does not use factors, the random codes
-    are a posterior that is almost the same for every sample. A metric of decoders must have the best score for
-    orthogonal columns, and must not depend on the order of samples and latents or on rotations of the data.
+    constant columns hardly change the score; and evidence that lacks what the card needs is refused. A metric that
+    needs a posterior is tested with a standard deviation of .05 and factors with four levels. If it does not use
+    factors, the random codes are a posterior that is almost the same for every sample. A metric of decoders must have
+    the best score for orthogonal columns, and must not depend on the order of samples and latents or on rotations of
+    the data.
 
     >>> from unweave.metrics import r2
     >>> check_metric(r2)
@@ -47,7 +48,7 @@ def check_metric(metric: Metric) -> None:
 
 
 def bounds_hold(metric: Metric) -> None:
-    """Values stay within the card's bounds, on clean, mixed and unrelated codes alike."""
+    """Scores are within the card's bounds for the factors themselves, mixed codes and random codes."""
     low, high = metric.card.bounds
     factors = _factors(metric, 0)
     mixing = np.random.default_rng(1).normal(size=(N_FACTORS, 3))
@@ -57,7 +58,7 @@ def bounds_hold(metric: Metric) -> None:
 
 
 def identity_is_best(metric: Metric) -> None:
-    """The identity scores the best within the card's tolerance, and so do permuted and rescaled factors."""
+    """The identity and permuted, rescaled factors have the best score, within the card's tolerance."""
     factors, card = _factors(metric, 0), metric.card
     for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
         distance = abs(float(_score(metric, factors, codes)) - card.best)
@@ -66,7 +67,7 @@ def identity_is_best(metric: Metric) -> None:
 
 
 def noise_is_chance(metric: Metric) -> None:
-    """Unrelated codes score what the card calls chance."""
+    """The mean score of random codes is the chance level of the card."""
     chance = metric.card.chance
     found = float(np.mean([float(_score(metric, _factors(metric, k), _noise(metric, k))) for k in range(N_DRAWS)]))
     if chance == "by permutation":
@@ -78,7 +79,7 @@ def noise_is_chance(metric: Metric) -> None:
 
 
 def order_does_not_matter(metric: Metric) -> None:
-    """Other orders of rows and of codes give the same raw score, within the card's tolerance."""
+    """Reordered rows and codes give the same raw score, within the card's tolerance."""
     rng = np.random.default_rng(3)
     factors = _factors(metric, 0)
     codes = factors @ rng.normal(size=(N_FACTORS, N_FACTORS)) + 0.1 * rng.normal(size=factors.shape)
@@ -91,46 +92,47 @@ def order_does_not_matter(metric: Metric) -> None:
 
 
 def inputs_are_unchanged(metric: Metric) -> None:
-    """The arrays given are the same afterwards."""
+    """The metric does not modify its input arrays."""
     inputs = _inputs(metric)
     before = [array.copy() for array in inputs]
     _called(metric, *inputs)
     for given, kept in zip(inputs, before, strict=True):
-        assert (given == kept).all(), "an array that was given is changed"
+        assert (given == kept).all(), "an input array was modified"
 
 
 def same_seed_same_number(metric: Metric) -> None:
-    """Two calls agree to the last digit, with the default seed and with a stated one."""
+    """Two calls give exactly the same score, with the default seed and with a given seed."""
     for options in ({}, {"rng": 5}) if "rng" in metric.options else ({},):
         first, second = (_called(metric, *_inputs(metric), **options) for _ in range(2))
         assert first == second, f"{first.raw!r} became {second.raw!r}"
 
 
 def can_be_sent_and_stored(metric: Metric) -> None:
-    """The metric survives pickling, its score survives JSON and knows its name, version and settings."""
-    assert pickle.loads(pickle.dumps(metric)) is metric, "the metric does not survive pickling"
+    """The metric can be pickled, and its score has a name, a version and settings and can be written as JSON."""
+    assert pickle.loads(pickle.dumps(metric)) is metric, "the metric is not the same after pickling"
     inputs = _inputs(metric)
     score = metric(*inputs) if "decoder" in metric.card.needs else _score(metric, *inputs)
-    assert Score.from_json(score.to_json()) == score, "the score does not survive JSON"
-    assert (score.metric, score.version) == (metric.card.name, metric.card.version), "the score has lost its name"
+    assert Score.from_json(score.to_json()) == score, "the score is not the same after writing and reading JSON"
+    named = (score.metric, score.version) == (metric.card.name, metric.card.version)
+    assert named, "name and version of the score are not those of the card"
     assert set(score.settings) == set(metric.options), "the settings do not name every option"
 
 
 def constant_columns_are_survived(metric: Metric) -> None:
-    """A dead code barely moves the score; a constant factor is left out of it and named, not counted as zero."""
+    """A constant code hardly changes the score; a constant factor is left out and named in a caveat."""
     factors = _factors(metric, 0)
     plain = _score(metric, factors, factors)
     dead = _score(metric, factors, np.column_stack([np.full(len(factors), 7.0), factors]))
     allowed = metric.card.identity_tolerance + metric.card.order_tolerance + 1e-6
-    assert abs(dead.raw - plain.raw) <= allowed, f"a dead code moves the score by {abs(dead.raw - plain.raw):.3g}"
+    assert abs(dead.raw - plain.raw) <= allowed, f"a constant code changes the score by {abs(dead.raw - plain.raw):.3g}"
     constant = _score(metric, np.column_stack([factors, np.full(len(factors), 7.0)]), factors)
-    assert abs(constant.raw - plain.raw) <= allowed, f"a constant factor moves the score to {constant.raw:.3g}"
+    assert abs(constant.raw - plain.raw) <= allowed, f"a constant factor changes the score to {constant.raw:.3g}"
     named = any(caveat.kind == "constant_factors" for caveat in constant.caveats)
     assert named or "factors" not in metric.card.needs, "no caveat names the constant factor"
 
 
 def lacking_evidence_is_refused(metric: Metric) -> None:
-    """Evidence without what the card needs, or with too few rows, is refused with a sentence."""
+    """Evidence that lacks what the card needs, or has too few rows, raises `MetricUndefined` with the metric's name."""
     factors = _factors(metric, 0)
     few = slice(max(metric.card.min_rows - 1, 1))
     lacking = [_evidence(metric, factors[few], factors[few])]
@@ -150,7 +152,7 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
 
 
 def decoder_bounds_hold(metric: Metric) -> None:
-    """Values stay within the card's bounds for decoders with orthogonal, nearly parallel and random columns."""
+    """Scores are within the card's bounds for decoders with orthogonal, nearly parallel and random columns."""
     low, high = metric.card.bounds
     for columns in (_orthogonal(0), _orthogonal(0) + 10.0, _columns(0)):
         value = float(_called(metric, *_with_reference(metric, columns)))
@@ -158,7 +160,7 @@ def decoder_bounds_hold(metric: Metric) -> None:
 
 
 def orthogonal_is_best(metric: Metric) -> None:
-    """Orthogonal columns of any length score the best, where there is one; compared with themselves, too."""
+    """Orthogonal columns of any length have the best score; a reference is the same columns rescaled and reordered."""
     card, columns = metric.card, _orthogonal(0)
     inputs = (columns, columns[:, :, ::-1] * -2.0) if "reference" in card.needs else (columns,)
     value = float(_called(metric, *inputs))
@@ -168,7 +170,7 @@ def orthogonal_is_best(metric: Metric) -> None:
 
 
 def decoder_order_does_not_matter(metric: Metric) -> None:
-    """Other orders of samples and latents, and rotated data, give the same raw score."""
+    """Reordered samples and latents, and rotated data, give the same raw score."""
     rng = np.random.default_rng(3)
     inputs = _with_reference(metric, _columns(0))
     samples, latents = rng.permutation(len(inputs[0])), rng.permutation(inputs[0].shape[2])
@@ -200,12 +202,12 @@ DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, de
 
 
 def checks_of(metric: Metric) -> tuple[Check, ...]:
-    """The checks that apply, by what the card needs."""
+    """The checks that apply to a metric, given what its card needs."""
     return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
 
 
 def _inputs(metric: Metric) -> tuple[np.ndarray, ...]:
-    """Arrays that the metric can be called with."""
+    """Arrays with which the metric can be called."""
     if "decoder" in metric.card.needs:
         return _with_reference(metric, _columns(0))
     few = slice(max(N_ROWS_OF_CALLS, metric.card.min_rows))
@@ -228,7 +230,7 @@ def _n_rows(metric: Metric) -> int:
 
 
 def _factors(metric: Metric, seed: int) -> np.ndarray:
-    """Continuous factors; for metrics of posteriors levels, because every sample of a continuous factor is unique."""
+    """Continuous factors, or factors with levels for metrics of posteriors, which need repeated factor values."""
     rng = np.random.default_rng(seed)
     if "posterior" in metric.card.needs:
         return rng.integers(0, N_LEVELS, size=(_n_rows(metric), N_FACTORS)) - (N_LEVELS - 1) / 2
@@ -236,7 +238,7 @@ def _factors(metric: Metric, seed: int) -> np.ndarray:
 
 
 def _noise(metric: Metric, seed: int) -> Any:
-    """Codes that are unrelated to the factors, or to the samples where the metric does not use factors."""
+    """Codes that are independent of the factors, or of the samples if the metric does not use factors."""
     if "factors" in metric.card.needs:
         return _factors(metric, 100 + seed)
     mean = 0.5 + 0.001 * np.random.default_rng(100 + seed).normal(size=(_n_rows(metric), N_FACTORS))
@@ -250,7 +252,7 @@ def _as_codes(metric: Metric, codes: Any) -> Any:
 
 
 def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
-    """What the card needs besides factors and codes: nuisances that have to do with neither."""
+    """Further inputs that the card needs: nuisances, which are independent of factors and codes."""
     if "nuisances" not in metric.card.needs:
         return {}
     return {"nuisances": np.random.default_rng(1000).normal(size=(n_rows, 2))}
@@ -263,7 +265,7 @@ def _evidence(metric: Metric, factors: np.ndarray | None, codes: Any) -> Evidenc
 
 
 def _remembered(fresh: Evidence) -> Evidence:
-    """The first evidence like this one, with what other metrics have computed from it."""
+    """The first evidence with the same content, so that metrics share cached results."""
     if len(_SEEN) >= MOST_REMEMBERED:
         _SEEN.clear()
     return _SEEN.setdefault(fresh.fingerprint, fresh)
@@ -274,7 +276,7 @@ def _score(metric: Metric, factors: np.ndarray | None, codes: Any) -> Score:
 
 
 def _columns(seed: int) -> np.ndarray:
-    """Jacobians of 50 samples, 6 outputs and as many latents as there are factors."""
+    """Random Jacobians of 50 samples, with 6 outputs and `N_FACTORS` latents."""
     return np.random.default_rng(seed).normal(size=(50, 6, N_FACTORS))
 
 

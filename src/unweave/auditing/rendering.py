@@ -1,4 +1,4 @@
-"""An Audit as a table for the terminal and as plain text, and Table 3 of many audits."""
+"""An audit as a table for the terminal and as plain text, and Table 3 of 003 for many audits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from unweave.words.audits import ASKS, MEASURED
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
 WIDTH = 140
-SHOWN = 3  # of the points that were not measured
+SHOWN = 3  # number of missing points that are named
 
 
 def rich_audit(audit: Audit) -> Group:
-    """Remarks, the four verdicts and further ones with the largest number of every kind, notes, worst cases."""
+    """Remarks, verdicts with the worst number of every kind, notes, and worst cases."""
     parts: list[Text | Table] = [Text(_heading(audit), style="bold")]
     if audit.refusal:
         return Group(*parts, Text(f"Not applicable: {audit.refusal}"))
@@ -39,12 +39,12 @@ def rich_audit(audit: Audit) -> Group:
 
 
 def text_of(audit: Audit) -> str:
-    """The same without colour."""
+    """The audit as plain text without colours."""
     return _text(rich_audit(audit))
 
 
 def table_of(audits: Sequence[Audit]) -> Table:
-    """Table 3 of 003 for these metrics: marks, and the number behind each with its interval."""
+    """Table 3 of 003 for these metrics: marks, each with its decisive number and interval."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("metric", *PROPERTIES, "adversary", "card"):
         table.add_column(heading, no_wrap=True)
@@ -59,12 +59,12 @@ def table_of(audits: Sequence[Audit]) -> Table:
 
 
 def text_table(audits: Sequence[Audit]) -> str:
-    """Table 3 without colour."""
+    """Table 3 of 003 as plain text without colours."""
     return _text(table_of(audits))
 
 
 def number_of(number: float, interval: tuple[float, float]) -> str:
-    """A number and its interval, or a word where there is none.
+    """A number and its interval as text, or "not measured" for nan.
 
     >>> number_of(0.25, (0.2, 0.3))
     '.25 [.20, .30]'
@@ -76,7 +76,7 @@ def number_of(number: float, interval: tuple[float, float]) -> str:
 
 
 def card_sentence(audit: Audit) -> str:
-    """Whether the metric keeps its card's promise, in a few words."""
+    """Whether the scores agree with the card, in a few words."""
     if not audit.promises:
         return "no card" if not audit.equivalence else "not measured"
     broken = [f"{promise.encoder} gets {_short(promise.score)}" for promise in audit.promises if not promise.kept]
@@ -108,7 +108,7 @@ def _verdicts(audit: Audit) -> Table:
 
 
 def _most_telling(result: Result) -> list[PropertyNumber]:
-    """Of every kind the worst row, and for P1 that of each encoder."""
+    """The worst number of every kind and, for most kinds, of every encoder or world."""
     best: dict[str, PropertyNumber] = {}
     for row in result.measured:
         group = (
@@ -163,7 +163,7 @@ def _notes(audit: Audit) -> list[Finding]:
 
 
 def _short(number: float, digits: int = 2) -> str:
-    """Few digits, without the zero before the point."""
+    """The number rounded to a few digits, without the zero before the point."""
     if not math.isfinite(number):
         return "∞" if number > 0 else "-∞" if number < 0 else "nan"
     text = f"{number:.{digits}f}"

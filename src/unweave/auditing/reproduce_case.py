@@ -1,4 +1,4 @@
-"""All that the audit's expressions use: ``from unweave.auditing.reproduce_case import *`` and paste."""
+"""All names in the audit's expressions: evaluate them after ``from unweave.auditing.reproduce_case import *``."""
 
 from unweave.auditing.measurement.cases import MAP_SEED, scored
 from unweave.synthetic.encoders import (

@@ -1,4 +1,4 @@
-"""`audit`: the four properties, the card and the adversary, for one metric or many at once."""
+"""`audit` and `audit_all`: the four properties, the check of the card and the adversary, for one or several metrics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unweave.evidence import EvidenceError
 from unweave.progress import progress_bar
 
 BUDGET = 300.0
-# of the budget; what they leave is the adversary's
+# shares of the budget; the remainder is for the adversary
 POINTS_SHARE, CARD_SHARE, FURTHER_SHARE = 0.65, 0.1, 0.1
 CARD_SEEDS = 2
 
@@ -37,7 +37,7 @@ def audit(
     further: bool = True,
     progress: bool = False,
 ) -> Audit:
-    """Test whether a metric has the four properties of paper 003, and whether it does what its card states.
+    """Test whether a metric has the four properties of paper 003, and whether its scores agree with its card.
 
     P1: does the score stay the same when factors correlate? P2: does it distinguish redundant from free factors? P3:
     does it stay the same when codes are added? P4: is it about zero for random codes? Each property is measured on
@@ -51,16 +51,16 @@ def audit(
         The scores that are rescaled to 0 and 1. By default the bounds of the metric's card, reversed where lower is
         better; 0 and 1 for a function without a card.
     seeds : int
-        Number of draws of every world and map, 2 or more. Where an interval leaves a verdict open, up to eight times as
-        many are drawn.
+        Number of draws of every world and map, 2 or more. If the intervals do not decide a verdict, up to eight times
+        as many are drawn.
     budget : float or None
-        Seconds of computing. The most informative cells come first. The result says what did not fit, and verdicts that
-        it could change are undecided. A tenth each is for the card and for further questions, a seventh for the
-        adversary. None computes everything.
+        CPU seconds. The most informative cells are computed first. The result names the cells that did not fit, and
+        verdicts that they could change are undecided. A tenth of the budget is for the card, a tenth for further
+        questions, and about a seventh for the adversary. None computes everything.
     n_jobs : int
-        Processes; the numbers do not depend on it.
+        Number of processes; the scores do not depend on it.
     grid : Grid, optional
-        Other sizes and steps than those the thresholds were set for.
+        Sizes and steps. The thresholds were chosen for the default grid.
     adversary : bool
         Whether to search for the encoder with the largest product of score and mixing share.
     further : bool
@@ -106,13 +106,13 @@ def audit_all(
     progress: bool = False,
     store: str | Path | None = None,
 ) -> list[Audit]:
-    """Audit several metrics on the same data, so that they share what they compute; ``budget`` is for all of them.
+    """Audit several metrics on the same data, so that they share computations; ``budget`` is for all metrics together.
 
-    Every finished cell is written to the file ``store``, where a run that was stopped goes on. The other options are
-    those of `audit`.
+    Every finished cell is written to the file ``store``, from which a run that was stopped can continue. The other
+    options are those of `audit`.
     """
     if seeds < 2:
-        raise EvidenceError(f"An interval over seeds needs 2 of them or more, and seeds is {seeds}.")
+        raise EvidenceError(f"seeds={seeds} gives no interval: use a whole number from 2.")
     subjects, grid = subjects_of(metrics), grid or Grid()
     fit = [subject for subject in subjects if not subject.refusal]
     audits = {
@@ -144,7 +144,7 @@ def audit_all(
 def _settled(
     bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: int
 ) -> list[dict[Case, list[Outcome]]]:
-    """Outcomes of every subject, with up to eight times the seeds for differences that leave its own verdict open."""
+    """Outcomes of every subject, with up to eight times the seeds for cases that do not decide its verdict."""
     settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
     for more in (2 * seeds, 4 * seeds, 8 * seeds):
         undecided = [_undecided(points, own) for own in settled]
@@ -152,13 +152,13 @@ def _settled(
             break
         further = bench.measure(list(dict.fromkeys(case for cases in undecided for case in cases)), range(more))
         for place, cases in enumerate(undecided):
-            # others that look at the same case do not see these seeds: alone they would not have had them
+            # other subjects do not use these seeds, so that results do not depend on the choice of subjects
             settled[place] |= {case: [row[place] for row in further[case]] for case in cases if case in further}
     return settled
 
 
 def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case]:
-    """Cases of one subject that could settle a verdict if more seeds were drawn."""
+    """Cases of one subject that could decide a verdict if more seeds were drawn."""
     scores = scores_of(points, own)
     cases: dict[Case, None] = {}
     for name in PROPERTIES:
@@ -175,7 +175,7 @@ def _of_subject(found: dict[Case, list[list[Outcome]]], place: int) -> dict[Case
 
 
 def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
-    """Measure all points in turns; points that can no longer change a verdict are measured last."""
+    """Measure all points in the order of their turns; points that can no longer change a verdict are measured last."""
     found: dict[Case, list[list[Outcome]]] = {}
     waiting = points
     while waiting:

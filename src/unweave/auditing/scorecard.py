@@ -1,4 +1,4 @@
-"""`Audit`: what an audit found about one metric, as plain data that prints as a table."""
+"""`Audit`: the results of an audit of one metric, as plain data that is printed as a table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ends = tuple[float, float]
 class PropertyNumber:
     """One number of a property with its interval and standard deviation (``spread``) over seeds.
 
-    ``counts`` says whether the verdict looks at it.
+    ``counts`` is True if the number is part of the verdict.
     """
 
     label: str
@@ -43,7 +43,7 @@ class PropertyNumber:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The seed at which the number that weighs most is largest, as a Python expression that gives it again."""
+    """The decisive number at its worst seed, and a Python expression that computes it again."""
 
     number: float
     expression: str
@@ -76,7 +76,7 @@ class Result:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Mean score at one place of a curve, and how far it is from the start of the curve, with intervals over seeds."""
+    """Mean score at one point of a curve, and its difference from the start of the curve, with intervals over seeds."""
 
     name: Question
     series: str
@@ -93,10 +93,10 @@ class CurvePoint:
 class Audit:
     """A metric's scorecard for the four properties of 003; print it for a table.
 
-    ``refusal`` says why a metric could not be audited; then there are no results. ``treatment`` says what was done to
-    its scores, ``problems`` where it raised or gave nan, and how often. ``further`` has what was asked beyond the four
-    properties, and ``remarks`` say when a metric is constant, depends on sizes or on the order of rows, or cannot tell
-    a perfect encoder from noise: marks of such a metric mean nothing.
+    ``refusal`` is the reason why a metric could not be audited; then there are no results. ``treatment`` says how its
+    scores were rescaled, and ``problems`` where and how often it raised an error or was nan. ``further`` has the
+    results of questions other than the four properties. ``remarks`` say if a metric is constant, depends only on sizes
+    or on the order of rows, or scores noise as high as a perfect encoder, so that its marks are meaningless.
     """
 
     metric: str
@@ -149,10 +149,10 @@ class Audit:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Audit from `to_dict`."""
+        """Audit from the output of `to_dict`."""
         return restored(cls, data)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Audit from `to_json`."""
+        """Audit from the output of `to_json`."""
         return cls.from_dict(json.loads(text))

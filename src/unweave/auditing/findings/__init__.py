@@ -1,1 +1,1 @@
-"""What the measurements of an audit mean: the four properties, the card, the adversary."""
+"""Results of an audit from its measurements: the four properties, the check of the card, and the adversary."""

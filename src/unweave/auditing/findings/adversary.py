@@ -3,9 +3,9 @@
     product = score x mixing share,   mixing share = 1 - mean purity of the best matching of codes and factors
 
 A metric of one-to-one recovery should be low for encoders that mix, so that every product is small. The factors are
-independent here: P1 measures the effect of correlation, and a search over correlations would always end at the highest
-rho. The search is bounded and seeded: it tries encoders known to deceive metrics, then random ones, then small changes
-of the best so far. It finds a lower bound on how far the metric can be deceived.
+independent here, because P1 measures the effect of correlation, and a search over correlations would always end at the
+highest rho. The search has a fixed length and a seed. It tries encoders that often score too high, then random
+encoders, then small changes of the best one. The product that it finds is a lower bound of the largest product.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ KNOWN: tuple[Encoder, ...] = (
 
 @dataclass(frozen=True)
 class RedTeam:
-    """The encoder that deceived the metric most: its score times its mixing share, and how to get them again."""
+    """The encoder with the largest product of score and mixing share, and an expression that computes it again."""
 
     product: float
     score: float
@@ -66,12 +66,12 @@ class Candidate:
 
     @property
     def case(self) -> Case:
-        """Where it is scored."""
+        """The case on which the encoder is scored."""
         return Case(Independent(N_FACTORS), self.encoder, N_ROWS)
 
     @property
     def mixing_share(self) -> float:
-        """How much the encoder mixes factors, which is known by construction."""
+        """The mixing share of the encoder, which is known by construction."""
         return mixing_share(self.encoder, N_FACTORS, MAP_SEED + self.seed)
 
 
@@ -115,13 +115,13 @@ def _refined(
 
 
 def _scores(bench: Bench, candidate: Candidate) -> list[float | None]:
-    """The score of every subject; None where it has none or the budget is spent."""
+    """The score of every subject; None if it has no score or the budget is used up."""
     found = bench.measure([candidate.case], [candidate.seed])
     return [outcome.value for outcome in found[candidate.case][0]] if found else [None] * len(bench.subjects)
 
 
 def _drawn(generator: np.random.Generator) -> Encoder:
-    """A random encoder: a mixing, a part of one, or noise, and half of the time something on top of it."""
+    """A random encoder: a full or partial mixing or noise, which half of the time is changed further."""
     match generator.integers(4):
         case 0:
             inner: Encoder = Noise(int(generator.integers(5, 100)))
@@ -143,7 +143,7 @@ def _drawn(generator: np.random.Generator) -> Encoder:
 
 
 def _changed(encoder: Encoder, generator: np.random.Generator) -> Encoder:
-    """The same kind of encoder with its numbers moved a little."""
+    """The same kind of encoder with slightly different parameters."""
     match encoder:
         case Mixed():
             kappa = max(1.0, encoder.kappa * np.exp(0.5 * generator.normal()))
@@ -169,5 +169,5 @@ def _changed(encoder: Encoder, generator: np.random.Generator) -> Encoder:
 
 
 def _rounded(number: float) -> float:
-    """Few digits, so that expressions can be read."""
+    """The number with three digits, so that expressions are short."""
     return round(float(number), 3)

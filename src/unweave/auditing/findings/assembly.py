@@ -1,4 +1,4 @@
-"""From outcomes to an `Audit`: curves, findings, the worst case of each, and what went wrong."""
+"""Build an `Audit` from outcomes: curves, results, worst cases and problems."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def assembled(
 
 
 def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
-    """Scores by point and seed, where there are any."""
+    """Scores by point and seed, without points and seeds that have no score."""
     return {
         point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if one.value is not None}
         for point in points
@@ -89,7 +89,7 @@ def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Resul
 
 
 def _worst_case(finding: PropertyFinding, subject: Subject, scores: Scores) -> WorstCase | None:
-    """The seed at which the row that weighs most is worst: the least cost of lost factors, else the largest number."""
+    """The worst seed of the decisive row: the smallest cost of lost free factors, otherwise the largest number."""
     worst = finding.worst
     if worst is None:
         return None
@@ -126,7 +126,7 @@ def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
 
 
 def _problems(outcomes: Outcomes) -> tuple[Finding, ...]:
-    """Every problem once, with the number of cells that had it and the first of them."""
+    """Every problem once, with the number of cells in which it occurred and the first of these cells."""
     counts: Counter[str] = Counter()
     first: dict[str, Case] = {}
     for case, row in outcomes.items():

@@ -1,4 +1,4 @@
-"""Does a metric keep what its card promises: full marks for every map in its class, and not for noise?"""
+"""Check of the card: the best score for every encoder in the card's equivalence class, and not for random codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unweave.card import Card
 from unweave.synthetic.encoders import Elementwise, Encoder, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 
-# the classes whose promise covers each encoder
+# the equivalence classes that contain each encoder
 COVERED_BY: dict[str, tuple[str, ...]] = {
     "E1": ("permutation and scale", "elementwise", "affine", "bijection", "any"),
     "E2": ("elementwise", "bijection", "any"),
@@ -17,15 +17,15 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "E9": ("any",),
 }
 MARGIN = 0.01
-N_FACTORS, N_ROWS = 5, 2000  # the rows that a card states its tolerance for
+N_FACTORS, N_ROWS = 5, 2000  # the number of rows for which a card states its tolerance
 
 
 @dataclass(frozen=True)
 class Promise:
-    """One encoder: whether the card promises full marks, the mean score, and whether that is full marks.
+    """One encoder: whether the card promises the best score, the mean score, and whether that is the best score.
 
-    ``kept`` is false where promised marks are not given, and where noise gets full marks; marks beyond the promise are
-    no fault.
+    ``kept`` is False if a promised best score is not reached, or if random codes reach the best score. Other encoders
+    may reach the best score without a promise.
     """
 
     encoder: str
@@ -35,12 +35,12 @@ class Promise:
 
     @property
     def kept(self) -> bool:
-        """Whether the score is as the card says."""
+        """Whether the score agrees with the card."""
         return self.full_marks if self.promised else not (self.full_marks and self.encoder == "E9")
 
 
 def card_cases() -> dict[str, Case]:
-    """The encoders that tell the classes apart, on independent factors."""
+    """Cases with encoders of different equivalence classes, on independent factors."""
     encoders: dict[str, Encoder] = {
         "E1": PermutedAndScaled(),
         "E2": Elementwise(),
@@ -51,12 +51,12 @@ def card_cases() -> dict[str, Case]:
 
 
 def promise_of(card: Card, encoder: str, mean_score: float) -> Promise:
-    """Compare a mean score (1 is best) with the card: full marks lie within its tolerance of 1 and a margin of .01.
+    """Compare a mean score with the card; it counts as the best score, 1, within the card's tolerance plus .01.
 
     >>> from unweave.metrics import mcc
     >>> promise_of(mcc.card, "E2", 0.91)
     Promise(encoder='E2', promised=False, score=0.91, full_marks=False)
     """
     full = mean_score >= 1 - card.identity_tolerance - MARGIN
-    admitted = encoder == "E9" and card.chance == card.best  # a card that says that noise gets full marks
+    admitted = encoder == "E9" and card.chance == card.best  # the card states the best score for noise
     return Promise(encoder, admitted or card.equivalence in COVERED_BY[encoder], mean_score, full)

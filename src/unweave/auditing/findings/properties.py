@@ -1,18 +1,18 @@
 """The four properties as numbers with intervals, and the verdicts that follow from their thresholds.
 
     P1  largest change of the mean score over rho, for fixed maps: satisfied to .05, partly to .15
-    P2  a redundant factor dropped costs at most .05 in D_f and D_F (partly: in one of them), and free factors dropped
-        cost at least half of (free factors lost / free factors)
+    P2  dropping a redundant factor costs at most .05 in D_f and D_F (partly: in one of them), and dropping free factors
+        costs at least half of (free factors lost / free factors)
     P3  largest distance from the matched encoder as codes are added: .05, .15
     P4  largest mean score of random codes: .05, .15
 
-Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. A verdict that the
-interval leaves open, or that points not measured could change, is undecided. A score that rises in one seed and falls
-in the next does not stay either: differences whose standard deviation over seeds is above .15, with its interval,
-violate P1 and P3 whatever their mean is, but for E7, whose mixing is drawn anew.
+Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. The verdict is
+undecided if the interval contains a threshold, or if points that were not measured could change the verdict. A score
+that rises in one seed and falls in another is not stable either. Therefore P1 and P3 are also violated if the standard
+deviation of the differences over seeds is above .15, including its confidence interval. E7 is excepted, because its
+mixing is a new draw.
 
-The questions of `further_grid` have the same thresholds. There, a point at which the metric is undefined does not
-count.
+The questions of `further_grid` have the same thresholds. There, points at which the metric is undefined are ignored.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ SATISFIED, PARTLY = 0.05, 0.15
 LOSSY_SHARE = 0.5
 LEVEL = 0.95
 ROUNDING = 1e-9
-OTHER_MAP = "E7"  # its mixing is another draw than that of E3, so single differences are those of the maps
-APART = "E4"  # printed for P1, because the paper does not test it, and left out of its verdict
+OTHER_MAP = "E7"  # its mixing is not the draw of E3, so differences within a seed include the difference of the maps
+APART = "E4"  # shown for P1 but not part of its verdict, because the paper does not test it
 
 Scores = Mapping[Point, Mapping[int, float]]
 
 
 @dataclass(frozen=True)
 class PropertyRow:
-    """One number of a property: where it was measured, its interval over seeds, and the scores it is made of.
+    """One number of a property, with its interval over seeds and the points that it compares.
 
-    ``kind`` is change, lossless, lossy, distance or level, or levels or rows of factors; ``higher`` and ``lower`` are
-    the points whose difference it is (a level has no ``lower``); ``counts`` says whether the verdict looks at it;
-    ``spread`` is the standard deviation over seeds.
+    ``kind`` is change, lossless, lossy, distance, level, levels or rows. The number is the score at ``higher`` minus
+    that at ``lower``, times ``factor``; a level has no ``lower``. ``counts`` is True if the number is part of the
+    verdict. ``spread`` is the standard deviation over seeds.
     """
 
     name: Question
@@ -88,12 +88,12 @@ class PropertyRow:
 
     @property
     def lower_x(self) -> float:
-        """Where the other point lies."""
+        """The position of ``lower`` on its curve; nan if there is none."""
         return math.nan if self.lower is None else self.lower.x
 
     @property
     def levels(self) -> set[int]:
-        """What the interval allows: 0 satisfied, 1 partly, 2 violated (for lossy rows 0 or 2)."""
+        """Verdicts that the interval allows: 0 satisfied, 1 partly, 2 violated (for lossy rows 0 or 2)."""
         low, high = self.interval
         if self.kind == "lossy":
             return ({0} if high >= LOSSY_SHARE - ROUNDING else set()) | ({2} if low < LOSSY_SHARE - ROUNDING else set())
@@ -104,7 +104,7 @@ class PropertyRow:
 
     @property
     def least_spread(self) -> float:
-        """Lower end of the 95 % interval of the standard deviation, were the numbers normal."""
+        """Lower end of the 95 % interval of the standard deviation, assuming a normal distribution."""
         if self.n_seeds < 2 or not self.spread > 0:
             return 0.0
         return self.spread * math.sqrt((self.n_seeds - 1) / float(chdtri(self.n_seeds - 1, (1 - LEVEL) / 2)))
@@ -112,7 +112,7 @@ class PropertyRow:
 
 @dataclass(frozen=True)
 class PropertyFinding:
-    """What was found for one property: the verdict, the row that weighs most, and what is missing."""
+    """Result for one property: the verdict, all numbers, and the points that were not measured."""
 
     name: Question
     verdict: PropertyVerdict
@@ -123,7 +123,7 @@ class PropertyFinding:
 
     @property
     def worst(self) -> PropertyRow | None:
-        """The row of the worst level and largest number; a lossy row where free factors go unnoticed, if there is."""
+        """The decisive row: the smallest lossy one if it is too small, otherwise that of the worst level and number."""
         counting = [row for row in self.rows if row.counts]
         lossy = [row for row in counting if row.kind == "lossy"]
         others = [row for row in counting if row.kind != "lossy"]
@@ -134,7 +134,7 @@ class PropertyFinding:
 
 
 def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> PropertyFinding:
-    """Rows, verdict and what is missing for one property, from scores by point and seed."""
+    """The verdict, numbers and missing points of one property, from scores by point and seed."""
     curves: dict[tuple[Question, str, int], list[Point]] = {}
     for point in points:
         if point.name == name:
@@ -157,7 +157,7 @@ def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> Prope
 
 
 def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
-    """Mean and 95 % t-interval of numbers that are independent of each other.
+    """Mean and 95 % t-interval of independent numbers.
 
     >>> mean_interval(np.array([0.4, 0.5, 0.6]))[0]
     0.5
@@ -171,7 +171,7 @@ def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
 
 
 def _change(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P1: from the correlation of the lowest mean score to that of the highest."""
+    """P1: the largest difference of mean scores between two correlations."""
     if len(curve) < 2:
         return []
     by_mean = sorted(curve, key=lambda point: _mean(scores[point]))
@@ -179,7 +179,10 @@ def _change(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P2: what the redundant factor costs, and what share of the fair price free factors cost after it."""
+    """P2: the cost of dropping the redundant factor, and then the cost of dropping free factors.
+
+    The latter is relative to (free factors lost / free factors).
+    """
     at = {int(point.x): point for point in curve}
     rows = [_row("lossless", at[-1], at[0], scores)] if -1 in at and 0 in at else []
     for lost in sorted(set(at) - {-1, 0}) if 0 in at else []:
@@ -189,7 +192,7 @@ def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P3: how far every larger code is from the matched one."""
+    """P3: the difference of the scores with more codes and with one code for each factor."""
     base = next((point for point in curve if point.x == 1), None)
     rows = []
     for point in curve if base is not None else []:
@@ -200,12 +203,12 @@ def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P4: the mean score at every size."""
+    """P4: the mean score of random codes at every size."""
     return [_row("level", point, None, scores) for point in curve]
 
 
 def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """How far the score with levels, and with both kinds of factors, is from that with continuous ones."""
+    """The difference of the scores with discrete factors, or with both kinds, and with continuous factors."""
     base = next((point for point in curve if point.x == 0), None)
     others = [point for point in curve if point is not base and base is not None]
     rows = []
@@ -217,7 +220,7 @@ def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _few_factors(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """The rows of the property that the curve is of."""
+    """The numbers of the property that the curve belongs to."""
     return ROWS[curve[0].series.split()[0]](curve, scores) if curve else []
 
 
@@ -239,7 +242,7 @@ def _row(
     seeds, differences = seed_numbers(higher, lower, scores, factor)
     number, (low, high) = mean_interval(differences) if seeds else (math.nan, (-math.inf, math.inf))
     if kind in ("change", "distance", "levels"):
-        low = max(low, 0.0)  # sizes: the sign was chosen so that the mean is not negative
+        low = max(low, 0.0)  # these are absolute differences, because the sign was chosen to give a positive mean
     return PropertyRow(
         higher.name,
         higher.series,
@@ -259,7 +262,7 @@ def _row(
 def seed_numbers(
     higher: Point, lower: Point | None, scores: Scores, factor: float = 1.0
 ) -> tuple[list[int], FloatArray]:
-    """The seeds that both points have, and the number of each."""
+    """The seeds with scores at both points, and the difference at each seed, times ``factor``."""
     above = scores[higher]
     below = dict.fromkeys(above, 0.0) if lower is None else scores[lower]
     seeds = sorted(set(above) & set(below))
@@ -267,7 +270,7 @@ def seed_numbers(
 
 
 def _possible(name: Question, rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
-    """Levels that intervals and missing points leave open: 0 satisfied, 1 partly, 2 violated."""
+    """Verdicts that intervals and missing points allow: 0 satisfied, 1 partly, 2 violated."""
     counting = [row for row in rows if row.counts]
     if name == "P2":
         return _possible_dropping(counting, incomplete)
@@ -278,7 +281,7 @@ def _possible(name: Question, rows: Sequence[PropertyRow], incomplete: bool) -> 
 
 
 def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
-    """P2: lossy drops have to be seen; the lossless one may cost too much in one of the two worlds for 'partly'."""
+    """P2: dropping free factors must cost enough, and dropping the redundant one little (partly: in one world)."""
 
     def holds(chosen: list[PropertyRow]) -> set[bool]:
         if any(0 not in row.levels for row in chosen):

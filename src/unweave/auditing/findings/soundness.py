@@ -1,7 +1,7 @@
-"""Whether a metric measures anything: remarks that make its marks void.
+"""Remarks on metrics for which the marks of the audit are meaningless.
 
-A metric that is always the same keeps P1 and P3 and, at 0, P4. A metric of the numbers of rows and codes alone, one
-that changes with the order of the rows, and one that gives noise what it gives a perfect encoder are no better.
+A constant metric satisfies P1 and P3 and, if it is 0, also P4. The marks are meaningless as well if a metric depends
+only on the numbers of rows and codes, or on the order of the rows, or if noise scores as high as a perfect encoder.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from unweave.auditing.measurement.grid import Point
 from unweave.findings import Finding
 
 EQUAL = 1e-9
-LEAST_GAP = 0.05  # between a perfect encoder and noise
-MOST_MOVED = 0.05  # by another order of the rows, on average
+LEAST_GAP = 0.05  # smallest difference of the scores of a perfect encoder and of noise
+MOST_MOVED = 0.05  # largest mean change of the score when the rows are reordered
 
 
 def remarks_of(outcomes: Mapping[Case, Sequence[Outcome]], points: Sequence[Point], scores: Scores) -> list[Finding]:
-    """What is wrong with a metric as such, from all its outcomes and its scores at the further points."""
+    """Remarks on a metric, from all its outcomes and its scores at the further points."""
     values = {case: [one.value for one in row if one.value is not None] for case, row in outcomes.items()}
     known = {case: row for case, row in values.items() if row}
     if len(known) < 2:
@@ -60,14 +60,14 @@ def _same_within(values: Mapping[Case, Sequence[float]], group: Callable[[Case],
 
 
 def _moved_by_order(points: Sequence[Point], scores: Scores) -> float:
-    """Mean over seeds of how far the score moves when the rows come in another order."""
+    """Mean over seeds of the absolute change of the score when the rows are reordered."""
     first, second = (scores.get(point, {}) for point in points if point.name == "order")
     both = set(first) & set(second)
     return float(np.mean([abs(first[seed] - second[seed]) for seed in both])) if both else 0.0
 
 
 def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, int] | None:
-    """Mean scores of the perfect encoder and of noise, and the rows, where these are closest."""
+    """Mean scores of the perfect encoder and of noise at the number of rows where they are closest; and that number."""
     found = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
     gaps = [
         (float(np.mean(list(row.values()))), float(np.mean(list(noise.values()))), n_rows)

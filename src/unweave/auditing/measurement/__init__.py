@@ -1,1 +1,1 @@
-"""Which cases an audit measures, and measuring them within a budget."""
+"""The cases of an audit, and their measurement within a time budget."""

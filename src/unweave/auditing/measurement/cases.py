@@ -1,4 +1,4 @@
-"""`Case`: a world, an encoder and a number of rows; with a seed, data that anybody can draw again."""
+"""`Case`: a world, an encoder and a number of rows, which together with a seed determine a data set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.sweeps.threads import one_thread
 from unweave.synthetic.encoders import Encoder
 from unweave.synthetic.worlds import World
 
-# the same seed for world and map would give both the same random numbers, and noise codes that know the factors
+# with the same seed, world and map would use the same random numbers, and noise codes would depend on the factors
 MAP_SEED = 1000
 
 
@@ -38,7 +38,7 @@ class Case:
         return self.n_rows * self.encoder.n_codes(d) * d
 
     def expression(self, subject: Subject, seed: int) -> str:
-        """Python that gives the subject's score, after ``from unweave.auditing.reproduce_case import *``."""
+        """A Python expression for the subject's score, after ``from unweave.auditing.reproduce_case import *``."""
         rows = "" if self.n_rows == 1000 else f", n_rows={self.n_rows}"
         scale = f", scale=({subject.worst:g}, {subject.best:g})" if subject.rescaled else ""
         return f"scored({subject.text}, {written(self.world)}, {written(self.encoder)}{rows}, seed={seed}{scale})"
@@ -60,7 +60,7 @@ def written(value: object) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one metric gave on one case and seed: a value, or the reason why there is none, and the processor's time."""
+    """Result of one metric on one case and seed: a value, or the reason why there is none, and the CPU time."""
 
     value: float | None
     problem: str
@@ -76,7 +76,7 @@ def scored(
     seed: int = 0,
     scale: Scale | None = None,
 ) -> float:
-    """The score of a metric on the codes that an encoder gives to rows of a world, on the audit's scale (1 is best).
+    """The score of a metric for an encoder and rows of a world, on the audit's scale (1 is best).
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> from unweave.synthetic.worlds import Independent
@@ -88,8 +88,8 @@ def scored(
 
 
 def outcomes(case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
-    """Score all subjects on the same evidence, so that they share computations; a failure has its reason."""
-    with one_thread():  # sums keep their order, whatever the machine
+    """Outcomes of all subjects on the same evidence, so that they share computations; a failure becomes a problem."""
+    with one_thread():  # sums are computed in the same order on every machine
         evidence = case.evidence(seed)
         return [_outcome(subject, evidence, seed) for subject in subjects]
 
@@ -103,6 +103,6 @@ def _outcome(subject: Subject, evidence: Evidence, seed: int) -> Outcome:
             value = found
         else:
             problem = "undefined (nan)"
-    except Exception as error:  # whatever a stranger's metric raises is a result of the audit
+    except Exception as error:  # any error of a user's metric is a result of the audit
         problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
     return Outcome(value, problem, time.process_time() - start)

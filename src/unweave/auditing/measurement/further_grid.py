@@ -1,7 +1,6 @@
-"""What the audit asks beyond 003's four properties: few factors, levels, many-to-one functions, rows and their order.
+"""Further questions of the audit: few factors, levels, many-to-one functions, the number of rows and their order.
 
-Each question has curves of its own, made of the same cases as those of the four properties, so that the marks of 003's
-table keep their meaning.
+Each question has its own curves, so that the marks for the four properties of 003 do not change.
 """
 
 from __future__ import annotations
@@ -44,19 +43,19 @@ ENCODERS: dict[str, Encoder] = {
 
 
 def further_points() -> list[Point]:
-    """All points, cheap questions first."""
+    """All points, starting with the cheapest questions."""
     return [*_order(), *_many_to_one(), *_levels(), *_rows(), *_few_factors()]
 
 
 def _order() -> Iterator[Point]:
-    """The same data with its rows in another order."""
+    """The same data in two orders of the rows."""
     worlds: tuple[World, ...] = (Independent(N_FACTORS), Reordered(Independent(N_FACTORS)))
     for place, world in enumerate(worlds):
         yield Point("order", "0.25 mixed", N_FACTORS, place, Case(world, PartlyMixed(0.25)), 0)
 
 
 def _many_to_one() -> Iterator[Point]:
-    """A redundant factor that does not give back what determines it, kept (-1) and dropped (0)."""
+    """A redundant factor that is a many-to-one function of others, kept (-1) and dropped (0)."""
     worlds: list[World] = [OneFactorConstraint(N_FACTORS, (name,)) for name in MANY_TO_ONE]
     for world in (*worlds, TwoFactorConstraint(N_FACTORS, ("sum_of_squares",))):
         series = world.constraints[0].sentence
@@ -81,7 +80,7 @@ def _rows() -> Iterator[Point]:
 
 
 def _few_factors() -> Iterator[Point]:
-    """The four properties with two and three factors, the property as part of the curve's name."""
+    """The four properties with two and three factors; the name of the curve includes the property."""
     for point in FEW.points():
         if point.series != "E4":
             yield replace(point, name="few factors", series=f"{point.name} {point.series}")

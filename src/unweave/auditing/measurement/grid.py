@@ -33,9 +33,9 @@ Further = Literal["few factors", "levels", "many to one", "rows", "order"]
 Question = Literal["P1", "P2", "P3", "P4", "few factors", "levels", "many to one", "rows", "order"]
 PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
 P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
-P3_TURNS = {"E5": 0, "E8": 1}  # the others later
-MOST_BOUND = 3  # factors that the constraint of D_F binds
-LAST = 1000  # after all others: so many rows and codes cost more than the rest together
+P3_TURNS = {"E5": 0, "E8": 1}  # all other encoders later
+MOST_BOUND = 3  # number of factors in the constraint of D_F
+LAST = 1000  # turn of the largest sizes, which take longer than all others together
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Point:
 
     @property
     def curve(self) -> tuple[Question, str, int]:
-        """Which curve it lies on."""
+        """The curve that contains the point."""
         return self.name, self.series, self.n_factors
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Sizes and steps of the audit; the defaults are the ones that its thresholds were set for.
+    """Sizes and steps of the audit; the thresholds were chosen for the default values.
 
     >>> len(Grid().points()) > len(Grid(n_factors=(5,)).points())
     True
@@ -75,7 +75,7 @@ class Grid:
     null_ratios: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5, 1.0)
 
     def points(self) -> list[Point]:
-        """All points, the most telling first: ends of the curves before their middles, small sizes before large."""
+        """All points, the most informative first: ends of the curves before their middles, small sizes before large."""
         found = [point for d in self.n_factors for point in self._points_of(d)]
         return sorted(found, key=lambda point: (point.turn, point.name))
 
@@ -117,7 +117,7 @@ class Grid:
             first = later + bool(redundant)
             if redundant:
                 yield Point("P2", series, d, -1, Case(world, PermutedAndScaled(), self.n_rows), first)
-            # the redundant factor counts as dropped, so that two codes are left of five factors
+            # the redundant factor counts among the dropped ones, so that at least two of five factors remain
             for lost in (0, *(k for k in self.dropped if k + len(redundant) <= max(self.dropped))):
                 dropped = (*redundant, *free[len(free) - lost :])
                 encoder: Encoder = Dropped(dropped) if dropped else PermutedAndScaled()
@@ -140,7 +140,7 @@ class Grid:
         for series, (world, matched, larger) in families.items():
             first = later + P3_TURNS.get(series, 2)
             yield Point("P3", series, d, 1, Case(world, matched, self.n_rows), first)
-            # twice the codes is cheap and tells most; then the most codes there are, then the rest
+            # twice as many codes are cheap and most informative; then the largest number of codes, then the rest
             ordered = sorted(larger, key=lambda entry: (entry[0] != 2, -entry[0]))
             for place, (ratio, encoder) in enumerate(ordered):
                 yield Point("P3", series, d, ratio, Case(world, encoder, self.n_rows), first + place)
@@ -149,7 +149,7 @@ class Grid:
         for n_rows in (self.few_rows, self.n_rows):
             for place, ratio in enumerate(self.null_ratios):
                 n_codes = size_of(ratio, n_rows)
-                # few rows: the most codes first, as nothing is dear; many rows: the most codes last
+                # few rows are cheap, so the largest number of codes comes first; with many rows it comes last
                 turn = len(self.null_ratios) - 1 - place if n_rows == self.few_rows else place
                 heavy = LAST * (n_codes > 200)
                 yield Point(

@@ -1,4 +1,4 @@
-"""Measure cases in order within a time budget: all metrics use the same data, and nothing is computed twice."""
+"""Measure cases in order within a time budget; all metrics use the same data, and no result is computed twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.auditing.measurement.subjects import Subject
 class Bench:
     """Measures several metrics together; ``budget`` is the number of CPU seconds for all of them.
 
-    Results that are already in the store do not use the budget, so that every further run adds results.
+    Results that are already in the store do not count against the budget, so that every further run adds results.
     """
 
     subjects: Sequence[Subject]
@@ -44,7 +44,7 @@ class Bench:
         cells = [(case, seed) for case in cases for seed in seeds]
         open_cells = [cell for cell in cells if not self._known(*cell)]
         work = (joblib.delayed(outcomes)(case, seed, self.subjects) for case, seed in open_cells)
-        # one job runs here: no process to start, and functions that cannot be pickled work
+        # a single job runs in this process, so that functions that cannot be pickled work
         computed = joblib.Parallel(n_jobs=min(self.n_jobs, max(len(open_cells), 1)))(work) if open_cells else []
         for (case, seed), row in zip(open_cells, computed, strict=True):
             for subject, outcome in zip(self.subjects, row, strict=True):
@@ -64,7 +64,7 @@ class Bench:
         return outcome
 
     def _fits(self, cases: Sequence[Case], seeds: Sequence[int]) -> bool:
-        """Whether what is new in these cases should end within the budget, going by the times of smaller ones."""
+        """Whether the new cells are expected to fit into the budget, given the times of smaller cases."""
         new = [(case, seed) for case in cases for seed in seeds if not self._known(case, seed)]
         if self.budget is None or not new:
             return True

@@ -1,6 +1,6 @@
-"""Finished cells of an audit, one line of JSON each, so that a run that was stopped goes on where it was.
+"""Finished cells of an audit, one line of JSON each, so that a run that was stopped can continue.
 
-Most cells take milliseconds, which is why they share a file where a sweep has one for each.
+Most cells take milliseconds, so they share one file, while a sweep has one file for each cell.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Key = tuple[str, str, int]
 
 
 class CellStore:
-    """Outcomes by metric, case and seed; in memory alone without a path.
+    """Outcomes by metric, case and seed; without a path they are kept in memory only.
 
-    A line counts only for the same version of the metric and of the libraries. A line cut short by a kill is left out.
+    A line is used only for the same version of the metric and of the libraries. An incomplete line is ignored.
 
     >>> CellStore().get(("mcc 1", "case", 0)) is None
     True
@@ -33,7 +33,7 @@ class CellStore:
             text = self.path.read_text(encoding="utf-8")
             for line in text.splitlines():
                 self._read(line)
-            if text and not text.endswith("\n"):  # cut short by a kill: the next line must not be joined to it
+            if text and not text.endswith("\n"):  # the run was killed while writing; the next entry needs a new line
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write("\n")
 
@@ -60,5 +60,5 @@ class CellStore:
 
 
 def key_of(subject: Subject, case: Case, seed: int) -> Key:
-    """What a cell is known by."""
+    """The key of a cell in the store."""
     return f"{subject.label} {subject.version} {subject.worst:g} {subject.best:g}", repr(case), seed

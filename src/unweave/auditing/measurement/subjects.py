@@ -1,4 +1,4 @@
-"""`Subject`: what is audited, a metric or any function of two arrays, on a scale where 1 is best."""
+"""`Subject`: a metric, or any function of two arrays, on a scale where 1 is the best score."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Scale = tuple[float, float]
 
 @dataclass(frozen=True)
 class Subject:
-    """A metric with its name, the text that names it in an expression, and the scores that count as 0 and as 1.
+    """A metric with its name, the text that names it in an expression, and the scores that are rescaled to 0 and 1.
 
-    ``worst`` and ``best`` come from the card; of a function without a card they are 0 and 1.
+    ``worst`` and ``best`` come from the card; they are 0 and 1 for a function without a card.
     """
 
     label: str
@@ -35,7 +35,7 @@ class Subject:
     rescaled: bool = False
 
     def score(self, evidence: Evidence, seed: int) -> float:
-        """The score, carried linearly to the scale where ``worst`` is 0 and ``best`` is 1; nan where undefined."""
+        """The score, rescaled linearly so that ``worst`` becomes 0 and ``best`` becomes 1; nan if it is undefined."""
         if self.card is None:
             found = float(self.entry(evidence.factors, evidence.codes))
         else:
@@ -50,14 +50,14 @@ class Subject:
 
     @property
     def treatment(self) -> Finding | None:
-        """What is done to its scores, if anything is."""
+        """How its scores are rescaled; None if they are not."""
         if self.refusal or (self.worst, self.best) == (0.0, 1.0):
             return None
         return Finding("scores_rescaled", worst=self.worst, best=self.best)
 
     @property
     def refusal(self) -> Finding | None:
-        """Why it cannot be audited, where it cannot."""
+        """Why the metric cannot be audited; None if it can."""
         needs = () if self.card is None else tuple(n for n in self.card.needs if n not in ("factors", "codes"))
         if needs:
             return Finding("needs_more_than_tables", metric=self.label, need=needs[0])
@@ -71,7 +71,7 @@ class Subject:
 
 
 def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
-    """What to audit, from a name with options, a metric, a partial of one, or a function (factors, codes) -> float.
+    """The subject for a name with options, a metric, a partial of one, or a function (factors, codes) -> float.
 
     >>> subject_of("mcc:correlation=spearman").label
     'mcc (correlation=spearman)'
@@ -100,15 +100,15 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
 
 
 def subjects_of(metrics: Iterable[Auditable | Subject]) -> list[Subject]:
-    """Several at once, each with a name of its own."""
+    """Subjects for several metrics, which must have different names."""
     subjects = [entry if isinstance(entry, Subject) else subject_of(entry) for entry in metrics]
     if not subjects or len({subject.label for subject in subjects}) < len(subjects):
-        raise EvidenceError("Metrics to audit need different names, and at least one of them: rename or add one.")
+        raise EvidenceError("An audit needs at least one metric, and metrics with different names: add or rename one.")
     return subjects
 
 
 def _text(entry: Any, card: Card) -> str:
-    """How an expression names the metric: by its catalogue name with options, else as `metric`."""
+    """Text for the metric in an expression: its catalogue name with options, otherwise `metric`."""
     options = stated_options(entry)
     simple = all(isinstance(value, (bool, int, float, str)) for value in options.values())
     if CATALOGUE.get(card.name) is not metric_of(entry) or not simple:
