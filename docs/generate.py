@@ -1,6 +1,6 @@
-"""Write what follows from the cards: tables of the panel, a page for every metric, and the audit's tables.
+"""Generate documents from the cards: tables of the panel, a page for every metric, and the tables of the audit.
 
-With ``--demo`` the README's example and the demo in docs/report.md are run and written as well, which takes minutes.
+With ``--demo`` the outputs of the README's example and of the demo in docs/report.md are updated too, in some minutes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ ROOT = Path(__file__).parent.parent
 
 
 def panel_table(folder: str) -> str:
-    """The questions with the metrics of the panel that answer them; pages of metrics are in this folder."""
+    """Markdown table of the questions and the panel's metrics for each; ``folder`` has the pages of the metrics."""
     named = [(question.text, [f"[`{name}`]({folder}/{name}.md)" for name in question.panel]) for question in QUESTIONS]
     lines = ["| question | metrics of the panel, in order of preference |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
 
 
 def metric_index() -> str:
-    """The page that lists every metric, by what it measures."""
+    """The page that lists all metrics, grouped by what they measure."""
     by_measure: dict[str, list[Card]] = {}
     for entry in CATALOGUE.values():
         by_measure.setdefault(entry.card.measures, []).append(entry.card)
@@ -39,13 +39,13 @@ def metric_index() -> str:
     for measures, cards in by_measure.items():
         rows = [f"| [`{card.name}`]({card.name}.md) | {card.equivalence} | {card.summary} |" for card in cards]
         heading = f"## {measures[0].upper()}{measures[1:]}"
-        table = ["| metric | full marks up to | what it says |", "| --- | --- | --- |", *rows]
+        table = ["| metric | best score up to | what it measures |", "| --- | --- | --- |", *rows]
         parts += [heading, "\n".join(table)]
     return "\n\n".join(parts) + "\n"
 
 
 def with_metric_pages(settings: str) -> str:
-    """The settings of the site with a line for every metric's page."""
+    """The settings of the site (mkdocs.yml), with an entry for every metric's page."""
     lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(CATALOGUE))
     return re.sub(
         r"( *# metrics\n).*?( *# end of metrics)", lambda found: found[1] + lines + found[2], settings, flags=re.S
@@ -53,12 +53,12 @@ def with_metric_pages(settings: str) -> str:
 
 
 def demo_output() -> str:
-    """What `unweave demo` prints."""
+    """The output of `unweave demo`."""
     return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=DEMO_BUDGET)}\n```"
 
 
 def example_output(readme: str) -> str:
-    """The answer that the README's example prints; the table of all metrics, which follows it, is left out."""
+    """The first part of the output of the README's example, without the table of all metrics."""
     example = re.search(r"```python\n(.*?)```", readme, re.DOTALL)
     assert example, "the README has no example"
     found: dict[str, Any] = {}
@@ -67,8 +67,8 @@ def example_output(readme: str) -> str:
 
 
 def paper_table() -> str:
-    """003's Table 3 beside the audit's marks."""
-    lines = ["| in 003 | 003 says | the audit says | metric here |", "| --- | --- | --- | --- |"]
+    """Table 3 of 003 next to the results of the audit."""
+    lines = ["| name in 003 | result of 003 | result of the audit | metric here |", "| --- | --- | --- | --- |"]
     audited = read_table()["metrics"]
     for name, (title, marks) in TABLE_3.items():
         ours = " ".join(audited[name]["ticks"]) if name in audited else "not audited"
@@ -77,13 +77,13 @@ def paper_table() -> str:
 
 
 def with_part(text: str, name: str, part: str) -> str:
-    """Text with what stands between the two markers of this name replaced."""
+    """The text with the part between the two markers of this name replaced."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
     return re.sub(pattern, lambda match: f"{match[1]}{part}\n{match[2]}", text, flags=re.DOTALL)
 
 
 def documents(with_demo: bool) -> dict[Path, str]:
-    """Path and content of everything that is generated."""
+    """Path and content of every generated document."""
     readme = ROOT / "README.md"
     report = ROOT / "docs" / "report.md"
     text = with_part(readme.read_text(encoding="utf-8"), "panel", panel_table("docs/metrics"))
@@ -108,7 +108,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Write everything; the demo only where it is asked for."""
+    """Write all documents, and the demo only with ``--demo``."""
     for path, content in documents(with_demo="--demo" in arguments).items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(content, encoding="utf-8")

@@ -69,7 +69,7 @@ def test_a_value_that_makes_no_sense_is_named(field, value, said):
 def test_a_misspelt_or_missing_field_is_named():
     with pytest.raises(MetricError, match="no field 'bound': did you mean 'bounds'"):
         unweave.metric(**FIELDS, bound=(0, 1))
-    with pytest.raises(MetricError, match="needs chance, cost: state them"):
+    with pytest.raises(MetricError, match="needs chance, cost: add them"):
         unweave.metric(**{name: value for name, value in FIELDS.items() if name not in ("cost", "chance")})
 
 

@@ -1,4 +1,4 @@
-"""`Card`: what a metric declares about itself; `metric`: the decorator that holds a function to it."""
+"""`Card`, the description of a metric, and `metric`, the decorator that declares a function as a metric."""
 
 from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError

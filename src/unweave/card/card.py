@@ -1,4 +1,4 @@
-"""`Card`: what a metric declares about itself."""
+"""`Card`: the description of a metric, and the check whether an Evidence has what the metric needs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ HOW_TO_GIVE: dict[str, str] = {
 
 
 class MetricUndefined(ValueError):
-    """Valid evidence for which this metric is not defined; the message says why and what to do."""
+    """Raised if the evidence is valid but the metric is not defined for it; the message states why and what to do."""
 
 
 class CardFields(TypedDict):
-    """The fields of a `Card` that `metric` takes; name and summary come from the function.
+    """The fields of a `Card` that `metric` accepts; name and summary are those of the function.
 
     >>> sorted({entry.name for entry in dataclasses.fields(Card)} - set(CardFields.__annotations__))
     ['name', 'summary']
@@ -66,17 +66,17 @@ class CardFields(TypedDict):
 class Card:
     """Description of a metric: what it measures, what it needs, its range, and where it fails.
 
-    ``equivalence`` is the largest class of maps of the factors for which the score must still be the best one.
-    ``chance`` is the score of random codes: a value, a function of n, m and d, 'by permutation' where it has to be
-    measured, or 'no pairing' where the metric does not relate codes to factors. A ``best`` of nan means that no value
-    is better than another. ``identity_tolerance`` is how far below ``best`` the identity may score at 2,000 rows.
-    ``order_tolerance`` is how much reordering rows or codes may change the score (0 for metrics without a split or
-    trees). ``takes_factor_tables`` says whether a factor may be a table of probabilities p(y | x); other metrics need
-    labels. ``takes_sparse_codes`` says whether codes may be a sparse matrix, and ``takes_code_groups`` whether each
-    group of codes counts as one unit. ``factor_by_factor`` says that the score is the mean over factors of scores that
-    each depend on one factor only, so that a factor may have labelled rows of its own. ``variants`` list option values
-    that change the bounds, the best score or the chance level; `under` gives the card for given options. ``raw_range``
-    says how far and why the raw score may lie outside the bounds; it is empty where it cannot.
+    ``equivalence`` is the largest class of maps of the factors for which the score must be the best score. ``chance``
+    is the score of random codes: a value, a function of n, m and d, 'by permutation' if it has to be measured, or 'no
+    pairing' if the metric does not relate codes to factors. A ``best`` of nan means that no value is better than
+    another. ``identity_tolerance`` is the largest allowed distance of the identity's score from ``best`` at 2,000 rows.
+    ``order_tolerance`` is the largest change of the score when rows or codes are reordered (0 for metrics without a
+    split or trees). ``takes_factor_tables`` tells whether a factor may be a table of probabilities p(y | x); other
+    metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse matrix, and ``takes_code_groups``
+    whether each group of codes is one unit. ``factor_by_factor`` tells whether the score is the mean over factors of
+    scores that each depend on one factor only, so that factors may be labelled on different rows. ``variants`` list
+    option values that change the bounds, the best score or the chance level; `under` returns the card for given
+    options. ``raw_range`` describes how far and why the raw score may lie outside the bounds, and is empty otherwise.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Card:
         return self.best == self.bounds[0]
 
     def under(self, options: Mapping[str, object]) -> Card:
-        """The card as it holds with these options.
+        """The card with the bounds, the best score and the chance level that apply to these options.
 
         >>> from unweave.metrics import jemmig, t_mex
         >>> t_mex.card.lower_is_better, t_mex.card.under({"score": "alignment"}).lower_is_better
@@ -121,7 +121,7 @@ class Card:
         >>> nats.bounds, nats.best, nats.lower_is_better
         ((-inf, inf), -inf, True)
         """
-        if options.get("normalise") is False:  # in nats, which have a direction and no end
+        if options.get("normalise") is False:  # the score is then in nats, which are unbounded
             best = math.nan if math.isnan(self.best) else -math.inf if self.lower_is_better else math.inf
             return dataclasses.replace(self, bounds=UNBOUNDED, best=best)
         for variant in self.variants:
@@ -130,13 +130,13 @@ class Card:
         return self
 
     def lacking(self, evidence: Evidence) -> Need | None:
-        """The first thing this metric needs that was not given, such as nuisances or a posterior."""
+        """The first input that this metric needs and the evidence lacks, such as nuisances; None if it lacks none."""
         lacking = next((need for need in self.needs if not _has(evidence, need)), None)
         sparse = lacking is None and evidence.sparse_codes is not None and "codes" in self.needs
         return "dense codes" if sparse and not self.takes_sparse_codes else lacking
 
     def refusal(self, evidence: Evidence) -> str | None:
-        """One sentence when the evidence lacks what this metric needs, else None."""
+        """A sentence that states why the metric cannot be computed on this evidence, or None if it can."""
         need = self.lacking(evidence)
         if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
@@ -161,7 +161,7 @@ class Card:
 
 
 def _has(evidence: Evidence, need: Need) -> bool:
-    """Whether the evidence has what a card asks for."""
+    """Whether the evidence has this input."""
     if need == "codes" and evidence.sparse_codes is not None:
         return True
     if need in ("factors", "codes", "nuisances"):

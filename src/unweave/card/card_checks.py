@@ -1,4 +1,4 @@
-"""Whether the values of a card make sense: a mistake is found when the metric is declared, and one sentence says it."""
+"""Validation of a card's fields: an invalid value raises an error with one sentence when the metric is declared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MetricError(TypeError):
-    """A metric that is declared or written wrongly; the message says what is wrong and what to write instead.
+    """Raised for a metric that is declared incorrectly; the message states what is wrong and what to write instead.
 
     >>> import unweave
     >>> unweave.metric(bounds="hello")
@@ -26,18 +26,18 @@ class MetricError(TypeError):
 
 
 def check_card(card: Card) -> None:
-    """Raise a `MetricError` for the first field whose value makes no sense."""
+    """Raise a `MetricError` for the first invalid field of the card."""
     check_fields(f"The card of {card.name}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
             f"The card of {card.name} has best={card.best:g} outside its bounds, {low:g} to {high:g}: "
-            "write a score within them, or math.nan where no score is better than another."
+            "write a score within them, or math.nan if no score is better than another."
         )
 
 
 def check_fields(whose: str, fields: dict[str, Any]) -> None:
-    """Raise a `MetricError` for the first of these fields whose value makes no sense on its own."""
+    """Raise a `MetricError` for the first of these fields with an invalid value; each field is checked by itself."""
     for name, value in fields.items():
         makes_sense, expected = RULES[name]
         if not makes_sense(value):
@@ -90,14 +90,14 @@ _TOLERANCE: Rule = (_is_tolerance, "a number from 0")
 
 RULES: dict[str, Rule] = {
     "name": _TEXT,
-    "summary": (lambda value: isinstance(value, str), "a text"),  # empty while a function has no docstring yet
+    "summary": (lambda value: isinstance(value, str), "a text"),  # empty if the function has no docstring
     "measures": (_is_text, "a property in a few words, such as 'compactness'"),
     "equivalence": (_is_one_of(Equivalence), f"one of {_quoted(Equivalence)}"),
     "factor_kinds": (_are(frozenset, FactorKind), "a frozenset of FactorKind, such as ANY_KIND"),
     "needs": (_are_needs, f"a tuple of these: {_quoted(Need)}"),
     "min_rows": (_is_whole_from(0), "a whole number from 0"),
     "bounds": (_are_bounds, "two numbers, the lower one first"),
-    "best": (_is_number, "a number, math.nan where no score is better than another"),
+    "best": (_is_number, "a number, or math.nan if no score is better than another"),
     "chance": (_is_chance, f"a number, a function of n, m and d, or one of {_quoted(NamedChance)}"),
     "cost": _TEXT,
     "fails_when": _TEXT,
@@ -110,6 +110,6 @@ RULES: dict[str, Rule] = {
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
-    "raw_range": (lambda value: isinstance(value, str), "a text, empty where raw scores keep to the bounds"),
+    "raw_range": (lambda value: isinstance(value, str), "a text, empty if raw scores lie within the bounds"),
     "version": (_is_whole_from(1), "a whole number from 1"),
 }

@@ -1,4 +1,4 @@
-"""A metric as it was chosen: the metric itself, or a ``functools.partial`` that fixes some of its options."""
+"""A chosen metric: the metric itself, or a ``functools.partial`` that fixes some of its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Choice = Metric | functools.partial[Any]
 
 
 def metric_of(choice: object) -> Metric:
-    """The metric behind a choice; one sentence where there is none.
+    """The metric of a choice; raises EvidenceError if the object is not a metric.
 
     >>> from unweave.metrics import mcc
     >>> metric_of(functools.partial(mcc, correlation="spearman")) is mcc
@@ -24,13 +24,13 @@ def metric_of(choice: object) -> Metric:
     if not hasattr(entry, "card"):
         raise EvidenceError(
             f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
-            "or take one of the catalogue."
+            "or choose one from the catalogue."
         )
     return cast(Metric, entry)
 
 
 def card_of(choice: object) -> Card:
-    """Card of the metric behind a choice, as declared."""
+    """Card of the metric of a choice, as declared."""
     return metric_of(choice).card
 
 

@@ -1,4 +1,4 @@
-"""`CardDescription`: what a card says, as data that travels with a score and survives JSON."""
+"""`CardDescription`: the content of a card as plain data, which is stored with a score and can be written to JSON."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from unweave.card.card import Card
 
 @dataclass(frozen=True)
 class CardDescription:
-    """A metric in its own words, with the bounds and the best score that hold for the options in force.
+    """Description of a metric, with the bounds and the best score that apply to the options in use.
 
-    Tables, pages and citations read it in place of the catalogue, so that a metric of someone's own is described by its
-    own card, whatever its name.
+    Tables, pages and citations use it instead of the catalogue, so that a user's own metric is described by its own
+    card, whatever its name.
 
     >>> from unweave.metrics import jemmig
     >>> CardDescription.of(jemmig.card, {}).lower_is_better
@@ -38,7 +38,7 @@ class CardDescription:
 
     @classmethod
     def of(cls, card: Card, options: Mapping[str, object]) -> CardDescription:
-        """What the card says where these options are stated."""
+        """Description of the card for these options."""
         holding = card.under(options)
         return cls(
             name=card.name,

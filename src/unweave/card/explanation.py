@@ -1,4 +1,4 @@
-"""A metric's card in plain words: what `unweave explain` prints."""
+"""The text that `unweave explain` prints about a metric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAPERS = {
     "003": "Joshi et al., 'Who Guards the Guardians?'",
     "004": "'Rethinking Disentanglement under Dependent Factors of Variation'",
 }
-ROUNDING = 1e-5  # sums in another order
+ROUNDING = 1e-5  # changes from summation in another order, which are ignored
 FULL_MARKS = {
     "permutation and scale": "if the codes are the factors up to permutation and scaling",
     "elementwise": "if each code is a one-to-one function of one factor, in any order",
@@ -58,19 +58,19 @@ def explained(entry: Metric) -> str:
         _facts({"Reference": card.reference, "Version": str(card.version)}),
     ]
     text = "\n\n".join([f"{card.name}: {card.summary}", *sections])
-    # the number of a paper, not the end of '20,000'
+    # the lookbehind excludes other numbers, such as the end of '20,000'
     named = [f"{number}: {paper}" for number, paper in PAPERS.items() if re.search(rf"(?<![\d,._]){number}\b", text)]
     return "\n".join([text, "", *named]) if named else text
 
 
 def _facts(facts: dict[str, str]) -> str:
-    """Names and facts in two columns."""
+    """Names and facts in two columns, wrapped at 100 characters."""
     lines = [textwrap.wrap(f"{name + ':':<14}{fact}", 100, subsequent_indent=" " * 14) for name, fact in facts.items()]
     return "\n".join(line for wrapped in lines for line in wrapped)
 
 
 def _said_of(entry: Metric) -> tuple[str, str, str]:
-    """Parts of the docstring after the summary: what the numbers mean, what the options do, and the example."""
+    """Parts of the docstring after the summary: the meaning of the score, the options and the example."""
     body, _, example = (inspect.getdoc(entry) or "").partition("\n")[2].partition("\nExamples\n--------\n")
     meaning, _, options = body.partition("\nParameters\n----------\n")
     return (
@@ -81,7 +81,7 @@ def _said_of(entry: Metric) -> tuple[str, str, str]:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    """Names with commas and an 'and'."""
+    """Names joined by commas and a final 'and'."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
@@ -91,7 +91,7 @@ def _range_in_words(card: Card) -> str:
 
 
 def chance_in_words(card: Card) -> str:
-    """The score of random codes: a number, a number with what it depends on, or that it has to be measured.
+    """The score of random codes in words: a number, a number for an example size, or that it has to be measured.
 
     >>> from unweave.metrics import r2
     >>> chance_in_words(r2.card)
@@ -108,7 +108,7 @@ def chance_in_words(card: Card) -> str:
 
 
 def _order_in_words(card: Card) -> str:
-    """Whether the order of rows matters."""
+    """Whether the order of the rows changes the score, and how much."""
     if card.order_tolerance <= ROUNDING:
         return "does not matter"
     return (
@@ -122,7 +122,7 @@ def _best_in_words(card: Card) -> str:
 
 
 def _variants_in_words(card: Card) -> list[str]:
-    """Range and best with options that change them, each with its option."""
+    """Range and best score for every option value that changes them."""
     held = {f"{entry.option}={entry.value}": card.under({entry.option: entry.value}) for entry in card.variants}
     return [f"with {option} {_range_in_words(under)}, {_best_in_words(under)}" for option, under in held.items()]
 

@@ -1,4 +1,4 @@
-"""`metric`: the decorator that turns a function of evidence into a metric that keeps to its card."""
+"""`metric`: the decorator that declares a function of an Evidence as a metric and applies its card."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ else:
 class Metric(Protocol[Options]):
     """A function declared with `metric`: call it with factors and codes, or with an `Evidence` alone.
 
-    ``card`` says what it measures, needs and assumes; ``options`` are its own keyword arguments. Every metric also
-    takes the keyword arguments of `Evidence`.
+    ``card`` describes what it measures, needs and assumes; ``options`` are its own keyword arguments. Every metric also
+    accepts the keyword arguments of `Evidence`.
 
     >>> from unweave.metrics import mcc
     >>> mcc.card.measures, list(mcc.options)
@@ -49,7 +49,7 @@ class Metric(Protocol[Options]):
     options: Mapping[str, inspect.Parameter]
     __name__: str
 
-    # The options of evidence are spelled out because a type checker takes no others beside a ParamSpec.
+    # The options of Evidence are listed because type checkers do not allow keyword-only parameters with a ParamSpec.
     # At run time all but the first two are keyword-only.
     def __call__(
         self,
@@ -74,11 +74,12 @@ class Metric(Protocol[Options]):
 def metric(**fields: Unpack[CardFields]) -> Declaration:
     """Declare a function ``(evidence, *, options) -> Score`` as a metric, with the fields of its `Card`.
 
-    The result takes factors and codes, or an `Evidence`; refuses evidence that lacks what the card needs; turns
-    ``rng`` into one seed; and completes the score with name, version, bounds, best, settings and the caveats of every
-    metric. The name of the metric is the name of the function, its summary the first line of the docstring.
+    The metric is called with factors and codes, or with an `Evidence`. It raises `MetricUndefined` if the evidence
+    lacks what the card needs, converts ``rng`` to one integer seed, and completes the score with name, version, bounds,
+    best, settings and the caveats that all metrics have in common. The name of the metric is the name of the function,
+    and its summary is the first line of the docstring.
 
-    A metric that says nothing else takes codes and factors of every kind, and scores between 0 and 1 with 1 as the best
+    By default a metric accepts codes and factors of every kind, and its score lies between 0 and 1 with 1 as the best
     value. The score of random codes (``chance``) has no default, because every metric has to state it.
 
     Examples
@@ -104,7 +105,7 @@ def metric(**fields: Unpack[CardFields]) -> Declaration:
 
 
 class Declaration:
-    """The fields of a card, waiting for the function that they describe."""
+    """The decorator that `metric` returns: the checked fields of a card, applied to a function when called."""
 
     def __init__(self, fields: CardFields) -> None:
         _refuse_unknown_fields(fields)
@@ -113,7 +114,7 @@ class Declaration:
         self.fields = fields
 
     def __call__(self, function: Callable[Concatenate[Evidence, Options], Score]) -> Metric[Options]:
-        """The function as a metric with the same options."""
+        """Return the function as a metric with the same options."""
         body: Callable[..., Score] = function
         summary = (inspect.getdoc(body) or "").split("\n")[0]
         card = Card(name=body.__name__, summary=summary, **self.fields)
@@ -167,7 +168,7 @@ metric.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def seed_from(rng: int | np.random.Generator | None) -> int:
-    """One integer seed: an int is itself, a Generator is drawn from, None takes fresh entropy.
+    """One integer seed: the int itself, a number drawn from the Generator, or a random number for None.
 
     >>> seed_from(7)
     7
@@ -190,11 +191,11 @@ def _refuse_missing_fields(fields: Mapping[str, object]) -> None:
     stated = inspect.signature(metric).parameters.values()
     missing = [entry.name for entry in stated if entry.default is entry.empty and entry.name not in fields]
     if missing:
-        raise MetricError(f"A card needs {', '.join(missing)}: state {'it' if len(missing) == 1 else 'them'} too.")
+        raise MetricError(f"A card needs {', '.join(missing)}: add {'it' if len(missing) == 1 else 'them'}.")
 
 
 def _options_of(function: Callable[..., Score]) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters of a metric's function, which has one other: the evidence."""
+    """The keyword-only parameters of a metric's function; its only other parameter must be the evidence."""
     name, parameters = function.__name__, list(inspect.signature(function).parameters.values())
     if not parameters or parameters[0].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
         raise MetricError(f"{name} takes no evidence: declare it as {name}(evidence, *, options).")
@@ -204,7 +205,7 @@ def _options_of(function: Callable[..., Score]) -> dict[str, inspect.Parameter]:
         if option.default is inspect.Parameter.empty:
             raise MetricError(f"The option {option.name!r} of {name} has no default: give it one.")
         if option.name in OPTION_NAMES | {"factors", "codes"}:
-            raise MetricError(f"{name} has an option {option.name!r}, which belongs to Evidence: call it otherwise.")
+            raise MetricError(f"{name} has an option {option.name!r}, which belongs to Evidence: rename it.")
     return {option.name: option for option in parameters[1:]}
 
 
@@ -226,7 +227,7 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
 
 
 def _on_all_rows(score_of: Callable[[Evidence], Score], evidence: Evidence) -> tuple[Score, tuple[Finding, ...]]:
-    """What the function gives and which rows it is of: all, where totals are enough, or the sample."""
+    """The score, and a finding about the rows: it uses all rows if totals suffice, and a sample of them otherwise."""
     known = evidence.all_rows
     if known is None:
         return score_of(evidence), ()
@@ -267,7 +268,7 @@ def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> tuple[Fi
 
 
 def _described(option: Any) -> Any:
-    """An option as plain data; a frozen estimator becomes its name, fields and library."""
+    """An option as plain data; an estimator becomes a dictionary of its name, fields and library."""
     if dataclasses.is_dataclass(option) and not isinstance(option, type):
         described = {"name": type(option).__name__}
         described |= {entry.name: _described(getattr(option, entry.name)) for entry in dataclasses.fields(option)}

@@ -1,4 +1,4 @@
-"""Whether the values of a metric's options make sense: the annotations of its signature decide, before it runs."""
+"""Validation of a metric's options by the annotations of its signature, before it is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unweave.evidence import EvidenceError
 
 @dataclass(frozen=True)
 class Within:
-    """The range of a numeric option, for ``Annotated[int, Within(1)]``.
+    """The allowed range of a numeric option, ``least <= value < below``, as in ``Annotated[int, Within(1)]``.
 
     >>> Within(1).holds(0), Within(0, 1).holds(0.5)
     (False, True)
@@ -47,7 +47,7 @@ Seed = Annotated[int, Within(0)] | np.random.Generator | None
 
 @functools.cache
 def option_types(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function; empty where they cannot be evaluated."""
+    """The annotations of a function; empty if they cannot be evaluated."""
     try:
         return typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, AttributeError):
@@ -79,7 +79,7 @@ def _alternatives(annotation: Any) -> list[Any]:
 
 
 def _allows(annotation: Any, value: Any) -> bool:
-    """Whether a value fits one alternative."""
+    """Whether a value is allowed by one alternative of an annotation."""
     if get_origin(annotation) is Annotated:
         kind, *ranges = get_args(annotation)
         return _allows(kind, value) and all(entry.holds(value) for entry in ranges if isinstance(entry, Within))
@@ -100,7 +100,7 @@ def _allows(annotation: Any, value: Any) -> bool:
 
 
 def _described(annotation: Any) -> str:
-    """What an alternative allows, in words; empty for annotations that are not checked."""
+    """The values that an alternative allows, in words; empty for annotations that are not checked."""
     if get_origin(annotation) is Annotated:
         kind, *ranges = get_args(annotation)
         return " ".join([_described(kind), *(str(entry) for entry in ranges if isinstance(entry, Within))])

@@ -1,4 +1,4 @@
-"""One score from those of several parts of the factors, each with labelled rows of its own."""
+"""One score for factors that are labelled on different rows, from the scores of groups of factors."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from unweave.score import Score
 
 
 def joined_score(card: Card, evidence: Evidence, score_of: Callable[[Evidence], Score]) -> Score:
-    """The mean over all factors of the scores that the parts give them; a part that the card refuses has nan.
+    """The mean over all factors of their scores, each computed on the rows labelled for its group of factors.
 
-    Matrices of codes x factors are put together; what concerns a part alone is left out.
+    Factors of a group on which the metric is not defined have nan. Matrices of codes x factors are joined, and other
+    parts of the scores are left out.
     """
     parts = evidence.labelled_parts
     refusals = [card.refusal(part) for part in parts]
@@ -25,7 +26,7 @@ def joined_score(card: Card, evidence: Evidence, score_of: Callable[[Evidence], 
     scores = [None if refused else score_of(part) for part, refused in zip(parts, refusals, strict=True)]
     per_factor: dict[str, float] = {}
     for score, part in zip(scores, parts, strict=True):
-        known = score.per_factor if score else {}  # a score that is undefined has none
+        known = score.per_factor if score else {}  # an undefined score has no numbers per factor
         per_factor |= {name: known.get(name, np.nan) for name in part.factor_names}
     ordered = {name: per_factor[name] for name in evidence.factor_names}
     defined = [number for number in ordered.values() if not np.isnan(number)]

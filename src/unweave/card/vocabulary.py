@@ -1,4 +1,4 @@
-"""The terms in which a card is written: needs, classes of maps, chance levels, assumptions and variants."""
+"""Types of the fields of a card: needs, classes of maps, chance levels, assumptions and variants."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ UNBOUNDED = (-math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption behind a score: a test whether it holds on the evidence, and the caveat where it does not.
+    """An assumption of a score: a test whether the evidence satisfies it, and the caveat if it does not.
 
-    The caveat is a `Finding`, or a sentence of your own.
+    The caveat is a `Finding` or a sentence.
 
     >>> enough = Assumption("There are fewer than 100 rows.", lambda evidence: evidence.n_rows >= 100)
     >>> enough.holds(Evidence([1.0, 2.0]))
@@ -36,7 +36,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Variant:
-    """The range, best score and chance level of a metric where an option has this value.
+    """The range, best score and chance level of a metric if an option has the given value.
 
     >>> Variant("normalise", False, bounds=(0.0, math.inf), best=math.inf, chance=0.0).option
     'normalise'
