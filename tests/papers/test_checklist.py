@@ -1,4 +1,4 @@
-"""The checklist of 003 on data whose answers are known."""
+"""The checklist of 003 on data with known answers."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_few_rows_for_the_codes():
     found = answers(rng.normal(size=(60, 3)), rng.normal(size=(60, 40)))
     assert found["Codes per row"].answer == "beware"
     assert found["Report a null encoder"].answer == "beware"
-    # the expected MCC of noise is the closed form's, which is below the paper's sqrt(2 log m / n) = .35 (claim 77)
+    # the expected MCC of noise by the closed form is below the paper's sqrt(2 log m / n) = .35 (claim 77)
     assert "an MCC of 0.3" in found["Codes per row"].found or "an MCC of 0.2" in found["Codes per row"].found
 
 

@@ -1,4 +1,4 @@
-"""How papers declare experiments: every one is complete, found by name, checked before it computes, and run alike."""
+"""Declarations of experiments: each is complete, found by name, checked before it computes, and run the same way."""
 
 import dataclasses
 import json
@@ -14,7 +14,7 @@ FIELDS = {field.name for field in dataclasses.fields(Options)} - {"folder", "pro
 
 @pytest.fixture
 def calls(monkeypatch):
-    """A paper of one experiment, and what it was asked to do."""
+    """Replace the papers by one with a single experiment; return the list of its function calls."""
     asked = []
 
     def compute(options):

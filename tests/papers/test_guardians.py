@@ -1,4 +1,4 @@
-"""The experiments of 003 as sweeps: cells, protocols, results and the comparison with the authors' data."""
+"""The experiments of 003: cells, protocols, results and the comparison with the authors' data."""
 
 import math
 import os
@@ -51,18 +51,18 @@ def test_text_and_code_differ_as_documented():
     assert dropped.world_of(released=False).sample(5, 0).shape == (5, 10)
     redundant = Setting("exp07", dgp="D3", encoder="E4", d=10, m=6, r=4)
     assert len(redundant.world_of(released=False).constraints) == 4
-    assert len(redundant.world_of(released=True).constraints) == 1  # r was dropped
+    assert len(redundant.world_of(released=True).constraints) == 1  # the released code ignores r
     assert redundant.encoder_of(released=False).kept == (0, 5, 6, 7, 8, 9)
     noise = Setting("exp11", encoder="E9", m=200, m_released=5)
     assert [noise.encoder_of(released).codes for released in (False, True)] == [200, 5]
 
 
 def test_tanh_and_sinh_are_two_runs_here_and_one_in_the_code():
-    """Figures 9 and 10 have a panel for each; in the released code the function never reached the encoder."""
+    """Figures 9 and 10 have a panel for each function; the released code does not pass it to the encoder."""
     by_function = {fn: Setting("exp02", encoder="E2", alpha=0.5, fn=fn) for fn in ("tanh", "sinh")}
     factors = np.random.default_rng(0).normal(size=(50, 3))
     ours = [setting.encoder_of(released=False).encode(factors, 0) for setting in by_function.values()]
-    assert np.isclose(*ours).mean() < 0.1  # values near 0, where both are about straight
+    assert np.isclose(*ours).mean() < 0.1  # values near 0, where both functions are nearly linear
     assert len({setting.encoder_of(released=True) for setting in by_function.values()}) == 1
     bent = Setting("exp02", encoder="E2", alpha=1.0, fn="sinh").encoder_of(released=False)
     order = bent.purity(3, 0).argmax(axis=1)
@@ -141,7 +141,7 @@ def test_released_protocol_gives_a_fifth_of_the_rows_to_all_but_r2():
 
 
 def test_an_overflow_in_the_other_rows_is_no_concern_of_the_held_out_ones():
-    """Seed 42 of 5,000 rows has a sinh beyond the largest float among the four fifths; the file has MCC but no R2."""
+    """With seed 42 and 5,000 rows, a sinh overflows in the training rows; the authors' file has MCC but no R2."""
     metrics, how = metrics_and_protocol("authors", "exp10", ("MCC-P", "R2"))
     found = how.scores(TwoFactorConstraint(5), ReleasedElementwise(), 5000, 42, metrics)
     assert found[0].problem is None
@@ -187,7 +187,7 @@ def test_reading_the_authors_tables(tmp_path):
     (tmp_path / "exp01.csv").write_text("\n".join([HEADER, *rows]))
     found = {(key[0], key[-1]): mean for key, mean in authors_means(tmp_path, "exp01").items()}
     assert found["exp01", "R2"] == SeedMean(0.5, 0.4, 0.6)
-    assert found["exp01", "MCC-P"] == SeedMean(1.0, 1.0, 1.0)  # blank: the seeds do not differ
+    assert found["exp01", "MCC-P"] == SeedMean(1.0, 1.0, 1.0)  # the interval is blank because seeds do not differ
     assert not found["alone", "R2"].has_interval
     assert math.isnan(found["alone", "MCC-P"].mean)
     half = 2.776 * 0.1 / math.sqrt(5)
@@ -207,7 +207,7 @@ KEY = (*Setting("exp03_d5", dgp="D2", encoder="E3").key, "MCC-P")
         (SeedMean(0.5, 0.4, 0.6), SeedMean(0.65, 0.61, 0.69), False),
         (SeedMean(1.0, 1.0, 1.0), SeedMean(0.99999, 0.99999, 0.99999), True),  # rounding
         (SeedMean(1.0, 1.0, 1.0), SeedMean(0.999, 0.999, 0.999), False),
-        (SeedMean(0.5), SeedMean(0.6, 0.55, 0.65), True),  # as wide as ours
+        (SeedMean(0.5), SeedMean(0.6, 0.55, 0.65), True),  # their interval is assumed to be as wide as ours
         (SeedMean(0.5), SeedMean(0.61, 0.56, 0.66), False),
         (SeedMean(math.nan), SeedMean(math.nan), True),
         (SeedMean(math.nan), SeedMean(0.5, 0.4, 0.6), False),
@@ -261,14 +261,14 @@ def test_agreeing_cells_are_counted():
 
 
 def means_on(claim, values):
-    """Means of a curve along a claim's axis."""
+    """Return means for the given values of a curve along a claim's axis."""
     rows = [{**dict.fromkeys(COLUMNS), **claim.where, claim.along: x} for x in values]
     return {(*row.values(), claim.metric): SeedMean(y) for row, y in zip(rows, values.values(), strict=True)}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.sentence)
 def test_claims_are_decided_by_their_curve(claim):
-    """No curve, a straight and a falling one: at most one is what the paper claims."""
+    """Of two constant curves, a rising and a falling one, a claim accepts at most one."""
     assert claim.checked({}) is None
     curves = [{1.0: y, 2.0: z, 10.0: w} for y, z, w in ((1, 1, 1), (0, 0, 0), (0.1, 0.5, 0.9), (0.9, 0.5, 0.1))]
     found = [claim.checked(means_on(claim, curve)).holds for curve in curves]

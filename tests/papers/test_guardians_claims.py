@@ -1,8 +1,8 @@
-"""003's claims that hold, computed again; numbers of claims are those of the ledger.
+"""Claims of 003 that hold, computed again and numbered as in the ledger.
 
 Claims 22 to 25 (closed forms under correlation), 51, 55 (constraint and DCI), 74 to 82 (null encoders), 85 and 92 are
-also in tests/synthetic/test_theory.py, against closed forms. Published values are those of the authors' tables, which
-the released code's protocol gives again; "right" values are those of all rows or of theory.
+also tested against closed forms in tests/synthetic/test_theory.py. Published values are those of the authors' tables,
+which the released code's protocol reproduces.
 """
 
 import functools
@@ -28,7 +28,7 @@ def _measured(setting, metric, protocol, seeds):
 
 
 def mean(metric, run, protocol="authors", seeds=SEEDS, **where):
-    """Mean over seeds of the one cell of a run with these values."""
+    """Return the mean over seeds of the only cell of a run with these values."""
     settings = [
         setting
         for setting in SWEEPS[run[:5]].settings
@@ -71,7 +71,7 @@ def test_claim_28_is_what_theory_says(rho):
 def test_claims_30_and_40_what_correlation_leaves_alone(run, rho, protocol):
     assert mean("MCC-P", run, protocol, encoder="E1", rho=rho) == pytest.approx(1.0, abs=1e-9)
     for encoder in ("E1", "E3"):
-        # ours sets test codes within the range of the training rows, which costs a little where rows are few
+        # our protocol clips test codes to the range of the training rows, which lowers R2 slightly for few rows
         tolerance = 1e-6 if protocol == "authors" else 0.04 if run == "exp03" else 0.01
         assert mean("R2", run, protocol, encoder=encoder, rho=rho) == pytest.approx(1.0, abs=tolerance)
 
@@ -105,13 +105,15 @@ def test_claims_59_and_60_mcc_of_distributed_codes_falls():
     found = [mean("MCC-P", "exp09_ratio", encoder="E8", m=m) for m in (10, 15, 25, 50)]
     assert found == pytest.approx([0.922, 0.842, 0.763, 0.667], abs=0.0005)  # the text says .85 and .65
     equal = [mean("MCC-P", "exp09_ratio", "ours", encoder="E8", m=5 * k) for k in (2, 3, 5, 10)]
-    assert equal == pytest.approx([mcc_of_distributed(k) for k in (2, 3, 5, 10)], abs=0.025)  # the best of k
+    assert equal == pytest.approx(
+        [mcc_of_distributed(k) for k in (2, 3, 5, 10)], abs=0.025
+    )  # the closed form for the best of k codes
     for values in (found, equal):
         assert sorted(values, reverse=True) == values
 
 
 def test_claim_61_dci_of_distributed_codes_stays():
-    """Published .979 and more; with our trees a little less for sine and cosine, which bend back beyond pi / 2."""
+    """Published .979 and more; our trees give slightly less for sine and cosine, not monotone beyond pi / 2."""
     assert mean("DCI-D", "exp09_ratio", "ours", seeds=[42], encoder="E8", m=10) > 0.88
     assert mean("DCI-D", "exp09_ratio", "ours", seeds=[42], encoder="E8", m=15) > 0.95
 
@@ -151,14 +153,14 @@ def test_claim_85_the_kind_of_noise_does_not_matter(n, d):
 
 
 def test_claim_81_neither_does_the_number_of_factors():
-    """m = 50 on 100 rows: .24 to .27 on all rows; the published .51 to .58 are those of twenty rows."""
+    """With m = 50 and 100 rows, MCC is .24 to .27 on all rows; the published .51 to .58 use twenty rows."""
     for d in (5, 10, 25):
         assert mean("MCC-P", "exp15_e10", "ours", n=100, d=d) == pytest.approx(NullMcc(100, 50, d).mean, abs=0.02)
         assert mean("MCC-P", "exp15_e10", n=100, d=d) == pytest.approx(NullMcc(20, 50, d).mean, abs=0.04)
 
 
 def test_claims_74_and_78_the_text_has_four_rows():
-    """.83 for noise at m/n = .5 is MCC on 4 of 20 rows."""
+    """The published .83 for noise at m/n = .5 is MCC on 4 of 20 rows."""
     assert mean("MCC-P", "exp15_e10@8402085(June)", m=10, n=20) == pytest.approx(0.826, abs=0.001)
     assert mean("MCC-P", "exp15_e10@8402085(June)", "ours", m=10, n=20) == pytest.approx(
         NullMcc(20, 10, 10).mean, abs=0.04

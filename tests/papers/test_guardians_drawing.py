@@ -1,4 +1,4 @@
-"""Figures of 003 drawn from made-up means: panels, axes, markers of the authors' data, and legends."""
+"""Drawing of 003's figures from synthetic means: panels, axes, markers of the authors' data, and legends."""
 
 import numpy as np
 import pytest

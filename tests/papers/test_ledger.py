@@ -1,4 +1,4 @@
-"""The ledger of claims: complete, in plain sentences, and computed again."""
+"""The ledger of claims: it is complete and written in sentences, and its evidence is as recorded."""
 
 import dataclasses
 import json
@@ -15,11 +15,11 @@ from unweave.papers.ledger.claim import STATEMENT_HOLDS, Evidenced, MeasuredFigu
 from unweave.papers.ledger.claim_files import claim_of, claims_of
 from unweave.papers.ledger.selection import selected_claims
 
-CHEAP = 1.0  # seconds; the others are checked by `make study`
+CHEAP = 1.0  # seconds; evidence that takes longer is checked by `make study`
 
 
 def parts(cheap):
-    """Claims by the file of their evidence, because those of a file share what they compute."""
+    """Group claims by the module of their evidence, because claims of a module share cached results."""
     found = {}
     for claim in claims_of():
         if claim.evidence and not claim.needs and (claim.seconds < CHEAP) == cheap:
@@ -157,7 +157,7 @@ def test_what_takes_trained_models_is_decided_by_its_experiments(tmp_path, monke
     found = checking.evidence_of(claim, Options(tmp_path))
     assert (found.holds, found.figures["c"].value) == (False, 0.0)
     said["tab9"] = []
-    with pytest.raises(EvidenceError, match="say nothing of claim 146"):
+    with pytest.raises(EvidenceError, match="have no result on claim 146"):
         checking.evidence_of(claim, Options(tmp_path))
 
 

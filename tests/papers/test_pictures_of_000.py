@@ -1,4 +1,4 @@
-"""The experiments of 000 on pictures: what they need, what they keep, and how their claims are decided."""
+"""The image experiments of 000: required files, stored results, and verdicts on their claims."""
 
 import dataclasses
 import struct
@@ -23,7 +23,7 @@ WEIGHTS = Path(__file__).parents[2] / "../shared/data/weights"
 
 
 def written_digits(folder, labels=None, n=400, test_labels=None, side=28):
-    """Four idx files of noise whose brightness follows the label."""
+    """Write four idx files of noise images whose brightness is proportional to the label."""
     rng = np.random.default_rng(0)
     folder.mkdir(exist_ok=True)
     for split, rows in (("train", n), ("t10k", 100)):
@@ -101,7 +101,7 @@ def test_the_first_latents_are_counted_if_they_are_of_the_core():
         ([3.0] * 4 + [0, 3.0], "4"),
     ):
         checks = list(core_flows.compare([core_flows.CoreFlows(5, (flow(entropies),))], Options(Path())))
-        assert next(check for check in checks if "of the core among" in check.claim).here == n_core
+        assert next(check for check in checks if "core latents among" in check.claim).here == n_core
 
 
 def test_diverged_flows_are_counted_and_not_compared():

@@ -1,4 +1,4 @@
-"""Figures and tables that need no trained model: numbers against closed forms, and pictures to scale."""
+"""Figures and tables that need no trained model: numbers agree with closed forms, and diagrams are to scale."""
 
 import json
 import math
@@ -29,7 +29,7 @@ def test_the_command_prints_decides_and_draws(name, tmp_path):
     assert {f"wrote {path}" for path in pictures} <= set(written)
     found = json.loads((tmp_path / f"{number}-{experiment}-claims.json").read_text())
     decided = {entry["ledger"]: entry["verdict"] for entry in found if entry["ledger"] is not None}
-    # by the ledger's own rule, so that both say the same
+    # experiments use the ledger's evidence, so the verdicts must agree
     words = {"error of the text": "does not hold", "artefact of code or protocol": "does not hold"}
     for claim, verdict in decided.items():
         stated = claim_of(f"{number}:{claim}").verdict
@@ -73,7 +73,7 @@ def test_toy_curves_of_004_have_their_corners_and_are_listed():
     assert len(curves) == len(DELTAS)
     assert {len(values) for values in curves.values()} == {len(ALPHAS)}
     for values in curves.values():
-        assert values[-1] == pytest.approx(1.0, abs=1e-9)  # alpha = 1: every factor has its code
+        assert values[-1] == pytest.approx(1.0, abs=1e-9)  # with alpha = 1 every factor has its own code
     assert curves["delta = 0.25"] == pytest.approx([1.0] * len(ALPHAS), abs=1e-9)  # identical factors
 
 
@@ -98,7 +98,7 @@ def test_table_1_of_001_follows_from_the_cards():
     from unweave.metrics import CATALOGUE
 
     found = {name: "".join(properties_of(CATALOGUE[name].card).marks) for name in TABLE_1}
-    assert found["explicitness"] == "✗✗✗✓✓"  # a linear classifier of codes
+    assert found["explicitness"] == "✗✗✗✓✓"  # it fits a linear classifier
     assert found["wsepin"] == "✓✓✓✓✓"
     assert found["mig"][2] == "✗"  # ours takes codes, not posteriors
 

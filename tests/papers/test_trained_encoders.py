@@ -1,4 +1,4 @@
-"""Papers 001, 002 and 004 on encoders of known quality, given as a folder of codes; no weights are needed."""
+"""Experiments of 001, 002 and 004 on encoders of known quality, given as a folder of codes instead of weights."""
 
 import json
 
@@ -34,7 +34,7 @@ SCALED, CENTRE = np.array([0.9, 3.0, 0.5, 2.5, 2.5]), np.array([1.0, 0.75, 3.06,
 
 
 def encoded(mixing=0.0, std=0.15, n_rows=3000, seed=0):
-    """Codes that are the factors, scaled, each mixed with the next by a share."""
+    """Codes that are scaled factors; ``mixing`` is the share of the next factor in each code."""
     indices = np.random.default_rng(seed).permutation(len(SPRITES))[:n_rows]
     factors = SPRITES.factors(indices)
     own = (factors - CENTRE) * SCALED
@@ -70,7 +70,7 @@ def test_dependent_rows_of_given_codes(tmp_path, codes):
 
 def test_bad_folders(tmp_path, codes):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(EvidenceError, match="no file of codes"):
+    with pytest.raises(EvidenceError, match=r"no \.npz file of codes"):
         codes_of(Options(tmp_path, codes=tmp_path / "empty"), 10)
     other = encoded()
     Encoded(other.arrays, other.factors, tuple("abcde"), other.kinds, other.indices).save(codes / "other.npz")
@@ -120,7 +120,7 @@ def test_targets_of_004_order_encoders(monkeypatch):
     monkeypatch.setattr(measured_encoders, "TREES", 5)
     assert robustness(clean) > robustness(mixed) + 0.2
     assert best_single_code_accuracy(clean) > best_single_code_accuracy(mixed)
-    # depth 5 has 32 leaves: 3 shapes and 6 scales are told from their own code, 40 orientations are not
+    # trees of depth 5 have 32 leaves: enough to predict 3 shapes and 6 scales from their code, but not 40 orientations
     assert 0.5 < best_single_code_accuracy(clean) < 1
 
 
@@ -137,7 +137,7 @@ def test_004_figures(tmp_path, codes, monkeypatch):
     bins = CliRunner().invoke(main, ["reproduce", "004", "fig11", *arguments])
     assert bins.exit_code == 0, bins.output
     kept = json.loads(next((tmp_path / "out" / "004").glob("given clean pair*")).read_text())
-    # 20 bins are what minimality takes by default
+    # 20 bins are minimality's default
     assert kept["minimality, 20 bins"] == pytest.approx(kept["minimality"])
 
 
@@ -206,7 +206,7 @@ def test_002_decomposition(tmp_path, codes, monkeypatch):
     assert clean.scores["UniBound"] > entangled.scores["UniBound"] + 0.03
     assert list(clean.by_rows) == [200, 400]
     assert clean.by_rows[400] == clean.scores["UniBound"]
-    assert clean.rows_in_words == "random rows, as asked"
+    assert clean.rows_in_words == "random rows, by --rows"
     assert 0 < clean.errors["UniBound"] < 0.1
     for low, high in clean.bounds.values():
         assert low <= high + 1e-6
@@ -224,7 +224,7 @@ def test_002_rows_by_budget(tmp_path, codes, monkeypatch):
 
 
 def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
-    """UniBound falls under the attack, MIG hardly, and scores of interventions do not where copies are not mixed."""
+    """UniBound falls under the attack, MIG falls slightly, and unmixed copies do not change intervention scores."""
     monkeypatch.setattr(attacked_encoders, "STRENGTHS", (0.0, 5.0))
     monkeypatch.setattr(attacked_encoders, "ROWS_OF_DECOMPOSITION", 300)
     monkeypatch.setattr(attacked_encoders, "DRAWS", MixtureSampling(200))
@@ -241,7 +241,7 @@ def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 3.0])
 def test_002_an_attack_needs_no_covariances(alpha):
-    """The shortcut for attacked encoders equals UniBound of the attacked posterior with its covariances."""
+    """The computation without covariances equals UniBound of the attacked posterior with its covariances."""
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 4, size=(400, 3)).astype(float)
     mean = (factors - 1.5) @ (np.eye(3) + 0.15 * rng.normal(size=(3, 3)))
@@ -260,13 +260,13 @@ def test_002_an_attack_needs_no_covariances(alpha):
 
 
 def test_002_sums_are_over_all_rows():
-    """UniBound of a grid is exact only if the mixtures leave no row out."""
+    """UniBound of a grid is exact only if the mixtures contain all rows."""
     for module in (decomposed_encoders, attacked_encoders, all_images):
         assert module.DRAWS.rows_used(737_280) is None
 
 
 def test_002_all_images(tmp_path, monkeypatch):
-    """Scores with their costs; UniBound stops at the grid that fits into its budget and says so."""
+    """UniBound is computed up to the largest grid that fits into its budget, and the comparison says so."""
     sizes = {144: (20, 16), 1152: (10, 8)}
     for module in (all_images, complete_grids):
         monkeypatch.setattr(module, "GRIDS", sizes)
@@ -283,7 +283,7 @@ def test_002_all_images(tmp_path, monkeypatch):
     monkeypatch.setattr(all_images, "BUDGET", 1e-9)
     found = all_images.compute(Options(tmp_path))
     assert list(found.by_grid) == [144]
-    assert any("which is what" in check.here for check in all_images.compare(found, Options(tmp_path)))
+    assert any("because of the budget" in check.here for check in all_images.compare(found, Options(tmp_path)))
     monkeypatch.setattr(all_images, "BUDGET", 1e9)
     found = all_images.compute(Options(tmp_path))
     assert list(found.by_grid) == [144, 1152]
@@ -295,7 +295,7 @@ def test_002_all_images(tmp_path, monkeypatch):
 
 
 def test_002_nothing_is_decided_where_unibound_is_0_for_all():
-    """Too few rows bring UniBound to 0 for every model, which says nothing of FactorVAE."""
+    """With too few rows UniBound is 0 for every model, so the claim about FactorVAE is undecided."""
 
     def model(unique):
         scores = {"BetaVAE": 0.9, "FactorVAE": 0.7, "MIG": 0.2, "UniBound": unique}
@@ -310,7 +310,7 @@ def test_002_nothing_is_decided_where_unibound_is_0_for_all():
 
 
 def test_unibound_needs_neighbours_and_not_many_rows():
-    """All combinations of fewer values show unique information where as many random rows show hardly any."""
+    """On all combinations of fewer values UniBound is high; on as many random rows it is low."""
     draws = MixtureSampling(200)
     coarse = grid_of(3240)
 
@@ -328,7 +328,7 @@ def test_unibound_needs_neighbours_and_not_many_rows():
 
 
 def test_every_grid_lies_in_the_whole_data_set():
-    """Also orientation, whose last value is its first again."""
+    """This includes orientation, whose last value equals its first."""
     indices = np.arange(len(SPRITES))
     factors = SPRITES.factors()
     whole = Encoded({"codes": indices[:, None]}, factors, SPRITES.factor_names, SPRITES.kinds, indices)

@@ -1,4 +1,4 @@
-"""Which papers there are, and how any of their experiments is found, run and listed."""
+"""The catalogue of papers; functions that find, run and list their experiments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.names import suggestion
 from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 from unweave.whole_files import write_whole
 
-# number of a paper to the module that declares PAPER
+# numbers of papers to the modules that declare PAPER
 MODULES = {
     "000": "unweave.papers.manifold_entropic_metrics.experiments",
     "001": "unweave.papers.learning_disentangled_representations.experiments",
@@ -26,7 +26,7 @@ MODULES = {
 
 
 def paper_of(number: str) -> Paper:
-    """The paper with this number.
+    """Return the paper with this number.
 
     >>> paper_of("003").experiments[0].name
     'fig1'
@@ -37,7 +37,7 @@ def paper_of(number: str) -> Paper:
 
 
 def experiment_of(paper: Paper, name: str) -> Experiment:
-    """The experiment of a paper that has this name."""
+    """Return the experiment of a paper that has this name."""
     names = [entry.name for entry in paper.experiments]
     if name not in names:
         raise EvidenceError(f"Paper {paper.number} has no experiment {name!r}: {suggestion(name, names)}")
@@ -45,14 +45,14 @@ def experiment_of(paper: Paper, name: str) -> Experiment:
 
 
 def claims_of(number: str, name: str, options: Options) -> list[ClaimCheck]:
-    """What an experiment says of its paper's claims, computed or read from the folder: the verdicts as data."""
+    """Return the checks of an experiment's claims; results that are in the folder are not computed again."""
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     return list(experiment.compare(experiment.compute(options), options))
 
 
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
-    """Compute an experiment, compare it with the paper and write its files; what a terminal shows, as it is ready."""
+    """Compute an experiment, compare it with the paper and write its files; yield what a terminal shows."""
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     data = experiment.compute(options)
@@ -68,7 +68,7 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
 
 
 def checks_table(checks: Iterable[ClaimCheck]) -> Any:
-    """The paper's numbers beside ours, with the numbers that claims have in the list of all claims."""
+    """Format the paper's numbers beside ours, with the numbers of claims in the ledger."""
     rows = [
         ("" if entry.ledger is None else str(entry.ledger), entry.claim, entry.paper, entry.here, entry.verdict)
         for entry in checks
@@ -79,7 +79,7 @@ def checks_table(checks: Iterable[ClaimCheck]) -> Any:
 
 
 def _written(checks: Iterable[ClaimCheck], path: Path) -> Path:
-    """The verdicts as JSON, whole or not there."""
+    """Write the checks as JSON, atomically."""
     found = [dataclasses.asdict(entry) | {"verdict": entry.verdict} for entry in checks]
     text = json.dumps(found, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,20 +88,20 @@ def _written(checks: Iterable[ClaimCheck], path: Path) -> Path:
 
 
 def papers_table() -> Any:
-    """All papers."""
+    """Format the list of papers as a table."""
     papers = [paper_of(number) for number in MODULES]
     rows = [(paper.number, paper.title, str(len(paper.experiments))) for paper in papers]
     return plain_table(("paper", "title", "experiments"), rows)
 
 
 def experiments_table(paper: Paper) -> Any:
-    """The experiments of a paper: what they show, need and cost."""
+    """Format a paper's experiments as a table: what they show, need and cost."""
     rows = [(entry.name, entry.title, ", ".join(entry.needs_in_words), entry.cost) for entry in paper.experiments]
-    return plain_table(("experiment", "what it shows", "needs", "about"), rows)
+    return plain_table(("experiment", "what it shows", "needs", "cost"), rows)
 
 
 def plain_table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Any:
-    """A table for the terminal, of plain text."""
+    """Return a table of plain text for the terminal."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table

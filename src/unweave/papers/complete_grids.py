@@ -1,8 +1,8 @@
-"""Reduced sets of dSprites that hold all combinations of fewer values, and the codes of published encoders on them.
+"""Reduced sets of dSprites with all combinations of fewer factor values, and codes of published encoders on them.
 
-UniBound is about what all other codes tell of a factor. In rows drawn at random every combination of the other factors
-occurs about once, so the other codes seem to tell every factor and UniBound is 0. With all combinations of fewer values
-every row has its neighbours, and the sums of 002's Eq 8 are exact for that set.
+UniBound subtracts the information that all other codes carry about a factor. Among random rows, every combination of
+the other factors occurs about once, so the other codes identify the row and UniBound is 0. With all combinations of
+fewer values, rows that agree in the other factors exist, and the sums of 002's Eq 8 are exact for that set.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from unweave.encoding import Encoded, encode, read_encoded
 from unweave.papers.experiment import Options
 from unweave.papers.trained_encoders import MODELS
 
-# numbers of images, and which values are kept: every so many of the orientations and positions
+# number of images to the steps between kept orientations and between kept positions
 GRIDS: Mapping[int, tuple[int, int]] = {3240: (8, 6), 11_520: (4, 4), 46_080: (4, 2), 184_320: (1, 2), 737_280: (1, 1)}
 
 ORDINALS = {1: "", 2: "second ", 4: "fourth ", 6: "sixth ", 8: "eighth "}
 
 
 def grid_of(n_images: int) -> DSprites:
-    """All combinations of shape, scale and some of the orientations and positions.
+    """Return all combinations of shape, scale and a part of the orientations and positions.
 
     >>> [len(grid_of(n)) == n for n in GRIDS]
     [True, True, True, True, True]
@@ -33,7 +33,7 @@ def grid_of(n_images: int) -> DSprites:
 
 
 def in_words(n_images: int) -> str:
-    """What is kept of dSprites.
+    """Describe which images of dSprites a grid of this size contains.
 
     >>> in_words(46_080), in_words(184_320)
     ('every fourth orientation and every second position', 'every orientation and every second position')
@@ -46,7 +46,7 @@ def in_words(n_images: int) -> str:
 
 
 def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
-    """Codes of all images of the grid by published encoders, computed or read."""
+    """Compute the codes of all images of a grid by published encoders, or read them from the folder."""
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -62,9 +62,9 @@ def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dic
 
 
 def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:
-    """The rows of a finer grid that are in a coarser one.
+    """Return the rows of a finer grid that are in a coarser one.
 
-    The last orientation of dSprites is a whole turn, and so the first one again: a coarse grid has it once.
+    The last orientation of dSprites is a full turn and equals the first one; a coarse grid contains it once.
     """
     coarse = grid_of(n_images)
     inside = np.ones(encoded.n_rows, dtype=bool)

@@ -1,4 +1,4 @@
-"""What an experiment costs: CPU time and memory of this process."""
+"""Cost of an experiment: CPU time and memory of this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def peak_memory() -> float:
-    """The most memory that this process has held so far, in GB; nan where the system does not say.
+    """Return the peak memory of this process so far, in GB; nan if the system does not report it.
 
     >>> peak_memory() < 1000 or peak_memory() != peak_memory()
     True
@@ -15,12 +15,12 @@ def peak_memory() -> float:
         import resource
     except ImportError:  # Windows
         return float("nan")
-    # macOS counts bytes, others kilobytes
+    # macOS reports bytes, other systems kilobytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
 
 
 def in_words(seconds: float, memory: float) -> str:
-    """A sentence for the end of a command.
+    """Return a sentence about CPU time (seconds) and peak memory (GB), for the end of a command.
 
     >>> in_words(34.2, 0.518), in_words(200.0, float("nan"))
     ('This took 34 CPU seconds and at most 0.52 GB.', 'This took 3.3 CPU minutes.')

@@ -1,4 +1,4 @@
-"""`Paper` and `Experiment`: how a paper declares what can be computed again, and `Options` that say how."""
+"""`Paper` and `Experiment` declare what can be reproduced, and `Options` say how it is computed."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any
 
 from unweave.evidence import EvidenceError
 
-# options that are folders an experiment may need, and what is in them
+# options that name folders which an experiment may need, and the content of these folders
 FOLDERS = {
     "authors_data": "the authors' tables, exp01.csv to exp15.csv",
     "data": "the data set's files",
     "weights": "the trained weights, .npz files",
-    "codes": "codes made by unweave encode, one file an encoder",
+    "codes": "codes written by unweave encode, one file per encoder",
 }
-PACKAGES = {"torch": ("torch", "zuko")}  # what an experiment may need, and the packages that stand behind it
+PACKAGES = {"torch": ("torch", "zuko")}  # extras that an experiment may need, and their packages
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to compute an experiment; None is the experiment's own default.
+    """Options of an experiment; None selects the experiment's own default.
 
-    ``folder`` is where results, tables and pictures go: what is there already is not computed again.
+    Results, tables and figures are written to ``folder``; results that are there already are not computed again.
 
     >>> Options(Path("reproduced"), n_seeds=2).stated
     {'n_seeds': 2}
@@ -50,18 +50,18 @@ class Options:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The options that were given, without the folder and the progress bar."""
+        """Options that were given, without the folder and the progress bar."""
         fields = [field.name for field in dataclasses.fields(self) if field.name not in ("folder", "progress")]
         return {name: value for name in fields if (value := getattr(self, name)) is not None}
 
 
 @dataclass(frozen=True)
 class ClaimCheck:
-    """A quantity or claim: what the paper has, what was found here, and whether the claim holds here.
+    """A quantity or claim: the paper's result, our result, and whether the claim holds here.
 
-    ``holds`` is None where there is nothing to decide, or (``undecided``) where these data cannot decide; ``in_part``
-    says that a claim which does not hold as it stands does so for some of its cases. ``ledger`` is the claim's
-    number in the list of all claims of the papers, where it has one; ``value`` is the number that decides.
+    ``holds`` is None for a mere quantity, or (with ``undecided``) if our data cannot decide the claim. ``in_part`` says
+    that a claim which does not hold in general holds in some cases. ``ledger`` is the claim's number in the ledger of
+    all claims, if it has one. ``value`` is the number on which the verdict is based.
 
     >>> ClaimCheck("UniBound of FactorVAE", "about 0", "0.012 [0, 0.03]", True, ledger=118).verdict
     'holds'
@@ -78,14 +78,14 @@ class ClaimCheck:
 
     @property
     def verdict(self) -> str:
-        """'holds', 'holds in part', 'does not hold', 'undecided', or nothing for a mere quantity."""
+        """'holds', 'holds in part', 'does not hold' or 'undecided'; empty for a mere quantity."""
         if self.holds is None:
             return "undecided" if self.undecided else ""
         return "holds" if self.holds else "holds in part" if self.in_part else "does not hold"
 
     @property
     def is_claim(self) -> bool:
-        """Whether there is something to decide."""
+        """Whether this is a claim with a verdict, and not a mere quantity."""
         return bool(self.verdict)
 
     @classmethod
@@ -99,7 +99,7 @@ class ClaimCheck:
         below: float = math.inf,
         ledger: int | None = None,
     ) -> ClaimCheck:
-        """A number that has to lie between two others for the claim to hold.
+        """Return the check of a claim that holds if a number lies between ``above`` and ``below``.
 
         >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1).verdict
         'holds'
@@ -108,7 +108,7 @@ class ClaimCheck:
 
 
 def nothing_to_write(data: Any, options: Options) -> Iterable[Path]:
-    """For experiments without tables, or without pictures."""
+    """Write nothing, for experiments without tables or without figures."""
     return ()
 
 
@@ -119,22 +119,22 @@ class Experiment:
     Parameters
     ----------
     name : str
-        As the paper numbers it: ``fig2``, ``tab8``.
+        The paper's number of the figure or table: ``fig2``, ``tab8``.
     title : str
-        What it shows, in a line.
+        What it shows, in one line.
     compute : function of Options
-        Gives plain data (arrays, numbers, frozen records). It resumes from what the folder holds and shows progress
-        if asked to.
+        Returns plain data (arrays, numbers, frozen records). It continues from results in the folder, and shows
+        progress if ``options.progress`` is set.
     compare : function of the data and Options
-        The paper's numbers beside ours, as `ClaimCheck`.
+        Yields comparisons of the paper's numbers with ours, as `ClaimCheck`.
     write, draw : function of the data and Options
-        Write tables, and pictures; give the paths. Only ``draw`` may need matplotlib.
+        Write tables and figures, and yield their paths. Only ``draw`` may need matplotlib.
     options : tuple of str
-        Fields of `Options` that it takes; others are refused.
+        Fields of `Options` that the experiment accepts; others raise an error.
     needs : tuple of str
-        'torch', or those options that are folders it cannot do without: 'weights', 'data', 'authors_data'.
+        'torch', or options whose folders are required: 'weights', 'data', 'authors_data'.
     cost : str
-        About how long it takes.
+        Approximate computing time.
     """
 
     name: str
@@ -149,11 +149,11 @@ class Experiment:
 
     @property
     def needs_in_words(self) -> list[str]:
-        """Its needs: packages by their names, folders by their options."""
+        """Requirements: names of packages, and command line options of folders."""
         return [need if need in PACKAGES else flag(need) for need in self.needs]
 
     def check(self, options: Options) -> None:
-        """Refuse options that it does not take, and say what is missing, before anything is computed."""
+        """Raise an error for options that are not accepted, and for missing packages or folders."""
         for name in options.stated:
             if name not in self.options:
                 taken = ", ".join(map(flag, self.options)) or "none"
@@ -164,7 +164,7 @@ class Experiment:
                     raise EvidenceError(f"{self.name} needs {need}: install unweave[{need}].")
                 continue
             if need == "weights" and options.codes is not None:
-                need = "codes"  # what the weights would be computed into
+                need = "codes"  # given codes replace the weights
             folder = getattr(options, need)
             if folder is None:
                 raise EvidenceError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")
@@ -182,7 +182,7 @@ class Paper:
 
 
 def flag(option: str) -> str:
-    """The command line's name of an option.
+    """Return the command line name of an option.
 
     >>> flag("n_seeds"), flag("authors_data")
     ('--seeds', '--authors-data')

@@ -1,4 +1,4 @@
-"""Numbers of a reproduction that are kept as they are computed, so that an interrupted one goes on where it was."""
+"""Numbers of a reproduction, stored as they are computed, so that an interrupted run can be continued."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.whole_files import write_whole
 
 
 class KeptNumbers:
-    """A JSON file of numbers by name; each is computed once, and the file is always whole.
+    """A JSON file of numbers by name; each is computed once, and writing is atomic.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -28,15 +28,15 @@ class KeptNumbers:
         if path.exists():
             try:
                 self._found = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError:  # not ours, or damaged: it is computed again
+            except ValueError:  # not a file of ours, or damaged: all numbers are computed again
                 self._found = {}
 
     def number(self, name: str, compute: Callable[[], float]) -> float:
-        """The number of this name."""
+        """Return the stored number of this name, or compute and store it."""
         return float(self.value(name, lambda: float(compute())))
 
     def value(self, name: str, compute: Callable[[], Any]) -> Any:
-        """The value of this name: a number, or lists and mappings of numbers."""
+        """Return the stored value of this name (a number, or lists and mappings of numbers), or compute it."""
         if name not in self._found:
             self._found[name] = compute()
             self._write(self._found)
@@ -49,6 +49,6 @@ class KeptNumbers:
             write_whole(self.path, lambda stream: stream.write(content))
         except OSError as error:
             raise EvidenceError(
-                f"{self.path} cannot be written: {error.strerror}; make room or name another folder, and give the same "
-                "command again."
+                f"{self.path} cannot be written: {error.strerror}; free some space or choose another folder, and run "
+                "the same command again."
             ) from None

@@ -1,9 +1,9 @@
-"""Small models with several seeds, for what papers 001, 002 and 004 say of seeds and hyperparameters.
+"""Small models with several seeds, for the claims of papers 001, 002 and 004 about seeds and hyperparameters.
 
-4,608 sprites of 16 x 16 (three shapes, six scales, 16 x 16 positions, no rotation), MLPs of 128 and 128 units, ten
-codes, 8,000 steps of Adam at 1e-3, reconstruction weighted as if images had 64 x 64 pixels: sixty models take ten
-minutes of one core. The papers trained convolutional networks on all of dSprites for 100 to 500 times as long, so
-what is compared with them is the direction of an effect and not its size.
+The data are 4,608 sprites of 16 x 16 pixels (three shapes, six scales, 16 x 16 positions, no rotation). The models are
+MLPs with two layers of 128 units and ten codes, trained by 8,000 steps of Adam at 1e-3. The reconstruction is weighted
+as if images had 64 x 64 pixels. Sixty models take ten minutes on one core. The papers trained convolutional networks on
+all of dSprites for 100 to 500 times as long, so only the direction of effects is compared, and not their size.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ Numbers = dict[str, float]
 
 @dataclass(frozen=True)
 class SmallSetting:
-    """Numbers of all seeds of one setting, by name."""
+    """The results of one setting: a mapping of names to numbers for each seed."""
 
     name: str
     seeds: tuple[Numbers, ...]
 
     def values(self, number: str) -> list[float]:
-        """One number of every seed."""
+        """Return one number for every seed."""
         return [found[number] for found in self.seeds]
 
     def mean(self, number: str) -> float:
-        """Mean over seeds."""
+        """Return the mean of a number over seeds."""
         return math.fsum(self.values(number)) / len(self.seeds)
 
     def interval(self, number: str) -> tuple[float, float]:
-        """95% interval of the mean by Student's t; as wide as can be with one seed."""
+        """Return Student's 95 % interval of the mean; it is infinite for one seed."""
         values = self.values(number)
         if len(values) < 2:
             return -math.inf, math.inf
@@ -56,13 +56,13 @@ class SmallSetting:
         return self.mean(number) - reach, self.mean(number) + reach
 
     def shown(self, number: str) -> str:
-        """Mean and interval in words."""
+        """Format mean and interval."""
         low, high = self.interval(number)
         return f"{self.mean(number):.3f} [{low:.3f}, {high:.3f}]" if math.isfinite(low) else f"{self.mean(number):.3f}"
 
 
 def settings_of(options: Options) -> TrainingSettings:
-    """Settings of the training."""
+    """Return the settings of the training."""
     from unweave.models import TrainingSettings
 
     n_steps = options.n_steps or N_STEPS
@@ -70,35 +70,35 @@ def settings_of(options: Options) -> TrainingSettings:
 
 
 def beta_vaes(betas: Iterable[float] = BETAS) -> list[Objective]:
-    """beta-VAEs of these weights."""
+    """Return the objectives of beta-VAEs with these weights."""
     from unweave.models import BetaVAE
 
     return [BetaVAE(beta=beta) for beta in betas]
 
 
 def factor_vaes(gammas: Iterable[float] = GAMMAS) -> list[Objective]:
-    """FactorVAEs of these weights, with a small critic."""
+    """Return the objectives of FactorVAEs with these weights and a small critic."""
     from unweave.models import FactorVAE
 
     return [FactorVAE(gamma=gamma, critic_hidden=CRITIC) for gamma in gammas]
 
 
 def total_correlation_vaes(betas: Iterable[float] = TC_BETAS) -> list[Objective]:
-    """beta-TCVAEs of these weights."""
+    """Return the objectives of beta-TCVAEs with these weights."""
     from unweave.models import BetaTCVAE
 
     return [BetaTCVAE(beta=beta) for beta in betas]
 
 
 def annealed_vae(options: Options) -> Objective:
-    """AnnealedVAE with four nats, which it reaches halfway."""
+    """Return the objective of an AnnealedVAE whose capacity reaches four nats halfway through training."""
     from unweave.models import AnnealedVAE
 
     return AnnealedVAE(gamma=100, capacity=4, capacity_steps=(options.n_steps or N_STEPS) / 2)
 
 
 def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10) -> list[TrainedModel]:
-    """Models of these objectives and all seeds, trained or read from the folder; those that diverged are left out."""
+    """Train models for all objectives and seeds, or read them from the folder; diverged models are left out."""
     from unweave.models import train
 
     first = options.seed or 0
@@ -115,7 +115,7 @@ def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10
 
 
 def evidence_of(model: TrainedModel, sprites: DSprites) -> Evidence:
-    """All images, factors as levels, as in 001 and 002."""
+    """Return evidence of all images, with categorical and ordinal factors as in 001 and 002."""
     kinds = {name: "categorical" if kind == "categorical" else "ordinal" for name, kind in _kinds(sprites).items()}
     return Evidence(sprites.factors(), model.encode(sprites.images()), factor_names=sprites.factor_names, kinds=kinds)
 
@@ -127,7 +127,7 @@ def measured(
     options: Options,
     n_codes: int = 10,
 ) -> list[SmallSetting]:
-    """Numbers of every model, computed once and kept, grouped by setting."""
+    """Return the numbers of every model, grouped by setting; they are computed once and stored."""
     from unweave.models.runs.naming import setting_name
 
     sprites = small_sprites()
@@ -145,7 +145,7 @@ def measured(
 
 @dataclass(frozen=True)
 class SeedDifference:
-    """Mean of one setting less that of another, with the 95% interval of Welch's t over seeds."""
+    """Difference of the means of two settings, with Welch's 95 % interval over seeds."""
 
     value: float
     lower: float
@@ -153,7 +153,7 @@ class SeedDifference:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the interval lies on one side of 0, else 0."""
+        """Sign of the difference if its interval excludes 0, else 0."""
         return int(self.lower > 0) - int(self.upper < 0)
 
     def __str__(self) -> str:
@@ -161,7 +161,7 @@ class SeedDifference:
 
 
 def difference(first: SmallSetting, second: SmallSetting, number: str) -> SeedDifference:
-    """What the second setting has more than the first; as wide as can be with one seed."""
+    """Return the second mean minus the first; the interval is infinite if a setting has one seed."""
     one, other = first.values(number), second.values(number)
     value = second.mean(number) - first.mean(number)
     if min(len(one), len(other)) < 2:

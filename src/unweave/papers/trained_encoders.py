@@ -1,7 +1,7 @@
-"""Codes of trained encoders of dSprites, which papers 001, 002 and 004 draw their conclusions from.
+"""Codes of trained encoders of dSprites, on which conclusions of papers 001, 002 and 004 are based.
 
-The published models are encoded once, and their codes are kept in the folder of the reproduction. A folder of codes
-made by `unweave encode` takes the place of the weights, one file an encoder.
+The codes of the published models are computed once and stored in the folder of the reproduction. A folder of files
+written by `unweave encode`, one per encoder, can be given instead of the weights.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unweave.encoding import Encoded, encode, read_encoded
 from unweave.evidence import Evidence, EvidenceError
 from unweave.papers.experiment import Options
 
-# the published models of dSprites, by the names of their files
+# our names of the published models of dSprites to the names of their files
 MODELS = {
     "VAE": "VAE_dsprites",
     "beta-VAE": "betaH_dsprites",
@@ -39,9 +39,10 @@ def codes_of(
     dependences: Sequence[Dependence] = (),
     label: str = "independent",
 ) -> dict[str, Encoded]:
-    """Codes of so many images by each encoder, computed or read; the images are the same for all encoders.
+    """Compute or read the codes of ``n_rows`` images by each encoder; the images are the same for all encoders.
 
-    With ``options.codes`` the encoders are the files of that folder. Rows with dependent factors are drawn from theirs.
+    With ``options.codes`` the encoders are the files of that folder, and rows with dependent factors are drawn from
+    the rows of these files.
     """
     seed = options.seed or 0
     if options.codes is not None:
@@ -56,7 +57,7 @@ def codes_of(
 
 
 def models_among(found: Mapping[str, Encoded], names: Sequence[str]) -> dict[str, Encoded]:
-    """The models of these names if they are there, else all: a folder of codes has names of its own."""
+    """Return the models of these names, or all if none exists: encoders in a folder of codes can have any name."""
     there = {name: found[name] for name in names if name in found}
     return there or dict(found)
 
@@ -74,7 +75,7 @@ def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependenc
 def _given(folder: Path) -> dict[str, Encoded]:
     paths = sorted(folder.glob("*.npz"))
     if not paths:
-        raise EvidenceError(f"{folder} has no file of codes: make some with unweave encode, one an encoder.")
+        raise EvidenceError(f"{folder} has no .npz file of codes: write one per encoder with unweave encode.")
     found = {path.stem: read_encoded(path) for path in paths}
     first_name, first = next(iter(found.items()))
     for name, other in found.items():
@@ -84,7 +85,7 @@ def _given(folder: Path) -> dict[str, Encoded]:
 
 
 def _drawn(found: Encoded, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
-    """Rows drawn from those that are there, each at most once, so that no row is in a training and a test part."""
+    """Draw rows without replacement, so that no row is in both a training and a test set."""
     rng = np.random.default_rng(seed)
     if not dependences:
         return found.rows(rng.permutation(found.n_rows)[:n_rows])
@@ -93,14 +94,14 @@ def _drawn(found: Encoded, n_rows: int, dependences: Sequence[Dependence], seed:
     kept = np.flatnonzero(rng.uniform(size=found.n_rows) * weights.max() <= weights)
     if kept.size < min(FEWEST_ROWS, n_rows):
         raise EvidenceError(
-            f"Only {kept.size} of {found.n_rows} coded images are left with such dependent factors: encode more "
+            f"Only {kept.size} of {found.n_rows} encoded images are left after drawing dependent factors: encode more "
             "images, or give --weights instead of --codes."
         )
     return found.rows(rng.permutation(kept)[:n_rows])
 
 
 def evidence_of_levels(encoded: Encoded) -> Evidence:
-    """Evidence in which every factor keeps its levels, as in 001 and 002; none is taken for circular."""
+    """Return evidence with categorical and ordinal factors only, as in 001 and 002; no factor is circular."""
     kinds = {
         name: "categorical" if kind == "categorical" else "ordinal"
         for name, kind in zip(encoded.factor_names, encoded.kinds, strict=True)

@@ -1,1 +1,1 @@
-"""004: do minimality and sufficiency say how useful an encoder is, also when factors depend on each other?"""
+"""004: minimality and sufficiency as measures of an encoder's usefulness, also if factors depend on each other."""

@@ -1,4 +1,4 @@
-"""What the figures of 004 are compared with, and how they are written and drawn."""
+"""Comparison of results with the figures of 004, and their tables and drawings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
 
 
 def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 5: sufficiency goes with accuracy, best and most stably."""
+    """Compare with Figure 5: sufficiency has the highest and most stable correlation with accuracy."""
     yield from _numbers(found)
     mine, others = found.of("sufficiency"), found.others("sufficiency")
     best = float(np.nanmax(others[0]))
     yield ClaimCheck(
-        "independent: sufficiency correlates most with accuracy",
+        "independent factors: sufficiency correlates most with accuracy",
         "yes",
         f"{mine[0]:.2f}, the best other {best:.2f}",
         bool(mine[0] >= best),
@@ -29,7 +29,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
         value=float(mine[0]),
     )
     yield ClaimCheck(
-        "sufficiency stays with accuracy as dependence grows",
+        "the correlation of sufficiency with accuracy is stable as dependence grows",
         "stable",
         f"{mine.min():.2f} to {mine.max():.2f}",
         bool(mine.min() > STRONG and np.ptp(mine) < STABLE),
@@ -38,7 +38,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
     )
     falls = others[0] - np.nanmin(others, axis=0)
     yield ClaimCheck(
-        "the other metrics fall sharply",
+        "the correlations of other metrics with accuracy fall sharply",
         "all of them",
         f"{int((falls > STABLE).sum())} of {falls.size} fall by more than {STABLE}",
         bool((falls > STABLE).all()),
@@ -48,7 +48,7 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
 
 
 def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 6: minimality goes with IRS at every level, the others do not."""
+    """Compare with Figure 6: minimality correlates with IRS at every level, other metrics do not."""
     yield from _numbers(found)
     mine, others = found.of("minimality"), found.others("minimality")
     lowest = found.lower[:, found.metrics.index("minimality")].min()
@@ -70,7 +70,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
         value=float(weak.sum()),
     )
     yield ClaimCheck(
-        "no other metric is above minimality",
+        "no other metric has a higher correlation than minimality",
         "yes",
         f"on {int((mine >= np.nanmax(others, axis=1)).sum())} of {mine.size} levels",
         bool((mine >= np.nanmax(others, axis=1)).all()),
@@ -80,7 +80,7 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
 
 
 def compare_settings(ledger: int, found: Correlations, options: Options) -> Iterator[ClaimCheck]:
-    """Figures 10, 11, 15 and 16: the setting matters little."""
+    """Compare with Figures 10, 11, 15 and 16: the setting hardly changes the correlations."""
     yield from _numbers(found)
     spread = float(np.nanmax(np.ptp(found.values, axis=1)))
     claim = "largest difference between settings at one level"
@@ -91,7 +91,7 @@ def compare_settings(ledger: int, found: Correlations, options: Options) -> Iter
 
 
 def write(name: str, found: Correlations, options: Options) -> Iterator[Path]:
-    """The correlations and their intervals as a table."""
+    """Write the correlations and their intervals as a table."""
     path = options.folder / f"004-{name}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["level,metric,correlation,lower,upper"]
@@ -104,7 +104,7 @@ def write(name: str, found: Correlations, options: Options) -> Iterator[Path]:
 
 
 def draw(name: str, target: str, found: Correlations, options: Options) -> Iterator[Path]:
-    """A line for every metric over the levels of dependence."""
+    """Draw a curve for every metric over the levels of dependence."""
     from unweave.report.figures.curves import curves_figure, save
 
     curves = {metric: found.of(metric) for metric in found.metrics}

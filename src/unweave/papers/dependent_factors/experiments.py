@@ -1,4 +1,4 @@
-"""The experiments of 004: those on toys, and on trained encoders figures 5, 6, 10, 11, 15 and 16."""
+"""The experiments of 004: on toy data, and Figures 5, 6, 10, 11, 15 and 16 on trained encoders."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from unweave.papers.experiment import ClaimCheck, Experiment, Options, Paper
 
 
 def compute_metrics(target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Correlations of all metrics with a target."""
+    """Compute correlations of all metrics with a target."""
     return correlations(metrics_against(*target, options))
 
 
 def compute_bins(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Correlations of one metric with a target, by its number of bins."""
+    """Compute correlations of one metric with a target, by the metric's number of bins."""
     return correlations(bins_against(name, *target, options))
 
 
 def compute_samples(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Correlations of one metric with a target, by its number of samples."""
+    """Compute correlations of one metric with a target, by the metric's number of samples."""
     return correlations(samples_against(name, *target, options))
 
 

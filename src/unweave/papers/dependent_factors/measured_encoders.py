@@ -1,6 +1,6 @@
-"""Metrics and targets of trained encoders, on images whose factors depend on each other more and more (004, section 6).
+"""Metrics and targets of trained encoders, on images with increasingly dependent factors (004, section 6).
 
-The encoders stay as they were trained: only the images that they are evaluated on are drawn with dependent factors.
+The encoders are not retrained: dependent factors are used only for the images on which they are evaluated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from unweave.progress import progress_bar
 Measure = Callable[[Evidence], float]
 N_ROWS = 2000
 ROWS_OF_FOREST, TREES, DEPTH = 1000, 20, 5
-# from none to the strongest, by the pairs and sigmas of 004's code for dSprites
+# from independent factors to the strongest dependence, with the pairs and sigmas of 004's code for dSprites
 LEVELS: dict[str, tuple[Dependence, ...]] = {
     "independent": (),
     "one pair": (CorrelatedPair("x", "y", 0.1),),
@@ -61,7 +61,7 @@ SAMPLES = (250, 500, 1000, 2000)
 
 @dataclass(frozen=True)
 class Measured:
-    """Numbers of encoders, by level of dependence: metrics (levels x encoders each) and a target."""
+    """Metrics and a target (each levels x encoders) of encoders at all levels of dependence."""
 
     levels: tuple[str, ...]
     encoders: tuple[str, ...]
@@ -70,10 +70,10 @@ class Measured:
 
 
 def best_single_code_accuracy(evidence: Evidence) -> float:
-    """Accuracy of a forest on one code, the best code for each factor, mean over factors: target of figure 5.
+    """Held-out accuracy of a random forest on the best single code of each factor, averaged over factors (Figure 5).
 
-    1,000 rows, of which a fifth is held out; trees of depth 5. 004 grows 100 trees; on one code 20 give the same to a
-    hundredth (.237 and .231 for the published VAE, .325 and .328 for beta-TCVAE).
+    It uses 1,000 rows, of which a fifth is held out, and trees of depth 5. 004 grows 100 trees; with one code, 20 trees
+    give the same accuracy within .01 (.237 and .231 for the published VAE, .325 and .328 for beta-TCVAE).
     """
     from sklearn.ensemble import RandomForestClassifier
 
@@ -92,23 +92,23 @@ def best_single_code_accuracy(evidence: Evidence) -> float:
 
 
 def robustness(evidence: Evidence) -> float:
-    """IRS with the bins and distances of disentanglement_lib, as in 004: target of figure 6."""
+    """IRS with the bins and distances of disentanglement_lib, as in 004 (the target of Figure 6)."""
     return irs(evidence, bins=10, binning="equal_width", quantile=1.0, overall="largest", values="alike").raw
 
 
 def metrics_against(target: Measure, label: str, options: Options) -> Measured:
-    """All metrics beside a target, on the levels of dependence."""
+    """Compute all metrics and a target at all levels of dependence."""
     return _measured(METRICS, target, label, options)
 
 
 def bins_against(name: str, target: Measure, label: str, options: Options) -> Measured:
-    """One metric with several numbers of bins beside a target."""
+    """Compute one metric with several numbers of bins, and a target."""
     wanted = {f"{bins} bins": partial(_with_bins, name, bins) for bins in BINS}
     return _measured(wanted, target, label, options, prefix=f"{name}, ")
 
 
 def samples_against(name: str, target: Measure, label: str, options: Options) -> Measured:
-    """One metric on several numbers of rows beside a target, which is computed on all rows."""
+    """Compute one metric on several numbers of rows, and a target on all rows."""
     wanted = {f"{n_rows} samples": partial(_on_rows, name, n_rows) for n_rows in SAMPLES}
     return _measured(wanted, target, label, options, prefix=f"{name}, ")
 

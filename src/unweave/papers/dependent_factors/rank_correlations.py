@@ -1,4 +1,4 @@
-"""Rank correlations over encoders, with intervals from drawing encoders again; the paper has none."""
+"""Rank correlations over encoders with bootstrap intervals, which the paper does not give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ N_DRAWS = 2000
 
 @dataclass(frozen=True)
 class Correlations:
-    """Spearman correlations of metrics with a target, levels x metrics, and their 90% intervals."""
+    """Spearman correlations of metrics with a target (levels x metrics) and their 90 % intervals."""
 
     levels: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -25,7 +25,7 @@ class Correlations:
     upper: FloatArray
 
     def of(self, metric: str) -> FloatArray:
-        """Correlations of one metric on all levels."""
+        """Correlations of one metric at all levels."""
         return self.values[:, self.metrics.index(metric)]
 
     def others(self, *metrics: str) -> FloatArray:
@@ -34,7 +34,7 @@ class Correlations:
 
 
 def correlations(measured: Measured, seed: int = 0) -> Correlations:
-    """Rank correlations over encoders on every level of dependence."""
+    """Compute rank correlations over encoders at every level of dependence."""
     shape = (len(measured.levels), len(measured.metrics))
     values, lower, upper = np.empty(shape), np.empty(shape), np.empty(shape)
     for j, scores in enumerate(measured.metrics.values()):
@@ -57,7 +57,7 @@ def spearman(first: FloatArray, second: FloatArray) -> float:
 
 
 def interval(first: FloatArray, second: FloatArray, seed: int = 0) -> tuple[float, float]:
-    """90% interval of the rank correlation, from encoders drawn again with replacement."""
+    """90 % bootstrap interval of the rank correlation, resampling encoders."""
     rng = np.random.default_rng(seed)
     drawn = rng.integers(len(first), size=(N_DRAWS, len(first)))
     if np.isnan(first).any() or np.isnan(second).any():

@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of 004 on small models with several seeds, whose images have dependent factors in the evaluation."""
+"""Figures 5 and 6 of 004 on small models with several seeds, evaluated on images with dependent factors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.small_models import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
 from unweave.progress import progress_bar
 
-N_SEEDS = 3  # ten settings: thirty encoders, where the paper has 36
+N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36
 Compare = Callable[[Correlations, Options], Iterator[ClaimCheck]]
 
 
 def compute(target: tuple[Callable[[Evidence], float], str], options: Options) -> Correlations:
-    """Rank correlations over encoders: beta-VAE, FactorVAE, beta-TCVAE and AnnealedVAE, all seeds."""
+    """Compute rank correlations over beta-VAEs, FactorVAEs, beta-TCVAEs and AnnealedVAEs of all seeds."""
     options = replace(options, n_seeds=options.n_seeds or N_SEEDS)
     objectives = [*beta_vaes(), *factor_vaes(), *total_correlation_vaes(), annealed_vae(options)]
     models = trained(options, objectives)
@@ -66,7 +66,7 @@ def _experiment(name: str, title: str, target: tuple[Callable[[Evidence], float]
         draw=partial(draw, name, target[1]),
         options=("seed", "n_seeds", "n_steps", "n_rows"),
         needs=("torch",),
-        cost="14 minutes on one core, after which the other of the two takes 2",
+        cost="14 minutes on one core for fig5-seeds or fig6-seeds, then 2 for the other",
     )
 
 

@@ -1,4 +1,4 @@
-"""Scores along the toys of 004, section 5: mixing and dependence, a nuisance, numbers of bins, rows and factors."""
+"""Scores on the toy data of 004, section 5, by mixing, dependence, nuisance, and numbers of bins, rows and factors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Scored = Callable[[Evidence], Score]
 
 
 def with_bins(metric: Callable[..., Score], n_bins: int) -> Scored:
-    """A metric of information with bins of equal width, as 004 has them."""
+    """Return an information metric with bins of equal width, as in 004."""
     return partial(metric, estimator=Histogram(n_bins, "equal_width"))
 
 
@@ -57,7 +57,7 @@ METRICS: dict[str, Scored] = {
 
 @dataclass(frozen=True)
 class ToyCurves:
-    """Numbers by panel, then by curve, along ``ticks`` of the quantity ``across``; ``label`` says what they are."""
+    """Values by panel and by curve at ``ticks`` of the quantity ``across``; ``label`` names the values."""
 
     across: str
     ticks: tuple[float, ...]
@@ -66,7 +66,7 @@ class ToyCurves:
 
 
 def over_mixing(metrics: Mapping[str, Scored], options: Options, n_rows: int = N_ROWS) -> ToyCurves:
-    """Scores over alpha, a curve for every delta: figures 2, 7 and 8."""
+    """Scores by alpha, with a panel for every metric and a curve for every delta (Figures 2, 7 and 8)."""
     panels: dict[str, dict[str, list[float]]] = {name: {} for name in metrics}
     with progress_bar(len(DELTAS) * len(ALPHAS), options.progress, what="cells") as bar:
         for delta in DELTAS:
@@ -79,20 +79,20 @@ def over_mixing(metrics: Mapping[str, Scored], options: Options, n_rows: int = N
 
 
 def over_mixing_by_rows(metric: Scored, options: Options) -> ToyCurves:
-    """One metric over alpha and delta, a panel for every number of rows: figures 12 and 13."""
+    """Scores of one metric by alpha and delta, with a panel for every number of rows (Figures 12 and 13)."""
     found = {n: over_mixing({f"{n:,} rows": metric}, options, n) for n in ROWS}
     return ToyCurves("alpha", ALPHAS, {name: panel for part in found.values() for name, panel in part.panels.items()})
 
 
 def over_nuisance(metrics: Mapping[str, Scored], options: Options) -> ToyCurves:
-    """Scores over beta, a curve for every metric: figures 3 and 9."""
+    """Scores by beta, with a curve for every metric (Figures 3 and 9)."""
     evidences = [_nuised(beta, N_ROWS, options) for beta in BETAS]
     curves = {name: [metric(evidence).value for evidence in evidences] for name, metric in metrics.items()}
     return ToyCurves("beta", BETAS, {"": curves})
 
 
 def over_nuisance_by_bins(options: Options) -> ToyCurves:
-    """Minimality and sufficiency over beta, a curve for every number of bins: figure 9."""
+    """Minimality and sufficiency by beta, with a curve for every number of bins (Figure 9)."""
     both = {"minimality": minimality, "sufficiency": sufficiency}
     panels = {
         name: over_nuisance({f"{n} bins": with_bins(metric, n) for n in BINS}, options).panels[""]
@@ -102,7 +102,7 @@ def over_nuisance_by_bins(options: Options) -> ToyCurves:
 
 
 def over_nuisance_by_rows(options: Options) -> ToyCurves:
-    """Minimality and sufficiency over beta, a curve for every number of rows: figure 14."""
+    """Minimality and sufficiency by beta, with a curve for every number of rows (Figure 14)."""
     panels: dict[str, dict[str, list[float]]] = {"minimality": {}, "sufficiency": {}}
     for n_rows in ROWS:
         for beta in BETAS:
@@ -123,16 +123,16 @@ TIMED: dict[str, tuple[Scored, ...]] = {
 
 
 def times(options: Options) -> ToyCurves:
-    """Seconds of computing by the number of factors, in pairs where a step is shared: figure 4."""
+    """CPU seconds by the number of factors; metrics that share a step are timed together (Figure 4)."""
     curves: dict[str, list[float]] = {}
     warm = Evidence(*DependentClasses(0.7, 1.0).sample(200)[:2], kinds="ordinal")
     for metric in (metric for metrics in TIMED.values() for metric in metrics):
-        metric(warm)  # imports and first calls are not the metric's time
+        metric(warm)  # so that imports and first calls are not timed
     with progress_bar(len(TIMED) * len(N_FACTORS), options.progress, what="cells") as bar:
         for d in N_FACTORS:
             toy = DependentClasses(0.7, 1.0, n_factors=d).sample(TIMED_ROWS, rng=options.seed or 0)
             for name, metrics in TIMED.items():
-                evidence = Evidence(toy.factors, toy.codes, kinds="ordinal")  # a new one, which remembers nothing
+                evidence = Evidence(toy.factors, toy.codes, kinds="ordinal")  # a new one without memoised results
                 start = time.process_time()
                 for metric in metrics:
                     metric(evidence)

@@ -1,4 +1,4 @@
-"""The experiments of 004 on toy data: figures 2 to 4, 7 to 9 and 12 to 14."""
+"""The experiments of 004 on toy data: Figures 2 to 4, 7 to 9 and 12 to 14."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FALLS = 0.05
 
 
 def compare(claims: tuple[int, ...], found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
-    """Every curve, and the claims that it shows; the paper has its curves as pictures only."""
+    """Report every curve, and check the claims about it; the paper gives its curves as figures only."""
     for panel, curves in found.panels.items():
         for name, values in curves.items():
             where = f"{found.across} {found.ticks[0]:g} to {found.ticks[-1]:g}"
@@ -28,7 +28,7 @@ def compare(claims: tuple[int, ...], found: ToyCurves, options: Options) -> Iter
 
 
 def compare_nuisance(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3: what else falls with the nuisance."""
+    """Compare with Figure 3: only minimality falls with the nuisance."""
     yield from compare((128, 129), found, options)
     falls = {name: values[0] - values[-1] for name, values in found.panels[""].items() if name != "minimality"}
     fallen = {name: fall for name, fall in falls.items() if fall > FALLS}
@@ -37,22 +37,22 @@ def compare_nuisance(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]
 
 
 def compare_times(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 4: how times grow; they move with the machine."""
+    """Compare with Figure 4: growth of computing times, which depend on the machine."""
     yield from compare((134,), found, options)
     times = found.panels[""]
     more = found.ticks[-1] / found.ticks[0]
     for name, values in times.items():
-        yield ClaimCheck(f"{name}: times as long for {more:g} times the factors", "figure only", _growth(values))
+        yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", _growth(values))
     yield faster_than_rivals(found)
 
 
 def faster_than_rivals(found: ToyCurves) -> ClaimCheck:
-    """Whether minimality and sufficiency together take less than each of two others at the most factors."""
+    """Check whether minimality and sufficiency together are faster than MIG and modularity, with most factors."""
     times = found.panels[""]
     ours = times["minimality, sufficiency"][-1]
     slower = [name for name in ("MIG", "modularity") if times[name][-1] > ours]
     here = f"{1000 * ours:.1f} ms; " + ", ".join(f"{name} {1000 * times[name][-1]:.1f} ms" for name in times)
-    claim = f"Both together take less than MIG and than modularity, {found.ticks[-1]:g} factors."
+    claim = f"Minimality and sufficiency together are faster than MIG and modularity for {found.ticks[-1]:g} factors."
     return ClaimCheck(claim, "yes", here, len(slower) == 2, in_part=bool(slower))
 
 
@@ -61,7 +61,7 @@ def _growth(values: Sequence[float]) -> str:
 
 
 def write(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
-    """All numbers as a table."""
+    """Write all numbers as a table."""
     lines = [f"panel,curve,{found.across},value"]
     for panel, curves in found.panels.items():
         for curve, values in curves.items():
@@ -75,7 +75,7 @@ def write(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
 
 
 def draw(name: str, title: str, found: ToyCurves, options: Options) -> Iterator[Path]:
-    """A set of axes for every panel; curves that differ by dependence go from blue (dependent) to red, as in 004."""
+    """Draw all panels; colours of curves go from blue (dependent factors) to red (independent), as in 004."""
     from unweave.report.figures.curves import panels_figure, save
 
     ordered = len(found.panels) > 1 or name in ("fig9", "fig14")
@@ -123,8 +123,8 @@ TOYS = (
         (121, 122, 123, 124, 125, 126, 127),
         "10 seconds",
     ),
-    _experiment("fig3", "Eight metrics by a nuisance", partial(toy_curves.over_nuisance, METRICS), compare_nuisance),
-    _experiment("fig4", "Seconds by the number of factors", toy_curves.times, compare_times, "10 seconds"),
+    _experiment("fig3", "Eight metrics by the nuisance", partial(toy_curves.over_nuisance, METRICS), compare_nuisance),
+    _experiment("fig4", "Computing time by the number of factors", toy_curves.times, compare_times, "10 seconds"),
     _experiment(
         "fig7",
         "Minimality by its number of bins",
@@ -134,12 +134,22 @@ TOYS = (
     _experiment(
         "fig8", "Sufficiency by its number of bins", partial(toy_curves.over_mixing, _bins(sufficiency)), (121, 130)
     ),
-    _experiment("fig9", "Both by a nuisance and bins", toy_curves.over_nuisance_by_bins, (128, 129, 130)),
+    _experiment(
+        "fig9",
+        "Minimality and sufficiency by the nuisance and the number of bins",
+        toy_curves.over_nuisance_by_bins,
+        (128, 129, 130),
+    ),
     _experiment(
         "fig12", "Minimality by the number of rows", partial(toy_curves.over_mixing_by_rows, MINIMALITY), (131,)
     ),
     _experiment(
         "fig13", "Sufficiency by the number of rows", partial(toy_curves.over_mixing_by_rows, SUFFICIENCY), (131,)
     ),
-    _experiment("fig14", "Both by a nuisance and rows", toy_curves.over_nuisance_by_rows, (131,)),
+    _experiment(
+        "fig14",
+        "Minimality and sufficiency by the nuisance and the number of rows",
+        toy_curves.over_nuisance_by_rows,
+        (131,),
+    ),
 )

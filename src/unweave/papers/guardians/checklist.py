@@ -1,8 +1,8 @@
-"""The practitioner's checklist of 003 (appendix A), item by item, on a person's own data.
+"""The practitioner's checklist of 003 (appendix A), answered item by item on the user's own data.
 
-Items are named as the paper numbers them. Where the paper's rule is wrong (claims 4, 77, 80 and 44 of the ledger), the
-item is answered by what is right: the expected MCC of noise instead of sqrt(2 log m / n), and the audit's results
-instead of the paper's Table 3.
+Items are numbered as in the paper. If a rule of the paper is wrong (claims 44, 77 and 80 of the ledger), the item uses
+a correct rule instead: the expected MCC of noise instead of sqrt(2 log m / n), and the audit's results instead of the
+paper's Table 3.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "mig", "minimal
 
 @dataclass(frozen=True)
 class ChecklistItem:
-    """An item of the checklist, what was found on these data, and whether to beware."""
+    """An item of the checklist with its answer and the finding on these data."""
 
     number: int
     name: str
@@ -40,14 +40,14 @@ class ChecklistItem:
 
 
 def checklist(evidence: Evidence, seed: int = 0) -> list[ChecklistItem]:
-    """The ten items on these data.
+    """Answer the ten items of the checklist on these data.
 
     Parameters
     ----------
     evidence : Evidence
         Factors and codes.
     seed : int
-        Of the permutations behind the noise floors.
+        Seed of the permutations for the noise floors.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def checklist(evidence: Evidence, seed: int = 0) -> list[ChecklistItem]:
 
 
 def checklist_table(items: list[ChecklistItem]) -> Any:
-    """The items as a table for the terminal."""
+    """Format the items as a table for the terminal."""
     rows = [(str(item.number), item.name, item.answer, item.found) for item in items]
     return plain_table(("", "item of the checklist (003, appendix A)", "answer", "on these data"), rows)
 
@@ -83,7 +83,7 @@ def _items(evidence: Evidence, found: Diagnosis, floors: dict[str, NoiseFloor]) 
     yield (
         "Matched and independent",
         "fine" if easy else "note",
-        "MCC, DCI-D and R2 can all be read." if easy else "It does not apply here: see items 5 and 6.",
+        "MCC, DCI-D and R2 can all be interpreted." if easy else "It does not apply here: see items 5 and 6.",
     )
     yield (
         "Correlated factors",
@@ -108,13 +108,13 @@ def _items(evidence: Evidence, found: Diagnosis, floors: dict[str, NoiseFloor]) 
     yield (
         "A high DCI-D need not mean disentanglement",
         "beware" if m > d else "fine",
-        "Mixed codes score higher the more of them there are." if m > d else "There are no more codes than factors.",
+        "Mixed codes score higher if there are more of them." if m > d else "There are no more codes than factors.",
     )
     several = [constraint for constraint in found.constraints if not constraint.is_single]
     yield (
         "Redundancy of several factors",
         "beware" if several else "fine",
-        f"{several[0].determined} follows from {' and '.join(several[0].by)}; pairwise metrics do not see it."
+        f"{several[0].determined} follows from {' and '.join(several[0].by)}; pairwise metrics do not detect this."
         if several
         else "No factor follows from several others, as far as these rows can show.",
     )
@@ -126,7 +126,7 @@ def _codes_per_row(n: int, m: int, d: int) -> tuple[str, Answer, str]:
     return (
         "Codes per row",
         answer,
-        f"m/n is {m / n:.2g}. Random codes would get an MCC of {expected:.2f} on {n:,} rows.",
+        f"m/n is {m / n:.2g}. Random codes would have an MCC of {expected:.2f} on {n:,} rows.",
     )
 
 
@@ -146,11 +146,11 @@ def _floor(floors: dict[str, NoiseFloor], label: str) -> float:
 
 def _dependence(found: Diagnosis) -> str:
     if found.constraints:
-        return f"functions of {found.effective_dimension:g} free ones"
-    words = {"independent": "independent", "correlated": "correlated", "nonlinear dependence": "dependent nonlinearly"}
+        return f"functions of {found.effective_dimension:g} free factors"
+    words = {"independent": "independent", "correlated": "correlated", "nonlinear dependence": "nonlinearly dependent"}
     return words.get(found.dependence_class.value, "of unknown dependence")
 
 
 def _with_property(concerns: str) -> str:
     names = [name for name in GENERAL if satisfies(name, concerns)][:3]
-    return f"By the audit, {' and '.join(names)} can be read" if names else "The audit knows no metric that can be read"
+    return f"By the audit, {' and '.join(names)} can be used" if names else "By the audit, no metric can be used"

@@ -1,4 +1,4 @@
-"""Claims of 003 that its figures show, checked on the means at hand; numbered as in docs/guardians.md."""
+"""Claims of 003 about curves in its figures, checked on computed means; numbered as in docs/guardians.md."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Curve = dict[float, float]  # x to the mean of a metric
 
 @dataclass(frozen=True)
 class CurveClaim:
-    """What the paper says of one curve: the mean of a metric along a column, where other columns have these values.
+    """A claim about one curve: the mean of a metric along a column, for cells whose other columns have given values.
 
-    The curve begins at ``start``; the paper states nothing of what is before.
+    The claim applies from ``start`` on.
     """
 
     sentence: str
@@ -30,7 +30,7 @@ class CurveClaim:
     start: float = -math.inf
 
     def curve(self, means: Mapping[Key, SeedMean]) -> Curve:
-        """The curve, sorted, as far as it was computed."""
+        """Return the computed points of the curve, sorted."""
         found = {}
         for key, mean in means.items():
             row = dict(zip((*COLUMNS, "metric"), key, strict=True))
@@ -39,7 +39,7 @@ class CurveClaim:
         return {x: found[x] for x in sorted(found) if x >= self.start}
 
     def checked(self, means: Mapping[Key, SeedMean]) -> ClaimCheck | None:
-        """The claim on these means; None where they do not have the curve."""
+        """Check the claim on these means; None if they do not contain the curve."""
         curve = self.curve(means)
         if len(curve) < 2:
             return None
@@ -96,7 +96,7 @@ CLAIMS = [
         _constant(0.0, 0.1),
     ),
     CurveClaim(
-        "42: MCC-P does not see dropped factors",
+        "42: MCC-P does not change if factors are dropped",
         "1",
         "MCC-P",
         "m",
@@ -112,7 +112,7 @@ CLAIMS = [
         _share_of_ten,
     ),
     CurveClaim(
-        "44: DCI-D does not see dropped factors",
+        "44: DCI-D does not change if factors are dropped",
         "1",
         "DCI-D",
         "m",
@@ -144,7 +144,7 @@ CLAIMS = [
         _rises,
     ),
     CurveClaim(
-        "65: R2 of codes with extra mixtures is 0",
+        "65: R2 of codes with additional mixtures (E6) is 0",
         "0",
         "R2",
         "m",
@@ -163,5 +163,5 @@ CLAIMS = [
 
 
 def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
-    """The claims that these means decide."""
+    """Check the claims whose curves are among these means."""
     yield from filter(None, (claim.checked(means) for claim in CLAIMS))

@@ -1,4 +1,4 @@
-"""The fifteen experiments of 003, cell by cell, and the sweeps made of them."""
+"""The cells of 003's fifteen experiments, and the sweeps that compute them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from unweave.papers.guardians.settings import Setting
 from unweave.sweeps import Cell, Sweep
 
 FIRST_SEED = 42
-WORLDS = {"D1": 0.0, "D2": 0.5, "D3": None, "D4": None}  # with the correlation that the tables state
+WORLDS = {"D1": 0.0, "D2": 0.5, "D3": None, "D4": None}  # to the correlation stated in the tables
 ALPHAS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 COUPLINGS = (0.0, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
 CORRELATIONS = (-0.99, *(k / 10 for k in range(-9, 10)), 0.99)
 CONDITIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
 SIZES = ((2, 100, ""), (5, 1000, "_d5"), (10, 1000, "_d10"))
 ROWS = (50, 100, 200, 500, 1000, 2000, 5000)
-TIMES = "\N{MULTIPLICATION SIGN}"  # in the names of the arms of the null experiments
+TIMES = "\N{MULTIPLICATION SIGN}"  # used in the names of the null experiments' arms
 RATIOS = (1.5, 2, 3, 5, 10)
 
 
 @dataclass(frozen=True)
 class DeclaredSweep:
-    """An experiment of the paper: its settings, the metrics its tables have, and how many seeds."""
+    """An experiment of the paper: its settings, the metrics in its tables, and its number of seeds."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class DeclaredSweep:
         metrics: tuple[str, ...] | None = None,
         seeds: Iterable[int] | None = None,
     ) -> Sweep:
-        """The sweep of these settings (all by default) with these metrics and seeds."""
+        """Return the sweep of these settings, metrics and seeds (all of the experiment by default)."""
         chosen_seeds = range(FIRST_SEED, FIRST_SEED + self.n_seeds) if seeds is None else list(seeds)
         cells = []
         for setting in self.settings if settings is None else settings:
@@ -50,7 +50,7 @@ class DeclaredSweep:
 
 
 def _feasible(d: int) -> tuple[float, ...]:
-    """Correlations that d factors can have among each other."""
+    """Correlations for which the correlation matrix of d factors is positive semidefinite."""
     return tuple(rho for rho in CORRELATIONS if rho >= -1 / (d - 1))
 
 
@@ -112,9 +112,11 @@ def _ratios(run: str) -> Iterator[Setting]:
     yield Setting(run, "ratio", encoder="E3", kappa=10.0)
     for encoder, ratio in itertools.product(("E5", "E6", "E7", "E8"), RATIOS):
         if encoder == "E8" and ratio == 1.5:
-            continue  # two codes a factor at least
+            continue  # E8 needs at least two codes per factor
         kappa = 10.0 if encoder == "E7" else None
-        yield Setting(run, "ratio", encoder=encoder, m=round(ratio * 5), kappa=kappa)  # half to even: 1.6, not 1.5
+        yield Setting(
+            run, "ratio", encoder=encoder, m=round(ratio * 5), kappa=kappa
+        )  # round(7.5) is 8, so this m/d is 1.6 and not 1.5
 
 
 def _encoding_types() -> Iterator[Setting]:
@@ -180,15 +182,15 @@ _DECLARED: dict[str, tuple[str, Callable[[], Iterator[Setting]]]] = {
     "exp02": ("elementwise nonlinearity", _nonlinearity),
     "exp03": ("correlated factors", _correlation),
     "exp04": ("correlation against mixing", _correlation_and_mixing),
-    "exp05": ("factors that others predict", _predictability),
+    "exp05": ("factors that are predicted by others", _predictability),
     "exp06": ("dropped factors", _dropped),
     "exp07": ("redundancy against compression", _redundancy),
     "exp08": ("kinds of codes", _encoding_types),
     "exp09": ("more codes than factors", _overcomplete),
     "exp10": ("number of rows", _rows),
     "exp11": ("null encoders and rows", _null_rows),
-    "exp12": ("does m/d decide?", _structural_ratio),
-    "exp13": ("does d/n decide?", _sample_ratio),
+    "exp12": ("does m/d determine the scores?", _structural_ratio),
+    "exp13": ("does d/n determine the scores?", _sample_ratio),
     "exp14": ("codes and rows", _two_sweeps),
     "exp15": ("null encoders: m/d and m/n", _null_grid),
 }

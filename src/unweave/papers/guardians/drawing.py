@@ -1,4 +1,4 @@
-"""Pictures of 003's figures: our means as lines, bars and maps, the authors' as markers over them or maps below."""
+"""Drawing of 003's figures: our means as lines, bars or maps, the authors' means as markers or as maps below."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from unweave.papers.guardians.reproduction import Shown
 from unweave.papers.guardians.settings import Setting
 from unweave.report.figures.geometry import FAINT, INK
 
-# Okabe and Ito's colours, which people of any colour vision can tell apart, and shades of grey after them
+# Okabe and Ito's colours, which can be distinguished with any colour vision, and further colours after them
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#000000")
 EXTRA = ("#999999", "#5e3c99", "#b2abd2", "#666666")
 ORDER = ("MCC-P", "DCI-D", "R2", "MCC-S", "MCC-RDC", "MIG", "InfoM", "T-MEX", "DCI-C", "DCI-I", "InfoC", "InfoE")
@@ -51,7 +51,7 @@ AXES = {
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: a title, and the settings and metrics in it."""
+    """One panel: its title, and the settings and metrics that it shows."""
 
     title: str
     settings: tuple[Setting, ...]
@@ -95,7 +95,7 @@ def _n_columns(parts: Sequence[Shown], n_panels: int) -> int:
 
 
 def _values(shown: Shown, name: str) -> list[Any]:
-    """Distinct values in the order of the experiment."""
+    """Return the distinct values of an attribute in the order of the experiment."""
     if name == "metric":
         return list(shown.metrics)
     return list(dict.fromkeys(value_of(setting, name) for setting in shown.part.settings))
@@ -123,7 +123,7 @@ def _named(name: str, value: Any) -> str:
 
 
 def _series(shown: Shown, panel: Panel) -> Iterator[tuple[str, int, str, list[tuple[Any, Key]]]]:
-    """Colour, style and points (x and key) of every line in a panel."""
+    """Yield colour, style, metric and points (x and key) of every line in a panel."""
     part = shown.part
     styles = _values(shown, part.style) if part.style else [None]
     groups = _values(shown, part.colour)
@@ -162,7 +162,7 @@ def _lines(axes: Axes, shown: Shown, panel: Panel) -> None:
 
 
 def _log_axis(axes: Axes, values: list[float]) -> None:
-    """A logarithmic axis with plain numbers at the values, as far as they do not touch."""
+    """Set a logarithmic x axis with plain numbers at the values, without those that would overlap."""
     shown: list[float] = []
     span = math.log(max(values) / min(values))
     for value in sorted(values):
@@ -205,7 +205,7 @@ def _marker(axes: Axes, x: float, mean: SeedMean, colour: str, marker: str, face
 
 
 def _legend(parts: Sequence[Shown]) -> list[Line2D]:
-    """Colours first, then styles, then what the markers are."""
+    """Return legend entries for colours, then styles, then markers."""
     part, first = parts[0].part, parts[0]
     thick = 5 if part.kind == "bars" else 1.8
     if part.colour == "metric":
@@ -231,7 +231,7 @@ def _legend(parts: Sequence[Shown]) -> list[Line2D]:
 
 
 def _maps(figure: declared.Figure, shown: Shown) -> Figure:
-    """Heat maps with their numbers, a panel for each metric; the authors' below those computed here."""
+    """Draw heat maps with numbers, a panel for each metric; the authors' maps are below ours."""
     part = shown.part
     xs, ys = (sorted(set(_values(shown, name))) for name in (part.x, part.y))
     sources = [("here", shown.ours)] + ([("authors' data", shown.theirs)] if shown.theirs else [])

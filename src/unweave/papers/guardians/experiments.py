@@ -1,4 +1,4 @@
-"""The experiments of 003: figures, two tables, fifteen sweeps, and the comparison of all cells with the authors'."""
+"""The experiments of 003: figures, two tables, fifteen sweeps, and the comparison with the authors' data."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "
 
 
 def compare_cells(name: str, found: Computed, options: Options) -> Iterator[ClaimCheck]:
-    """Claims that the cells decide, and how many cells agree with the authors' where these are known."""
+    """Check the claims about these cells, and count the cells that agree with the authors' data, if given."""
     yield from checked_claims(found.ours)
     yield from counted(list(compared(name, found.theirs, found.ours)))
 
 
 def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
-    """How many cells agree by experiment and metric; those that do not, one by one."""
+    """Count agreeing cells by experiment and metric, and list every cell that does not agree."""
     yield from counted(found)
     for entry in found:
         if not entry.overlaps:
@@ -42,7 +42,7 @@ def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimC
 
 
 def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
-    """For every experiment and metric: in how many cells the intervals overlap, and in how many the means are equal."""
+    """Count overlapping intervals and equal means for every experiment and metric."""
     groups = Counter((entry.experiment, entry.metric) for entry in found)
     for (experiment, metric), n_cells in groups.items():
         cells = [entry for entry in found if (entry.experiment, entry.metric) == (experiment, metric)]
@@ -54,17 +54,17 @@ def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
 
 
 def write_cells(name: str, found: Computed, options: Options) -> Iterator[Path]:
-    """The means as CSV."""
+    """Write the means as CSV."""
     yield write_means(options.folder / f"003-{name}-{protocol_of(options)}.csv", found)
 
 
 def write_agreement(found: list[CellAgreement], options: Options) -> Iterator[Path]:
-    """The comparison of every cell as CSV."""
+    """Write the comparison of every cell as CSV."""
     yield write_comparisons(options.folder / "003-agreement.csv", found)
 
 
 def draw_figures(found: Computed, options: Options) -> Iterator[Path]:
-    """A picture for every figure."""
+    """Draw every figure that was computed."""
     from unweave.papers.guardians.drawing import guardians_figure
     from unweave.report.figures.geometry import save
 
@@ -112,7 +112,7 @@ PAPER = Paper(
         ),
         Experiment(
             "agreement",
-            "All cells by the released code's protocol, beside the authors'",
+            "All cells by the released code's protocol, compared with the authors' data",
             compute=comparisons,
             compare=compare_all,
             write=write_agreement,

@@ -1,8 +1,8 @@
-"""Which cells every figure of 003 shows, and along which axes.
+"""Declarations of 003's figures: the cells that each figure shows, and its axes.
 
-The figures are named by their number in the paper; what each shows is read from its title where title and caption
-differ. Figure 5 and its kin are drawn from the grid of 50 codes; ``fig5-text`` is the older grid of 10 factors, whose
-numbers the text quotes, and ``fig5-collapse`` has the runs behind 'm/n governs'.
+Figures are named by their number in the paper. If title and caption of a figure differ, the title is followed. Figure 5
+and similar figures use the grid of 50 codes. ``fig5-text`` uses the older grid of 10 factors, whose numbers are quoted
+in the text, and ``fig5-collapse`` uses the runs on which the claim 'm/n governs' is based.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from unweave.papers.guardians.settings import Setting
 
 @dataclass(frozen=True)
 class Part:
-    """Panels of one experiment: what is on the axes, what is a panel, what has a colour.
+    """Panels of one experiment.
 
-    ``x``, ``y``, ``columns``, ``rows``, ``colour`` and ``style`` name attributes of a setting, or "metric". ``where``
-    keeps the settings that have one of these values.
+    ``x``, ``y``, ``columns``, ``rows``, ``colour`` and ``style`` name attributes of a setting, or "metric". ``x`` and
+    ``y`` are on the axes, ``columns`` and ``rows`` have a panel for each value, and the others are shown by colour and
+    line style. ``where`` selects settings by the allowed values of their attributes.
     """
 
     experiment: str
@@ -39,7 +40,7 @@ class Part:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """The cells that the part shows."""
+        """Settings that the part shows."""
         return tuple(
             setting
             for setting in SWEEPS[self.experiment].settings
@@ -49,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: one faceted part, or several parts with a panel each."""
+    """A figure with one part of several panels, or several parts of one panel each."""
 
     name: str
     title: str
@@ -57,7 +58,7 @@ class Figure:
 
 
 def value_of(setting: Setting, name: str) -> Any:
-    """An attribute of a setting, or one of the ratios and strengths made of them.
+    """Return an attribute of a setting, a ratio of two, or the strength of the coupling.
 
     >>> value_of(Setting("exp09_ratio", encoder="E7", m=10), "m/d")
     2.0
@@ -189,7 +190,7 @@ DECLARED = [
     *(
         _one(
             name,
-            f"Factors that others predict (E1), d = {d}",
+            f"Factors that are predicted by others (E1), d = {d}",
             Part("exp05", "lines", "coupling", SUITE, columns="sweep", where={"d": (d,), "sweep": ("d2", "d3")}),
         )
         for name, d in (("fig21", 5), ("fig22", 10))
@@ -201,7 +202,7 @@ DECLARED = [
     ),
     _one(
         "fig24",
-        "Three codes, more and more correlated factors",
+        "Three codes and an increasing number of correlated factors",
         Part("exp06", "lines", "d", where={"sweep": ("6b",), "dgp": ("D2",)}),
     ),
     _one(
@@ -221,7 +222,7 @@ DECLARED = [
     ),
     _one(
         "fig28",
-        "Mixed codes: as many as factors (E3) and more (E7), d = 5",
+        "Mixed codes: as many as factors (E3) and more than factors (E7), d = 5",
         Part(
             "exp09",
             "lines",
@@ -241,12 +242,12 @@ DECLARED = [
     ),
     _one(
         "fig31",
-        "Does m/d decide? Codes (6a) and factors (6b) varied, D2",
+        "Does m/d determine the scores? Codes (6a) and factors (6b) varied, D2",
         Part("exp12", "lines", "m/d", ALL, columns="metric", colour="sweep", where={"dgp": ("D2",)}),
     ),
     _one(
         "fig32",
-        "Does d/n decide? D1 and E1",
+        "Does d/n determine the scores? D1 and E1",
         Part("exp13", "lines", "d/n", ALL, columns="metric", colour="d", log=True),
     ),
     _one("fig33", "Metrics by d/n, D1 and E1", Part("exp13", "lines", "d/n", ALL, columns="d", log=True)),
@@ -267,5 +268,5 @@ FIGURES = {figure.name: figure for figure in DECLARED}
 
 
 def figures_of(experiment: str) -> list[Figure]:
-    """Figures that show this experiment alone."""
+    """Return the figures that show only this experiment."""
     return [figure for figure in DECLARED if {part.experiment for part in figure.parts} == {experiment}]

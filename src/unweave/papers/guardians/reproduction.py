@@ -1,4 +1,4 @@
-"""Compute what a figure, an experiment or the comparison with the authors' data needs, as plain data."""
+"""Compute the data of a figure, of an experiment, or of the comparison with the authors' data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERS = ("mean", "low", "high")
 
 @dataclass(frozen=True)
 class Shown:
-    """What one part of a figure shows: our means, and the authors' where they are known."""
+    """Data of one part of a figure: our means, and the authors' means if they are known."""
 
     part: Part
     ours: Mapping[Key, SeedMean]
@@ -32,14 +32,14 @@ class Shown:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Those of the part's metrics that were computed."""
+        """Metrics of the part that were computed."""
         computed = {key[-1] for key in self.ours}
         return tuple(label for label in self.part.metrics if label in computed)
 
 
 @dataclass(frozen=True)
 class Computed:
-    """Means of the cells of a figure or an experiment, the authors' means of them, and the figures made of them."""
+    """Means of the cells of a figure or experiment, the authors' means, and the data of the figures."""
 
     ours: Mapping[Key, SeedMean]
     theirs: Mapping[Key, SeedMean]
@@ -47,14 +47,14 @@ class Computed:
 
 
 def protocol_of(options: Options) -> ProtocolName:
-    """Ours, unless the options say otherwise."""
+    """Return the protocol of the options, which is ours by default."""
     return "authors" if options.protocol == "authors" else "ours"
 
 
 def means(
     declared: DeclaredSweep, settings: Iterable[Setting], metrics: tuple[str, ...], options: Options
 ) -> dict[Key, SeedMean]:
-    """Means over seeds of these cells; what the folder has already is not computed again."""
+    """Return means over seeds of these cells; results that are in the folder are not computed again."""
     wanted = options.metrics or metrics
     for label in wanted:
         if label not in ALL:
@@ -71,12 +71,12 @@ def means(
 
 
 def theirs(experiment: str, options: Options) -> dict[Key, SeedMean]:
-    """The authors' means, or nothing where their data were not given."""
+    """Return the authors' means; empty if their data were not given."""
     return {} if options.authors_data is None else authors_means(options.authors_data, experiment)
 
 
 def computed_figure(figure: Figure, options: Options) -> Computed:
-    """The cells of one figure."""
+    """Compute the cells of one figure."""
     parts = []
     for part in figure.parts:
         ours = means(SWEEPS[part.experiment], part.settings, part.metrics, options)
@@ -88,14 +88,14 @@ def computed_figure(figure: Figure, options: Options) -> Computed:
 
 
 def computed_experiment(declared: DeclaredSweep, figures: Iterable[Figure], options: Options) -> Computed:
-    """All cells of an experiment, and the figures that show it alone."""
+    """Compute all cells of an experiment, and the figures that show only this experiment."""
     ours = means(declared, declared.settings, declared.metrics, options)
     shown = {figure.name: computed_figure(figure, options).figures[figure.name] for figure in figures}
     return Computed(ours, theirs(declared.name, options), shown)
 
 
 def comparisons(options: Options) -> list[CellAgreement]:
-    """All cells of the fifteen experiments against the authors' data, by the released code's protocol."""
+    """Compare all cells of the fifteen experiments with the authors' data, by the released code's protocol."""
     options = dataclasses.replace(options, protocol="authors")
     found: list[CellAgreement] = []
     for name, declared in SWEEPS.items():
@@ -104,7 +104,7 @@ def comparisons(options: Options) -> list[CellAgreement]:
 
 
 def write_means(path: Path, found: Computed) -> Path:
-    """Write means and intervals as CSV, with the authors' beside them where they are known."""
+    """Write means and intervals as CSV, beside the authors' if they are known."""
     rows = [[*key, *_numbers(mean), *_numbers(found.theirs.get(key))] for key, mean in found.ours.items()]
     return _written(path, [*COLUMNS, "metric", *NUMBERS, *(f"authors_{name}" for name in NUMBERS)], rows)
 

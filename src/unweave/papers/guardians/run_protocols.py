@@ -1,13 +1,13 @@
-"""The two ways to run 003's experiments: ours, and that of the released code.
+"""The two protocols for 003's experiments: ours, and that of the released code.
 
     ours      all n rows, the metrics of this library with their defaults, worlds and encoders of the text
     authors   a fifth of the rows for every metric but R2, which is fitted on the other four fifths; worlds and encoders
               of the released code, with its seeds
 
-MCC-P, MCC-S and R2 of the second are those of the code to the last printed digit where its random draws can be had
-again. The others are ours, with the options nearest to the code: 20 bins of equal width for MIG, gradient boosting for
-DCI, a linear test for T-MEX.
-T-MEX is the share of factors with a code of their own in both, so that it has the scale of the paper.
+MCC-P, MCC-S and R2 of the second protocol equal those of the released code to the last printed digit if its random
+draws can be reproduced. The other metrics are ours, with the options nearest to the released code: 20 bins of equal
+width for MIG, gradient boosting for DCI, and a linear test for T-MEX. In both protocols T-MEX is the share of factors
+with a code of their own, so that it has the scale of the paper.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ENCODER_SEEDS_FROM = 1_000_000
 
 @dataclass(frozen=True)
 class ReleasedCode:
-    """The released code's protocol: seeds of world, encoder and split, and a fifth of the rows for most metrics.
+    """Protocol of the released code: its seeds for world, encoder and split, and a fifth of the rows for most metrics.
 
     Without ``split`` all rows are used and world and encoder share the seed, as in the fifth experiment.
 
@@ -63,12 +63,12 @@ class ReleasedCode:
     split: bool = True
 
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
-        """Measurements of these metrics."""
+        """Sample factors and codes, and compute these metrics."""
         factors = np.asarray(world.sample(n_rows, np.random.default_rng(seed)), dtype=np.float64)
         codes = encoder.encode(factors, np.random.default_rng(seed + (ENCODER_SEEDS_FROM if self.split else 0)))
         test = released_split(n_rows, seed)[1] if self.split else np.arange(n_rows)
 
-        # apart from each other: a value that no float can hold in the other rows is no concern of the held-out ones
+        # two separate Evidence objects: an overflow in the training rows must not invalidate the held-out rows
         @cache
         def evidence(of_all: bool) -> Evidence:
             rows = slice(None) if of_all else test
@@ -107,12 +107,12 @@ AUTHORS: dict[str, Any] = OURS | {
 
 
 def metrics_and_protocol(name: ProtocolName, run: str, labels: tuple[str, ...]) -> tuple[dict[str, Any], Protocol]:
-    """The metrics with these labels, and how a run of this name computes them."""
+    """Return the metrics with these labels, and the protocol with which a run of this name computes them."""
     if name == "ours":
         return {label: OURS[label] for label in labels}, AllRows()
     chosen = {label: AUTHORS[label] for label in labels}
     if "R2" in chosen and run.startswith("exp05"):
         chosen["R2"] = partial(released_r2, in_sample=True)
-    if "R2" in chosen and run == "exp15":  # the oldest run, before values were set within 0 and 1
+    if "R2" in chosen and run == "exp15":  # the oldest run did not clip values to [0, 1]
         chosen["R2"] = partial(released_r2, clip=False)
     return chosen, ReleasedCode(split=not run.startswith("exp05"))

@@ -1,4 +1,4 @@
-"""`Setting`: one cell of an experiment of 003 in the paper's own terms, and the world and encoder it stands for."""
+"""`Setting`: one cell of an experiment of 003 in the paper's terms, with its world and encoder."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from unweave.synthetic.functions import TWO_FACTORS
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 
 COLUMNS = ("run", "sweep", "dgp", "encoder", "n", "d", "m", "rho", "kappa", "alpha", "fn", "r")
-# two invertible functions in turn, where the text names only the cube
+# two invertible functions, used alternately; the text names only the cube
 CONSTRAINTS = ("cube", "tanh")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One cell: which world (D1 to D4) and encoder (E1 to E10) with which parameters, as the authors' tables name it.
+    """One cell: its world (D1 to D4), encoder (E1 to E10) and their parameters, named as in the authors' tables.
 
-    ``m`` is the number of codes that was asked for; ``m_released`` the number that the released code gave where it
-    dropped the wish. E9 is the Gaussian null and E10 the uniform one, as in the code (the text calls the uniform one
-    E9). ``released`` says whether world and encoder are those of the code or of the text.
+    ``m`` is the requested number of codes. ``m_released`` is the number of codes that the released code returned, if it
+    ignored ``m``. E9 is the Gaussian null encoder and E10 the uniform one, as in the released code (the text calls the
+    uniform one E9). ``released`` selects the world and encoder of the released code instead of those of the text.
 
     >>> setting = Setting("exp06", "6a", dgp="D3", encoder="E4", d=10, m=9)
     >>> setting.encoder_of(released=False)
@@ -63,22 +63,22 @@ class Setting:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from every other cell of its experiment."""
+        """Values of all columns, which are unique within the experiment."""
         return tuple(getattr(self, name) for name in COLUMNS)
 
     @property
     def labels(self) -> dict[str, Any]:
-        """Columns of the table of a sweep (which has the number of rows itself)."""
+        """Columns for the table of a sweep, which already has the number of rows."""
         named = {name: getattr(self, name) for name in COLUMNS if name not in ("n", "dgp")}
         return {"world": self.dgp, **named}
 
     @property
     def codes_released(self) -> int:
-        """Codes that the released code gave."""
+        """Number of codes in the released code's run."""
         return self.m if self.m_released is None else self.m_released
 
     def world_of(self, released: bool) -> Any:
-        """The factors: Gaussian in both variants; the constraint of D3 is z1^3 in the text, tanh in the code."""
+        """Return the world. The constraint of D3 is z1^3 in the text and tanh(2 z1^3 - .1) in the released code."""
         match self.dgp:
             case "D1":
                 return Independent(self.d)
@@ -88,14 +88,14 @@ class Setting:
             case "D3" if self.run.startswith("exp05"):
                 return _coupled(self.d, self.alpha, self.fn)
             case "D3" if released:
-                return OneFactorConstraint(self.d, ("tanh",))  # r never reached it
+                return OneFactorConstraint(self.d, ("tanh",))  # the released code ignores r
             case "D3":
                 return OneFactorConstraint(self.d, tuple(CONSTRAINTS[k % 2] for k in range(self.r or 1)))
             case _:
                 return TwoFactorConstraint(self.d, tuple(TWO_FACTORS)[: self.r or 1])
 
     def encoder_of(self, released: bool) -> Any:
-        """The map from factors to codes."""
+        """Return the encoder, which maps factors to codes."""
         return self._encoder_of_the_code() if released else self._encoder_of_the_text()
 
     def _encoder_of_the_text(self) -> Any:
@@ -120,7 +120,7 @@ class Setting:
     def _encoder_of_the_code(self) -> Any:
         match self.encoder:
             case "E2":
-                return ReleasedElementwise(self._alpha)  # fn never reached it
+                return ReleasedElementwise(self._alpha)  # the released code ignores fn
             case "E3":
                 return ReleasedMixed(self._kappa)
             case "E4":
@@ -145,7 +145,7 @@ class Setting:
         return 1.0 if self.alpha is None else self.alpha
 
     def _kept(self) -> tuple[int, ...]:
-        """As the text has it: factors that others determine are dropped first, then the last ones."""
+        """Kept factors, as in the text: determined factors are dropped first, then the last ones."""
         constraints = self.world_of(released=False).constraints
         determined = sorted(entry.determined for entry in constraints)
         free = [j for j in range(self.d) if j not in determined]
@@ -153,7 +153,7 @@ class Setting:
 
 
 def _coupled(d: int, alpha: float | None, fn: str) -> Coupled:
-    """Worlds of the fifth experiment, where the second factor follows the first more or less straight."""
+    """Return a world of the fifth experiment, in which the second factor is a function of the first."""
     if fn == "linear":
         return Coupled(d, 0.0)
     return Coupled(d, 1.0 if alpha is None else alpha, "cube" if fn == "cube" else "tanh")

@@ -1,4 +1,4 @@
-"""Tables 3 and F.3 of 003: marks of the four properties, and MCC of codes that know nothing."""
+"""Tables 3 and F.3 of 003: marks of the four properties, and MCC of random codes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ TABLE_3 = {
     "mig": ("MIG", "✗✗✗~"),
     "t_mex (test=linear, score=alignment)": ("T-MEX", "~✗✗~"),
 }
-# the table of F.3, m = d = 10: rows to the bound and to what the paper observed
+# the table of F.3, m = d = 10: number of rows to the paper's bound and observed MCC
 TABLE_F3 = {100: (0.21, 0.3), 50: (0.30, 0.5), 20: (0.48, 0.83), 10: (0.68, 0.95)}
 N_CODES = 10
 
 
 def marks(options: Options) -> Mapping[str, Mapping[str, tuple[str, str]]]:
-    """Metric to property to our mark and its number, as the audit that the package holds found them."""
+    """Return our mark and its number by metric and property, from the audit results in the package."""
     audited = read_table()["metrics"]
     return {name: {key: _mark(audited[name][key]) for key in PROPERTIES} for name in TABLE_3 if name in audited}
 
@@ -47,7 +47,7 @@ def _mark(entry: Mapping[str, object]) -> tuple[str, str]:
 
 
 def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[ClaimCheck]:
-    """Every mark beside the paper's; an undecided one is said to be so."""
+    """Compare every mark with the paper's; a mark can be undecided."""
     for name, by_property in found.items():
         title, theirs = TABLE_3[name]
         for (key, (mark, number)), of_paper in zip(by_property.items(), theirs, strict=True):
@@ -57,7 +57,7 @@ def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: O
 
 
 def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[Path]:
-    """Our marks with the paper's beside them."""
+    """Draw our marks beside the paper's."""
     from unweave.report.figures.curves import save
     from unweave.report.figures.mark_table import mark_table_figure
 
@@ -71,7 +71,7 @@ def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Opti
 
 @dataclass(frozen=True)
 class NullRow:
-    """MCC of ten codes of noise for ten factors: the paper's bound, ours on all rows and on a fifth, and in theory."""
+    """MCC of ten noise codes and ten factors: the paper's bound, on all rows, on a fifth of them, and expected."""
 
     bound: float
     all_rows: MeasuredFigure
@@ -80,7 +80,7 @@ class NullRow:
 
 
 def null_rows(options: Options) -> dict[int, NullRow]:
-    """A row for every number of rows; the released code's cell of 50 rows is not among the published ones."""
+    """Compute MCC of noise for every number of rows; the released code's cell of 50 rows was not published."""
     released = {n: figure(cell("exp15_e10@8402085(June)", n=n, m=N_CODES), "MCC-P") for n in (100, 20, 10)}
     return {
         n: NullRow(
@@ -94,7 +94,7 @@ def null_rows(options: Options) -> dict[int, NullRow]:
 
 
 def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[ClaimCheck]:
-    """Bound and observation of every row, and what the ledger says of them."""
+    """Compare the bound and the observed MCC with ours, and check the claims of the ledger."""
     for n, row in found.items():
         bound, observed = TABLE_F3[n]
         name = f"m/n = {N_CODES / n:g} (n = {n})"
@@ -124,7 +124,7 @@ def write_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path
 
 
 def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
-    """Curves over m/n."""
+    """Draw MCC and bounds against m/n."""
     from unweave.report.figures.curves import curves_figure, save
 
     curves = {
@@ -145,7 +145,7 @@ def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]
 TABLES = (
     Experiment(
         "tab3",
-        "Which metric has which of the four properties, by the audit that the package holds",
+        "The four properties of metrics, by the audit results in the package",
         compute=marks,
         compare=compare_marks,
         draw=draw_marks,
@@ -154,7 +154,7 @@ TABLES = (
     ),
     Experiment(
         "tabF3",
-        "MCC of codes that know nothing",
+        "MCC of random codes",
         compute=null_rows,
         compare=compare_nulls,
         write=write_nulls,

@@ -1,6 +1,7 @@
-"""Worlds and an encoder that only 003's runs have.
+"""Worlds and an encoder that are used only in 003's runs.
 
-A factor that follows another more or less straight, correlated draws of numpy's own, and one function for all codes.
+They are: a factor that is a blend of a linear and a nonlinear function of another, factors drawn by numpy's
+``multivariate_normal``, and an encoder with one function for all codes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FUNCTIONS = {"tanh": np.tanh, "sinh": np.sinh}
 
 @dataclass(frozen=True)
 class Coupled:
-    """D_f whose constraint is blended with a straight line: (z1, (1 - alpha) z1 + alpha f(z1), z2, ...).
+    """D_f with a constraint blended with the identity: (z1, (1 - alpha) z1 + alpha f(z1), z2, ...).
 
     >>> factors = Coupled(3, alpha=0.0).sample(5, rng=0)
     >>> bool((factors[:, 0] == factors[:, 1]).all())
@@ -33,22 +34,22 @@ class Coupled:
 
     @property
     def factor_names(self) -> tuple[str, ...]:
-        """z1, z2, ..."""
+        """Names of the factors: z1, z2, ..."""
         return tuple(f"z{j + 1}" for j in range(self.n_factors))
 
     @property
     def effective_dimension(self) -> int:
-        """All factors but the second."""
+        """Number of factors without the second, which is determined by the first."""
         return self.n_factors - 1
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The second factor."""
+        """The constraint on the second factor."""
         sentence = f"z2 = {1 - self.alpha:g} z1 + {self.alpha:g} ({ONE_FACTOR[self.function].formula})"
         return (Constraint(1, (0,), sentence, invertible=True),)
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
-        """Rows of factors, n x d."""
+        """Draw rows of factors, n x d."""
         free = Independent(self.n_factors - 1).sample(n_rows, rng)
         first = free[:, 0]
         second = (1 - self.alpha) * first + self.alpha * ONE_FACTOR[self.function](first)
@@ -57,17 +58,17 @@ class Coupled:
 
 @dataclass(frozen=True)
 class ReleasedCorrelated(Correlated):
-    """`Correlated` with numpy's own draws of correlated Gaussians, as the released code has them.
+    """`Correlated` with draws by numpy's ``multivariate_normal``, as in the released code.
 
-    The distribution is the same. The draws of a seed are those of the code for two factors; for more, they depend on
-    which of the equally good principal axes the linear algebra library finds.
+    The distribution is the same. For two factors, a seed gives the same draws as the released code. For more factors,
+    the draws depend on the principal axes that the linear algebra library chooses among those of equal variance.
 
     >>> ReleasedCorrelated(2, rho=0.5).sample(3, rng=0).shape
     (3, 2)
     """
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
-        """Rows of factors, n x d."""
+        """Draw rows of factors, n x d."""
         covariance = np.full((self.n_factors, self.n_factors), float(self.rho))
         np.fill_diagonal(covariance, 1.0)
         return np.random.default_rng(rng).multivariate_normal(np.zeros(self.n_factors), covariance, size=n_rows)
@@ -84,5 +85,5 @@ class ElementwiseByOne(Elementwise):
     function: str = "tanh"
 
     def bent(self, columns: FloatArray) -> FloatArray:
-        """The function of each column."""
+        """Apply the function to each column."""
         return np.asarray(FUNCTIONS[self.function](columns))

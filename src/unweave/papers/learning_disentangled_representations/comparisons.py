@@ -19,23 +19,23 @@ TABLE_9: dict[str, tuple[float, ...]] = {
     "FactorVAE": (0.6841, 0.3422, 0.7204, 0.2908, 0.2727),
     "beta-VAE": (0.8642, 0.8087, 0.9199, 0.5629, 0.5576),
 }
-INFORMATIVE = 0.05  # nats
+INFORMATIVE = 0.05  # smallest information of an informative code, in nats
 SMALL = 0.05
 
 
 def compare_rmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Table 8."""
+    """Compare RMIG with Table 8."""
     yield from _table(found, TABLE_8)
     yield from _verdict(found, better="higher")
     for name, row in found.items():
         told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
-        here = f"positions from {told:.3f}, shape and rotation up to {untold:.3f}"
-        claim = f"{name}: positions are found, shape and rotation are not"
+        here = f"positions at least {told:.3f}, shape and orientation at most {untold:.3f}"
+        claim = f"{name}: RMIG of positions is above that of shape and orientation"
         yield ClaimCheck(claim, "yes", here, told > untold, 146, value=told - untold)
 
 
 def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Table 9; lower is better."""
+    """Compare JEMMIG with Table 9; lower is better."""
     yield from _table(found, TABLE_9)
     yield from _verdict(found, better="lower")
     for name, row in models_in(found, "FactorVAE", "beta-VAE"):
@@ -45,7 +45,7 @@ def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 8: both versions rate VAE above FactorVAE, unlike JEMMIG."""
+    """Compare with Figure 8: both versions of modularity rate VAE above FactorVAE, unlike JEMMIG."""
     for name, row in found.items():
         yield ClaimCheck(name, "figure only", ", ".join(f"{what} {value:.3f}" for what, value in row.items()))
     if {"VAE", "FactorVAE"} <= found.keys():
@@ -56,16 +56,16 @@ def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]
 
 
 def compare_informativeness(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 9: VAEs have codes that tell nothing."""
+    """Compare with Figure 9: VAEs have uninformative codes."""
     for name, values in found.items():
         yield ClaimCheck(name, "figure only", _list(values))
         yield ClaimCheck(
-            f"{name}: some codes tell nothing", "yes", f"{values[-1]:.4f}", _nats(values[-1]) < INFORMATIVE
+            f"{name}: some codes are uninformative", "yes", f"{values[-1]:.4f}", _nats(values[-1]) < INFORMATIVE
         )
 
 
 def compare_informative_codes(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 14: FactorVAE has five informative codes."""
+    """Compare with Figure 14: FactorVAE has five informative codes."""
     for name, values in found.items():
         n_informative = sum(_nats(value) > INFORMATIVE for value in values)
         paper, holds = ("5", n_informative == 5) if name == "FactorVAE" else ("figure only", None)
@@ -74,7 +74,7 @@ def compare_informative_codes(found: Numbers, options: Options) -> Iterator[Clai
 
 
 def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 17: numbers move with the bins, and the order of models does not."""
+    """Compare with Figure 17: scores change with the number of bins, but the order of models does not."""
     for name, row in found.items():
         for score, values in row.items():
             yield ClaimCheck(f"{name}: {score} at {_list(BINS)} bins", "figure only", _list(values))
@@ -83,20 +83,20 @@ def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
         orders = [np.argsort(column).tolist() for column in columns]
         settled = next(k for k in range(len(BINS)) if all(order == orders[-1] for order in orders[k:]))
         yield ClaimCheck(
-            f"{score}: the order of models does not change with the bins",
+            f"{score}: the order of models does not change with the number of bins",
             "yes",
             f"the same from {BINS[settled]} bins on",
             settled == 0,
             141,
         )
     moved = max(abs(row["RMIG"][-1] - row["RMIG"][-2]) for row in found.values())
-    yield ClaimCheck.number("RMIG moves above 200 bins by", "stable", moved, below=0.02, ledger=141)
+    yield ClaimCheck.number("largest change of RMIG above 200 bins", "stable", moved, below=0.02, ledger=141)
     rises = all(np.diff(row["JEMMIG"][2:]).min() > 0 for row in found.values())
-    yield ClaimCheck("JEMMIG rises with the bins, from 50 on", "always", "yes" if rises else "not for all", rises, 142)
+    yield ClaimCheck("JEMMIG rises from 50 bins on", "always", "yes" if rises else "not for all", rises, 142)
 
 
 def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 18: estimates do not depend on the number of draws."""
+    """Compare with Figure 18: estimates do not depend on the number of draws."""
     for name, row in found.items():
         for score, values in row.items():
             spread = max(values) - min(values)
@@ -105,20 +105,20 @@ def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_correlations(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 20: means are correlated where draws are not."""
+    """Compare with Figure 20: means are more correlated than draws."""
     for name, row in found.items():
         means, draws = (_largest_off_diagonal(row[what]) for what in ("means", "draws"))
         here = f"means up to {means:.3f}, draws up to {draws:.3f}"
-        yield ClaimCheck(f"{name}: means are correlated more than draws", "yes", here, means > draws + SMALL)
+        yield ClaimCheck(f"{name}: means are more correlated than draws", "yes", here, means > draws + SMALL)
 
 
 def compare_shared(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Eq 2: codes are separable with respect to x where it is 0; the paper gives no figures."""
+    """Report three-way information (Eq 2); codes are separable if it is 0, and the paper gives no figures."""
     for name, row in found.items():
         matrix = np.array(row["I(x, z_i, z_j)"], dtype=np.float64)
         pairs = matrix[np.triu_indices(len(matrix), k=1)]
         if not np.isfinite(pairs).any():
-            yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", "undefined: every pair names every sample")
+            yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", "undefined: every pair identifies every sample")
             continue
         here = f"mean {row['mean']:.3f} +- {row['standard error']:.3f} nats, largest pair {np.nanmax(pairs):.3f}"
         left_out = int(np.isnan(pairs).sum())
@@ -128,27 +128,30 @@ def compare_shared(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 23: means overestimate what noisy codes tell."""
+    """Compare with Figure 23: means overestimate the information of noisy codes."""
     for name, row in found.items():
         posterior, means = np.array(row["q(z | x)"]), np.array(row["means"])
         means = means[: len(posterior)]
         noisy = posterior.max(axis=1)[: len(means)] < SMALL
         if not noisy.any():
-            yield ClaimCheck(f"{name}: means overestimate noisy codes", "yes", "it has no noisy code")
+            yield ClaimCheck(
+                f"{name}: means overestimate the information of noisy codes", "yes", "it has no noisy code"
+            )
             continue
         first, second = float(means[noisy].max()), float(posterior[: len(means)][noisy].max())
-        here = f"{first:.3f} nats by means, {second:.3f} by q(z | x), {int(noisy.sum())} noisy codes"
-        yield ClaimCheck(f"{name}: means overestimate noisy codes", "yes", here, first > second + 0.01)
+        here = f"{first:.3f} nats from means, {second:.3f} from q(z | x), {int(noisy.sum())} noisy codes"
+        claim = f"{name}: means overestimate the information of noisy codes"
+        yield ClaimCheck(claim, "yes", here, first > second + 0.01)
 
 
 def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 24: H_q = H_s - log(bin width), and RMIG is the same by both."""
+    """Compare with Figure 24: H_q = H_s - log(bin width), and RMIG does not depend on the estimator."""
     width = 8 / GRID.bins
     for name, row in found.items():
         drawn, quantised = row["JEMMIG"]
         difference = quantised - drawn
         yield ClaimCheck(
-            f"{name}: JEMMIG on the grid less JEMMIG drawn",
+            f"{name}: JEMMIG on the grid minus JEMMIG by sampling",
             f"-log(width) = {-math.log(width):.3f}",
             f"{difference:.3f}",
             abs(difference + math.log(width)) < 2 * SMALL,
@@ -156,7 +159,7 @@ def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
         )
         drawn, quantised = row["RMIG"]
         yield ClaimCheck(
-            f"{name}: RMIG drawn and on the grid",
+            f"{name}: RMIG by sampling and on the grid",
             "equal",
             f"{drawn:.3f} and {quantised:.3f}",
             abs(drawn - quantised) < SMALL / 2,
@@ -165,7 +168,7 @@ def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 25: RMIG is MIG by Chen et al.; that of Locatello et al. is larger for strong regularisation."""
+    """Compare with Figure 25: RMIG equals MIG of Chen et al., but not of Locatello et al. if beta is large."""
     for name, row in found.items():
         chen, locatello = row["MIG (Chen)"] - row["RMIG"], row["MIG (Locatello)"] - row["RMIG"]
         yield ClaimCheck(
@@ -177,7 +180,7 @@ def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             value=chen,
         )
         here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
-        yield ClaimCheck(f"{name}: MIG of Locatello et al.", "more where beta >= 20", here)
+        yield ClaimCheck(f"{name}: MIG of Locatello et al.", "higher for beta >= 20", here)
 
 
 def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[ClaimCheck]:
@@ -187,7 +190,7 @@ def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[Clai
 
 
 def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
-    """Whether FactorVAE is better than beta-VAE on every factor, which is the main claim of the paper."""
+    """Check whether FactorVAE is better than beta-VAE for every factor, which is the paper's main claim."""
     if not {"FactorVAE", "beta-VAE"} <= found.keys():
         return
     sign = 1 if better == "higher" else -1

@@ -1,4 +1,4 @@
-"""Pictures of 001's experiments on trained encoders."""
+"""Figures of 001's experiments on trained encoders."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from unweave.papers.learning_disentangled_representations.measured_models import
 
 
 def draw_rmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Bars of factors by model, with marks where the paper has a number."""
+    """Draw RMIG of every factor as bars by model, with marks for the paper's numbers."""
     yield from _factor_bars(name, found, TABLE_8, "RMIG, normalised", options)
 
 
 def draw_jemmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Bars of factors by model, with marks where the paper has a number."""
+    """Draw JEMMIG of every factor as bars by model, with marks for the paper's numbers."""
     yield from _factor_bars(name, found, TABLE_9, "JEMMIG, normalised (lower is better)", options)
 
 
 def draw_bars(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Bars of scores by model."""
+    """Draw scores as bars by model."""
     from unweave.report.figures.curves import bars_figure, save
 
     yield save(bars_figure(found, "score"), options.folder / f"001-{name}.png")
 
 
 def draw_sorted(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Informativeness over codes, the most informative first."""
+    """Draw the informativeness of codes, the most informative code first."""
     from unweave.report.figures.curves import curves_figure, save
 
     shown = dict(models_in(found, "FactorVAE", "beta-VAE")) if name == "fig14" else found
@@ -42,17 +42,17 @@ def draw_sorted(name: str, found: Numbers, options: Options) -> Iterator[Path]:
 
 
 def draw_bins(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Scores over the number of bins."""
+    """Draw scores against the number of bins."""
     yield from _curves(name, found, BINS, "bins", options)
 
 
 def draw_draws(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Scores over the number of draws."""
+    """Draw scores against the number of draws."""
     yield from _curves(name, found, DRAWS, "draws", options)
 
 
 def draw_matrices(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Heat maps, one picture a model."""
+    """Draw matrices as heat maps, one figure per model."""
     from unweave.report.figures.geometry import information_figure, save
 
     for model, row in found.items():
@@ -61,13 +61,13 @@ def draw_matrices(name: str, found: Numbers, options: Options) -> Iterator[Path]
 
 
 def draw_shared(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Heat maps of pairs of codes, one picture a model."""
+    """Draw heat maps of three-way information of pairs of codes, one figure per model."""
     pairs = {model: {"I(x, z_i, z_j)": row["I(x, z_i, z_j)"]} for model, row in found.items()}
     yield from draw_matrices(name, pairs, options)
 
 
 def draw_estimates(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Drawn against quantised scores."""
+    """Draw scores estimated by sampling against scores on the grid."""
     from unweave.report.figures.curves import pairs_figure, save
 
     for score in ("JEMMIG", "RMIG"):
@@ -77,7 +77,7 @@ def draw_estimates(name: str, found: Numbers, options: Options) -> Iterator[Path
 
 
 def draw_gaps(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """RMIG against the two others."""
+    """Draw RMIG against the two implementations of MIG."""
     from unweave.report.figures.curves import pairs_figure, save
 
     for other in ("MIG (Chen)", "MIG (Locatello)"):

@@ -1,4 +1,4 @@
-"""The experiments of 001: table 1, and with trained encoders tables 8, 9, figures 8, 9, 14, 17, 18, 20, 23 to 25."""
+"""The experiments of 001: Table 1, experiments on published encoders, and studies of several seeds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PAPER = Paper(
         ),
         _experiment(
             "fig9",
-            "Informativeness of every code, all models (the paper: faces, which are not at hand)",
+            "Informativeness of every code, all models (the paper uses faces, which are not available here)",
             measured.informativeness_per_code,
             comparisons.compare_informativeness,
             drawings.draw_sorted,
@@ -88,21 +88,21 @@ PAPER = Paper(
         ),
         _experiment(
             "fig20",
-            "Correlations of codes, of means and of draws",
+            "Correlations between codes, by means and by draws",
             measured.correlations,
             comparisons.compare_correlations,
             drawings.draw_matrices,
         ),
         _experiment(
             "eq2",
-            "Three-way information I(x, z_i, z_j) of every two codes",
+            "Three-way information I(x, z_i, z_j) of every pair of codes",
             measured.shared_by_two_codes,
             comparisons.compare_shared,
             drawings.draw_shared,
         ),
         _experiment(
             "fig23",
-            "Information by posteriors and by means, and importances",
+            "Mutual information estimated from posteriors and from means, and importances",
             measured.matrices,
             comparisons.compare_matrices,
             drawings.draw_matrices,

@@ -1,7 +1,7 @@
-"""What 001 measures of trained encoders of dSprites, with its grid of 100 bins from -4 to 4.
+"""Measurements of 001 on trained encoders of dSprites, with its grid of 100 bins from -4 to 4.
 
-Every function gives plain numbers by model. Codes are those of `unweave.papers.trained_encoders`; models without a
-spread are left out, because all of these are of posteriors.
+Every measure returns plain numbers for the codes of one model. Codes come from `unweave.papers.trained_encoders`.
+Models without posterior standard deviations are left out, because the measures need posteriors.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from unweave.papers.kept_numbers import KeptNumbers
 from unweave.papers.trained_encoders import codes_of, evidence_of_levels
 from unweave.progress import progress_bar
 
-LIMITS = (-4.0, 4.0)  # of the published code
+LIMITS = (-4.0, 4.0)  # as in the published code
 GRID = QuantisedPosterior(bins=100, limits=LIMITS)
 N_ROWS = 20_000
-ROWS_SAMPLED = 2000  # where densities of mixtures are drawn, whose cost is draws x rows
+ROWS_SAMPLED = 2000  # fewer rows for sampling from mixtures, whose cost is draws x rows
 BINS = (10, 20, 50, 100, 200, 500)
 DRAWS = (1000, 2000, 5000, 10_000)
 Numbers = dict[str, Any]
 
 
 def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) -> Numbers:
-    """A measure of every model, computed once and kept."""
+    """Return a measure of every model by name; each is computed once and stored."""
     n_rows = options.n_rows or N_ROWS
     found = {}
     codes = {name: encoded for name, encoded in codes_of(options, n_rows).items() if "codes_std" in encoded.arrays}
@@ -57,17 +57,17 @@ def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) ->
 
 
 def rmig_per_factor(encoded: Encoded) -> dict[str, float]:
-    """Table 8."""
+    """RMIG of every factor (Table 8)."""
     return dict(rmig(evidence_of_levels(encoded), estimator=GRID).per_factor)
 
 
 def jemmig_per_factor(encoded: Encoded) -> dict[str, float]:
-    """Table 9."""
+    """JEMMIG of every factor (Table 9)."""
     return dict(jemmig(evidence_of_levels(encoded), estimator=GRID).per_factor)
 
 
 def modularities(encoded: Encoded) -> dict[str, float]:
-    """Figure 8: modularity from the means, as published, and from q(z | x), with 100 bins; and JEMMIG beside it."""
+    """Modularity from the means, as published, and from q(z | x), with 100 bins, and JEMMIG (Figure 8)."""
     evidence = evidence_of_levels(encoded)
     return {
         "of means": modularity_of(information_of_means(encoded)),
@@ -77,13 +77,13 @@ def modularities(encoded: Encoded) -> dict[str, float]:
 
 
 def informativeness_per_code(encoded: Encoded) -> list[float]:
-    """Figures 9 and 14: I(x, z_i) over log #bins, the most informative code first."""
+    """I(x, z_i) divided by the log of the number of bins, the most informative code first (Figures 9 and 14)."""
     found = informativeness(evidence_of_levels(encoded), estimator=GRID).per_code
     return sorted((float(value) for value in found.values()), reverse=True)
 
 
 def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
-    """Figure 17: RMIG, JEMMIG and the mean joint entropy of best codes with their factors, by the number of bins."""
+    """RMIG, JEMMIG and mean joint entropy of factors and their best codes, by the number of bins (Figure 17)."""
     evidence, rows = evidence_of_levels(encoded), []
     for bins in BINS:
         grid = QuantisedPosterior(bins, LIMITS)
@@ -96,7 +96,7 @@ def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
 
 
 def scores_by_draws(encoded: Encoded) -> dict[str, list[float]]:
-    """Figure 18: JEMMIG and WSEPIN by the number of draws."""
+    """JEMMIG and WSEPIN by the number of draws (Figure 18)."""
     evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
     return {
         "JEMMIG": [jemmig(evidence, estimator=MixtureSampling(draws)).raw for draws in DRAWS],
@@ -105,7 +105,7 @@ def scores_by_draws(encoded: Encoded) -> dict[str, list[float]]:
 
 
 def correlations(encoded: Encoded) -> dict[str, Any]:
-    """Figure 20 and A.5: correlations of codes, of their means, of one draw a sample, and of all draws in the limit."""
+    """Correlations between codes: of means, of one draw per sample, and expected over draws (Figure 20, A.5)."""
     posterior = encoded.codes
     assert isinstance(posterior, Posterior)
     found = posterior.correlations()
@@ -117,7 +117,7 @@ def correlations(encoded: Encoded) -> dict[str, Any]:
 
 
 def shared_by_two_codes(encoded: Encoded) -> dict[str, Any]:
-    """Eq 2: I(x, z_i, z_j) of every two codes in nats, its mean over pairs and the error of that."""
+    """I(x, z_i, z_j) of every pair of codes in nats, its mean over pairs and the mean's standard error (Eq 2)."""
     evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
     found = three_way_information(evidence, estimator=MixtureSampling(DRAWS[1]), normalise=False)
     return {
@@ -128,7 +128,7 @@ def shared_by_two_codes(encoded: Encoded) -> dict[str, Any]:
 
 
 def matrices(encoded: Encoded) -> dict[str, list[list[float]]]:
-    """Figure 23: information by q(z | x) and by the means, and importances of a lasso (shape left out, as in 001)."""
+    """Information from q(z | x) and from means, and importances of a lasso without shape, as in 001 (Figure 23)."""
     evidence = evidence_of_levels(encoded)
     numbers = [j for j, name in enumerate(encoded.factor_names) if name != "shape"]
     kinds = ["continuous"] * len(numbers)
@@ -142,7 +142,7 @@ def matrices(encoded: Encoded) -> dict[str, list[list[float]]]:
 
 
 def sampled_and_quantised(encoded: Encoded) -> dict[str, tuple[float, float]]:
-    """Figure 24: JEMMIG in nats and RMIG, by drawing and on the grid, on the same rows."""
+    """JEMMIG in nats and RMIG, by sampling and on the grid, on the same rows (Figure 24)."""
     evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
     draws = MixtureSampling(DRAWS[-1])
     return {
@@ -155,7 +155,7 @@ def sampled_and_quantised(encoded: Encoded) -> dict[str, tuple[float, float]]:
 
 
 def three_gaps(encoded: Encoded) -> dict[str, float]:
-    """Figure 25: RMIG on the grid, MIG as Chen et al. (by drawing), MIG as Locatello et al. (histogram of means)."""
+    """RMIG on the grid, MIG of Chen et al. (sampling) and of Locatello et al. (histogram of means) (Figure 25)."""
     few = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
     evidence = evidence_of_levels(encoded)
     return {
@@ -178,7 +178,7 @@ def information_of_means(encoded: Encoded) -> FloatArray:
 
 
 def modularity_of(information: FloatArray) -> float:
-    """Modularity of a matrix of information, codes x factors (Ridgeway and Mozer, 2018): 1 - mean of the leak of codes.
+    """Modularity (Ridgeway and Mozer, 2018) of an information matrix, codes x factors: 1 minus the codes' mean leak.
 
     >>> modularity_of(np.array([[1.0, 0.0], [0.0, 0.5]]))
     1.0
@@ -191,5 +191,5 @@ def modularity_of(information: FloatArray) -> float:
 
 
 def models_in(found: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
-    """Those of the models that are there."""
+    """Yield the wanted models that exist, with their numbers."""
     yield from ((name, found[name]) for name in wanted if name in found)

@@ -1,4 +1,4 @@
-"""Table 1 of 001, the properties of metrics, as the cards of our metrics have them."""
+"""Table 1 of 001, the properties of metrics, derived from the cards of our metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.whole_files import write_whole
 
 YES, NO = "✓", "✗"
 COLUMNS = ("no classifier", "nonlinear", "uses q(z|x)", "continuous factors", "real data")
-# our name of a metric, the paper's, and its marks; ~ is 'with forests and not with a lasso'
+# our name of a metric, the paper's name, and the paper's marks; ~ means with forests but not with a lasso
 TABLE_1 = {
     "beta_vae_score": ("Z-diff", "✗✗✗✗✗"),
     "sap": ("SAP", "✗✗✗✓✓"),
@@ -29,22 +29,22 @@ TABLE_1 = {
     "rmig": ("RMIG", "✓✓✓✓✓"),
     "jemmig": ("JEMMIG", "✓✓✓✓✓"),
 }
-FITTED = ("probe", "classifier", "regression", "logistic")  # words of a card's cost that name something fitted
+FITTED = ("probe", "classifier", "regression", "logistic")  # words in a card's cost that refer to a fitted model
 
 
 @dataclass(frozen=True)
 class MetricProperties:
-    """A metric's marks, one for each of `COLUMNS`, and what its card says that decides them."""
+    """A metric's marks, one for each of `COLUMNS`, and the text of its card on which each mark is based."""
 
     marks: tuple[str, ...]
     said: tuple[str, ...]
 
 
 def properties_of(card: Card) -> MetricProperties:
-    """Read from a card.
+    """Return the marks that follow from a metric's card.
 
-    A metric reads nonlinear relations if its card promises full marks for codes that are bent one by one. It can be
-    used on real data if nothing has to be drawn from a simulator: every metric here can, on a table of rows.
+    A metric captures nonlinear relations if, by its card, it scores 1 for elementwise nonlinear functions of the
+    factors. It can be used on real data if it needs no samples from a simulator; every metric here only needs rows.
     """
     fits = any(word in card.cost for word in FITTED)
     bent = card.equivalence not in ("permutation and scale", "affine")
@@ -53,7 +53,7 @@ def properties_of(card: Card) -> MetricProperties:
     )
     answers = {
         card.cost: not fits,
-        f"full marks up to {card.equivalence}": bent,
+        f"scores 1 up to {card.equivalence}": bent,
         f"needs {' and '.join(card.needs)}": "posterior" in card.needs,
         ", ".join(sorted(kind.value for kind in card.factor_kinds)): FactorKind.CONTINUOUS in card.factor_kinds,
         tables: "sampler" not in card.needs,
@@ -62,12 +62,12 @@ def properties_of(card: Card) -> MetricProperties:
 
 
 def compute(options: Options) -> dict[str, MetricProperties]:
-    """The properties of every metric of the table."""
+    """Return the properties of every metric of the table."""
     return {name: properties_of(CATALOGUE[name].card) for name in TABLE_1}
 
 
 def compare(found: Mapping[str, MetricProperties], options: Options) -> Iterator[ClaimCheck]:
-    """Every mark beside the paper's; nothing is to be decided where ours can do what older code could not."""
+    """Compare every mark with the paper's; there is no verdict if our metric can do more than the paper's code."""
     for name, properties in found.items():
         title, theirs = TABLE_1[name]
         for column, ours, said, of_paper in zip(COLUMNS, properties.marks, properties.said, theirs, strict=True):
@@ -76,7 +76,7 @@ def compare(found: Mapping[str, MetricProperties], options: Options) -> Iterator
 
 
 def write(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
-    """The marks as a table."""
+    """Write the marks as a table."""
     lines = [f"metric,{','.join(COLUMNS)}"]
     lines += [f"{name},{','.join(properties.marks)}" for name, properties in found.items()]
     path = options.folder / "001-tab1.csv"
@@ -87,7 +87,7 @@ def write(found: Mapping[str, MetricProperties], options: Options) -> Iterator[P
 
 
 def draw(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
-    """Our marks with the paper's beside them."""
+    """Draw our marks beside the paper's."""
     from unweave.report.figures.curves import save
     from unweave.report.figures.mark_table import mark_table_figure
 

@@ -1,4 +1,4 @@
-"""What 001 says of weights and numbers of latents, on small models with several seeds: figures 2, 3, 5, 6, 7 and 19."""
+"""Claims of 001 about weights and numbers of latents, on small models with several seeds: Figures 2, 3, 5 to 7, 19."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from unweave.papers.small_models import SmallSetting, beta_vaes, difference, fac
 
 DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
-SAME_RANK = 0.4  # half the width of an interval of a rank correlation that can show that there is none
-SAME = 0.1  # share of its size by which a number may change and still count as unchanged
+SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
+SAME = 0.1  # a number is unchanged if it changes by less than this share
 Settings = list[SmallSetting]
 
 
 def numbers(evidence: Evidence) -> dict[str, float]:
-    """All that the figures show of one model, information in nats."""
+    """Return all numbers of one model that the figures show; informations are in nats."""
     shared = separability(evidence, estimator=DRAWS, normalise=False)
     per_code = [value for value in shared.per_code.values() if not np.isnan(value)]
     named = [name for name in evidence.factor_names if name != "shape"]  # 001 leaves shape out of DCI
@@ -58,12 +58,12 @@ def numbers(evidence: Evidence) -> dict[str, float]:
 
 
 def compute_weights(options: Options) -> Settings:
-    """beta-VAEs and FactorVAEs of several weights."""
+    """Train and measure beta-VAEs and FactorVAEs with several weights."""
     return measured(trained(options, [*beta_vaes(), *factor_vaes()]), "001", numbers, options)
 
 
 def compute_latents(options: Options) -> Settings:
-    """beta-VAEs with 5 to 20 latents; beta is 10, as in the paper."""
+    """Train and measure beta-VAEs with 5 to 20 latents; beta is 10, as in the paper."""
     found = []
     for n_codes in LATENTS:
         [setting] = measured(trained(options, beta_vaes([10]), n_codes), "001", numbers, options, n_codes)
@@ -72,24 +72,24 @@ def compute_latents(options: Options) -> Settings:
 
 
 def compare_information(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 2: both fall with beta; the weight of TC leaves I(x, z) alone and lowers the mean of single codes."""
+    """Compare with Figure 2: both fall with beta; the TC weight only lowers the mean of single codes."""
     yield from _shown(found, ("I(x, z)", "mean I(x, z_i)"))
     betas, factors = _kinds(found)
     for number in ("I(x, z)", "mean I(x, z_i)"):
         yield _falls(f"{number} falls with beta", betas, number)
-    yield _stays("the weight of TC leaves I(x, z) alone", factors, "I(x, z)")
+    yield _stays("the weight of TC does not change I(x, z)", factors, "I(x, z)")
     yield _falls("the weight of TC lowers mean I(x, z_i)", factors, "mean I(x, z_i)")
 
 
 def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3: separability is best for large beta, WSEPIN for a middle one, and FactorVAE is not best."""
+    """Compare with Figure 3: separability is best for large beta, WSEPIN for an intermediate one."""
     yield from _shown(found, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
     betas, factors = _kinds(found)
-    yield _falls("codes share less with the others as beta grows", betas, "mean I(z_i, z_rest)")
+    yield _falls("mean I(z_i, z_rest) falls with beta", betas, "mean I(z_i, z_rest)")
     best = max(betas, key=lambda setting: setting.mean("WSEPIN"))
     ends = [difference(end, best, "WSEPIN") for end in (betas[0], betas[-1]) if end is not best]
     yield ClaimCheck(
-        "WSEPIN is best for a middle beta",
+        "WSEPIN is best for an intermediate beta",
         "beta = 10",
         f"{best.name}; " + ", ".join(map(str, ends)),
         False if len(ends) < 2 else True if all(end.sign > 0 for end in ends) else None,
@@ -100,19 +100,19 @@ def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck
 
 
 def compare_gaps(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 5: FactorVAE beats every beta-VAE by JEMMIG and RMIG, which agree with each other."""
+    """Compare with Figure 5: FactorVAE is better than every beta-VAE by JEMMIG and RMIG, which agree."""
     yield from _shown(found, ("JEMMIG", "RMIG"))
     betas, factors = _kinds(found)
     for number, better in (("JEMMIG", -1), ("RMIG", 1)):
         worst = min(factors, key=lambda setting: better * setting.mean(number))
         best = max(betas, key=lambda setting: better * setting.mean(number))
-        claim = f"the worst FactorVAE beats the best beta-VAE by {number}"
+        claim = f"the worst FactorVAE is better than the best beta-VAE by {number}"
         yield _ordered(claim, "yes", best, worst, number, better, ledger=147)
     yield _correlated("JEMMIG and RMIG agree", found, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
 
 
 def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Figures 6 and 7: D and C do not go with JEMMIG or RMIG and favour high beta, I does."""
+    """Compare with Figures 6 and 7: D and C favour high beta and do not correlate with JEMMIG or RMIG; I does."""
     yield from _shown(found, (reference, "DCI D", "DCI C", "DCI I"))
     sign = -1 if reference == "JEMMIG" else 1
     for part in ("DCI D", "DCI C"):
@@ -127,20 +127,20 @@ def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[C
         betas = _kinds(found)[0]
         yield _ordered(f"{part} favours high beta", "yes", betas[0], betas[-1], part, 1)
     bounds = {"below": -0.3} if sign < 0 else {"above": 0.3}
-    yield _correlated(f"DCI I goes with {reference}", found, reference, "DCI I", "correlates", **bounds)
+    yield _correlated(f"DCI I correlates with {reference}", found, reference, "DCI I", "correlates", **bounds)
 
 
 def compare_latents(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 19: the paper has I(x, z) falling with the number of latents, which a density floor makes."""
+    """Compare with Figure 19: I(x, z) falls with the number of latents (claim 150: due to a density floor)."""
     yield from _shown(found, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
-    claim = "I(x, z) falls with the number of latents (by claim 150 an artefact of the paper's estimate)"
+    claim = "I(x, z) falls with the number of latents (an artefact of the paper's estimate, claim 150)"
     yield _falls(claim, found, "I(x, z)", ledger=150)
     for number in ("JEMMIG", "RMIG"):
         yield _stays(f"{number} does not depend on the number of latents", found, number)
 
 
 def draw(name: str, shown: Sequence[str], found: Settings, options: Options) -> Iterator[Path]:
-    """Bars of the settings with intervals over seeds, one picture a number."""
+    """Draw bars of the settings with intervals over seeds, one figure per number."""
     from unweave.report.figures.curves import bars_figure, save
 
     for number in shown:
@@ -151,7 +151,7 @@ def draw(name: str, shown: Sequence[str], found: Settings, options: Options) -> 
 
 
 def _short(setting: SmallSetting) -> str:
-    """The name without the size of the critic, which is the same for all and too long for an axis."""
+    """Return the name without the critic's size, which is the same for all and too long for an axis."""
     return setting.name.split("-critic_hidden")[0]
 
 
@@ -161,7 +161,7 @@ def _drawable(setting: SmallSetting, number: str) -> tuple[float, float]:
 
 
 def _kinds(found: Settings) -> tuple[Settings, Settings]:
-    """beta-VAEs and FactorVAEs, in the order of their weights."""
+    """Split settings into beta-VAEs and FactorVAEs, in the order of their weights."""
     return [s for s in found if s.name.startswith("beta_vae")], [s for s in found if s.name.startswith("factor_vae")]
 
 
@@ -178,7 +178,7 @@ def _falls(claim: str, found: Settings, number: str, ledger: int | None = None) 
 def _ordered(
     claim: str, paper: str, first: SmallSetting, last: SmallSetting, number: str, sign: int, ledger: int | None = None
 ) -> ClaimCheck:
-    """Whether a number is higher (sign 1) or lower (-1) in the last setting; undecided within the interval."""
+    """Check whether a number is higher (sign 1) or lower (-1) in the last setting; undecided if the interval has 0."""
     found = difference(first, last, number)
     here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {found}"
     holds = None if found.sign == 0 else found.sign == sign
@@ -186,7 +186,7 @@ def _ordered(
 
 
 def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
-    """Whether a number changes by less than a tenth, with its whole interval."""
+    """Check whether the whole interval of a number's change is within a tenth of the number."""
     first, last = found[0], found[-1]
     change, most = difference(first, last, number), SAME * abs(first.mean(number))
     holds = True if -most < change.lower <= change.upper < most else False if change.sign else None
@@ -204,7 +204,7 @@ def _correlated(
 
 
 def _rank_correlation(found: Settings, first: str, second: str, n_draws: int = 1000) -> tuple[float, float, float]:
-    """Spearman correlation over all models, with a 95% interval from drawing models again."""
+    """Spearman correlation over all models and the ends of its 95 % bootstrap interval, resampling models."""
     table = np.array([[numbers_of[first], numbers_of[second]] for s in found for numbers_of in s.seeds])
     rng = np.random.default_rng(0)
     draws = [table[rng.integers(len(table), size=len(table))] for _ in range(n_draws)]

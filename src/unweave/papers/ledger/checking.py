@@ -1,4 +1,4 @@
-"""Compute the evidence of claims again, and compare it with what is recorded."""
+"""Compute the evidence of claims again, and compare it with the recorded figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHANGED: tuple[Outcome, ...] = ("figure moved", "verdict changed", "not recorded
 
 @dataclass(frozen=True)
 class CheckedClaim:
-    """A claim, the outcome of its check with the reason, and the evidence that was computed."""
+    """A claim, the outcome of its check with the reason, the computed evidence, and its CPU seconds."""
 
     claim: Claim
     outcome: Outcome
@@ -44,9 +44,9 @@ def evidence_of(claim: Claim, options: Options) -> Evidenced:
 
 
 def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
-    """What the claim's experiments say of it: it holds if all their rows do, and in part if some do.
+    """Return evidence from the claim's experiments: it holds if all their rows about it hold, and in part if some do.
 
-    A figure is the number that decides a row, or 1 for yes and 0 for no.
+    The figure of a row is the number on which its verdict is based, or 1 if it holds and 0 if not.
     """
     rows: list[ClaimCheck] = []
     for name in claim.experiments:
@@ -55,7 +55,7 @@ def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
         checks = claims_of(claim.paper, name, Options(options.folder, options.progress, **given))
         rows += [row for row in checks if row.ledger == claim.number and row.is_claim]
     if not rows:
-        raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} say nothing of claim {claim.number}.")
+        raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
     held = [row.holds for row in rows]
     figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
     return Evidenced.of(
@@ -64,11 +64,11 @@ def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
 
 
 def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
-    """Check claims one after another, cheap ones first, and give each as it is done.
+    """Check claims one after another, cheap ones first, and yield each result when it is ready.
 
-    What needs a package or a folder that is not there is skipped, and so is what would exceed the budget (seconds of
-    computing). An interrupted check goes on where it was, unless the package has changed since; the file that it keeps
-    for that in ``options.folder`` is removed at the end.
+    Claims are skipped if they need a package or a folder that is missing, or if they would exceed the budget (CPU
+    seconds). An interrupted check is continued, unless the package has changed since. Until the end, results are
+    stored in a file in ``options.folder``.
     """
     kept = KeptNumbers(options.folder / f"claims-{package_digest()}.json")
     spent = 0.0
@@ -86,7 +86,7 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
 
 
 def recorded(checked: Iterable[CheckedClaim]) -> Iterator[Path]:
-    """Keep the figures of these checks as those to compare with; failed ones are left out."""
+    """Record the figures of these checks for later comparisons; failed checks are left out."""
     found: dict[str, dict[int, CheckedClaim]] = {}
     for entry in checked:
         if entry.found is not None:
@@ -97,7 +97,7 @@ def recorded(checked: Iterable[CheckedClaim]) -> Iterator[Path]:
 
 
 def package_digest() -> str:
-    """A digest of the package's source, so that results of other code are not taken for those of this."""
+    """Return a digest of the package's source, so that stored results of other code are not used."""
     digest = hashlib.blake2b(digest_size=6)
     package = Path(__file__).parents[2]
     for path in sorted(package.rglob("*.py")):
@@ -107,7 +107,7 @@ def package_digest() -> str:
 
 def _missing(claim: Claim, options: Options) -> str:
     if not claim.is_computed:
-        return f"Nothing is computed: {claim.why}"
+        return f"It has no evidence to compute: {claim.why}"
     for need in claim.needs:
         if need == "reproduced":
             for name in claim.experiments:
@@ -133,7 +133,7 @@ def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
 
     try:
         value = kept.value(claim.name, computed)
-    except Exception as error:  # evidence may fail in any way, and the other claims are checked all the same
+    except Exception as error:  # evidence may fail in any way, and the other claims must still be checked
         return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=time.process_time() - start)
     figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
     found = Evidenced(value["holds"], figures)
@@ -142,7 +142,7 @@ def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
 
 
 def compared(claim: Claim, found: Evidenced) -> tuple[Outcome, str]:
-    """Whether the evidence still says what is recorded, and what is different if not.
+    """Compare evidence with the record; return the outcome, and what is different.
 
     >>> from unweave.papers.ledger.claim_files import claim_of
     >>> from dataclasses import replace
@@ -156,12 +156,12 @@ def compared(claim: Claim, found: Evidenced) -> tuple[Outcome, str]:
     """
     wanted = STATEMENT_HOLDS.get(claim.verdict)
     if found.holds is not wanted:
-        says = {True: "that it holds", False: "that it does not hold", None: "that it holds in part"}
-        return "verdict changed", f"The verdict is '{claim.verdict}', and the evidence says {says[found.holds]}."
+        says = {True: "it holds", False: "it does not hold", None: "it holds in part"}
+        return "verdict changed", f"The verdict is '{claim.verdict}', but by the evidence {says[found.holds]}."
     if not claim.figures:
         return "not recorded", "No figures are recorded for it."
     if set(found.figures) != set(claim.figures):
-        return "figure moved", "The evidence has other figures than the record."
+        return "figure moved", "The names of the figures differ from those in the record."
     moved = [
         f"{name}: {figure} instead of {claim.figures[name]}"
         for name, figure in found.figures.items()

@@ -1,4 +1,4 @@
-"""`Claim`: what a paper says, whether it holds, and the function that computes the evidence."""
+"""`Claim`: a statement of a paper, our verdict, and the function that computes the evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ClaimVerdict = Literal[
     "not testable here",
 ]
 VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
-# what the evidence has to say of the statement for a verdict to stand; None says that it holds in part
+# the value of Evidenced.holds that agrees with each verdict; None means that the statement holds in part
 STATEMENT_HOLDS: dict[ClaimVerdict, bool | None] = {
     "holds": True,
     "holds in part": None,
@@ -46,7 +46,7 @@ class MeasuredFigure:
 
     @classmethod
     def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
-        """The mean over seeds with Student's 95 % interval; of fewer than three seeds it would say nothing."""
+        """Return the mean over seeds with Student's 95 % interval; fewer than three seeds have no interval."""
         found = np.asarray(values, dtype=np.float64)
         mean = float(found.mean())
         if found.size < 3:
@@ -56,7 +56,7 @@ class MeasuredFigure:
 
     @property
     def numbers(self) -> list[float]:
-        """The value, and the ends of the interval if there is one."""
+        """Value, and the ends of the interval if there is one."""
         return [self.value] if math.isnan(self.low) else [self.value, self.low, self.high]
 
     def __str__(self) -> str:
@@ -66,9 +66,9 @@ class MeasuredFigure:
 
 @dataclass(frozen=True)
 class Evidenced:
-    """What a function of evidence found: whether the statement holds as the paper says it, and the figures.
+    """The result of an evidence function: whether the paper's statement holds, and the figures.
 
-    ``holds`` is None where it holds in part, or under conditions that the paper does not state.
+    ``holds`` is None if the statement holds in part, or only under conditions that the paper does not state.
 
     >>> Evidenced.of(False, {"DCI-D, 9 of 10 codes": 0.856}).figures["DCI-D, 9 of 10 codes"].value
     0.856
@@ -79,7 +79,7 @@ class Evidenced:
 
     @classmethod
     def of(cls, holds: bool | None, figures: Mapping[str, float | MeasuredFigure]) -> Evidenced:
-        """The same, where figures may be plain numbers."""
+        """Return evidence from figures that may be plain numbers."""
         stated = None if holds is None else bool(holds)
         return cls(
             stated,
@@ -102,25 +102,25 @@ class Claim:
     statement : str
         What the paper says, in our words.
     stated : str
-        The paper's own figure; empty where it has none.
+        The paper's own figure; empty if it has none.
     verdict : str
         One of `VERDICTS`.
     why : str
-        What decides it.
+        The reason of the verdict, in one or a few sentences.
     evidence : str
-        ``module:function`` below the paper's room; empty where nothing can be computed here.
+        ``module:function`` in the paper's ``evidence`` package; empty if nothing can be computed here.
     experiments : tuple of str
-        Experiments of the paper whose rows decide it, where it takes trained models.
+        Experiments of the paper whose rows decide the claim, if it needs trained models.
     tolerance : float
-        How far a figure may lie from the recorded one, which is for other random numbers and library versions.
+        Largest accepted difference of a figure from the recorded one, for other random numbers and library versions.
     seconds : float
-        About how long the evidence takes on one core.
+        Approximate CPU seconds of the evidence.
     needs : tuple of str
-        'torch', folders ('weights', 'data', 'authors_data'), or 'reproduced': what its experiments leave behind.
+        'torch', folders ('weights', 'data', 'authors_data'), or 'reproduced': stored results of its experiments.
     see : str
-        A command that shows it among others, in a table or a picture; empty where there is none.
+        A command that shows the claim in a table or figure; empty if there is none.
     figures : mapping of name to MeasuredFigure
-        What the evidence gave when it was recorded.
+        The recorded figures.
     """
 
     paper: str
@@ -150,5 +150,5 @@ class Claim:
 
     @property
     def command(self) -> str:
-        """The command that computes its evidence again."""
+        """Command that computes the evidence again."""
         return f"unweave claims check {self.name}"

@@ -1,4 +1,4 @@
-"""Read the claims of a paper from its file, with the figures that were recorded for them."""
+"""Read the claims of a paper from its file, with their recorded figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def claims_of(paper: str | None = None) -> tuple[Claim, ...]:
-    """The claims of a paper by their numbers, or of all papers.
+    """Return the claims of a paper, or of all papers, in the order of their numbers.
 
     >>> claims_of("003")[0].name
     '003:1'
@@ -35,7 +35,7 @@ def claims_of(paper: str | None = None) -> tuple[Claim, ...]:
 
 
 def claim_of(name: str) -> Claim:
-    """The claim that is cited as paper and number.
+    """Return the claim with this paper and number.
 
     >>> claim_of("003:44").verdict
     'does not hold'
@@ -48,7 +48,7 @@ def claim_of(name: str) -> Claim:
 
 
 def record(paper: str, found: Mapping[int, Evidenced], seconds: Mapping[int, float]) -> Path:
-    """Keep these figures, by the claims' numbers, as those that later checks are compared with."""
+    """Record these figures, by the numbers of claims, for comparison with later checks."""
     path = FOLDER / "recorded" / f"{paper}.json"
     kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for number, evidenced in found.items():
@@ -68,7 +68,7 @@ def _recorded(paper: str) -> dict[str, Any]:
 
 def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claim:
     if entry["verdict"] not in VERDICTS:
-        raise EvidenceError(f"Claim {paper}:{entry['number']} has a verdict that is not known: {entry['verdict']!r}.")
+        raise EvidenceError(f"Claim {paper}:{entry['number']} has an unknown verdict: {entry['verdict']!r}.")
     known = recorded.get(str(entry["number"]), {})
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
     stated = {**entry, **{name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}}

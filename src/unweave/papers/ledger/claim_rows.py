@@ -1,4 +1,4 @@
-"""Claims of the ledger as rows of a reproduction's table, decided by their own evidence."""
+"""Claims of the ledger as rows of a reproduction's table, with verdicts from their evidence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from unweave.papers.ledger.claim_files import claim_of
 
 
 def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[ClaimCheck]:
-    """These claims with the paper's figure, ours, and whether the evidence says that they hold.
+    """Yield these claims with the paper's figure, our figures and the verdict of the evidence.
 
-    An experiment that shows a claim uses the rule that the ledger has for it, so that both say the same.
+    Experiments that show a claim use the ledger's evidence function, so that both give the same verdict.
 
     >>> [row] = claim_rows("003", 76)
     >>> row.ledger, row.verdict

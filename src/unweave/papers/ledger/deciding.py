@@ -1,4 +1,4 @@
-"""How figures decide whether a statement holds."""
+"""Rules that decide from figures whether a statement holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.papers.ledger.claim import Evidenced, MeasuredFigure
 
 
 def decided(figures: Mapping[str, float | MeasuredFigure], holds: Callable[[list[float]], bool | None]) -> Evidenced:
-    """Evidence whose figures, in their order, decide whether the statement holds."""
+    """Return evidence for which ``holds`` is called with the values of the figures, in their order."""
     stated = Evidenced.of(None, figures).figures
     return Evidenced(_plain(holds([entry.value for entry in stated.values()])), stated)
 
@@ -22,12 +22,12 @@ def rises(values: Iterable[float], by: float = 0.05) -> bool:
 
 
 def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether values fall, by the same rule as `rises`."""
+    """Whether the negative values rise, by the rule of `rises`."""
     return rises([-value for value in values], by)
 
 
 def near(values: Iterable[float], target: float, within: float) -> bool:
-    """Whether all values lie that near to the target."""
+    """Whether all values differ from the target by at most ``within``."""
     return all(abs(value - target) <= within for value in values)
 
 

@@ -1,4 +1,4 @@
-"""Claims as a terminal shows them: lists, single claims, and the outcome of a check."""
+"""Text of claims for the terminal: lists, single claims, and outcomes of checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.papers.ledger.claim_files import claims_of
 
 
 def summary_table() -> Any:
-    """How many claims of each paper have which verdict."""
+    """Return a table of the number of claims by paper and verdict."""
     rows = []
     for number in MODULES:
         counts = Counter(claim.verdict for claim in claims_of(number))
@@ -24,13 +24,13 @@ def summary_table() -> Any:
 
 
 def claims_table(claims: Iterable[Claim]) -> Any:
-    """A line for each claim."""
+    """Return a table with a row for each claim."""
     rows = [(claim.name, claim.where, claim.statement, claim.verdict) for claim in claims]
     return plain_table(("claim", "where", "what the paper says", "verdict"), rows)
 
 
 def shown_claim(claim: Claim) -> str:
-    """A claim with its verdict, the reason, the figures and how to see it.
+    """Format a claim with its verdict, the reason, the figures and the commands that check and show it.
 
     >>> from unweave.papers.ledger.claim_files import claim_of
     >>> print(shown_claim(claim_of("003:44")).splitlines()[0])
@@ -57,13 +57,13 @@ def _duration(seconds: float) -> str:
 
 
 def outcome_table(checked: Iterable[CheckedClaim]) -> Any:
-    """A line for each claim: what became of its check, and what is different."""
+    """Return a table with the outcome of each check, and what is different from the record."""
     rows = [(entry.claim.name, entry.outcome, entry.reason) for entry in checked]
     return plain_table(("claim", "outcome", "what is different"), rows)
 
 
 def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
-    """What changed and what was skipped, and how many claims are as recorded."""
+    """Yield the changed claims, the skipped claims, and the number of claims that are as recorded."""
     told = [entry for entry in checked if entry.outcome in CHANGED]
     if told:
         yield outcome_table(told)
@@ -71,10 +71,10 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     yield from (f"{n} skipped. {reason}" for reason, n in skipped.items())
     n_quoted = sum(not entry.claim.is_computed for entry in checked)
     if n_quoted:
-        yield f"{n_quoted} have no evidence that could be computed here."
+        yield f"{n_quoted} have no evidence that can be computed here."
     n_same, n_computed = sum(entry.outcome == "as recorded" for entry in checked), sum(map(_computed, checked))
     seconds = sum(entry.seconds for entry in checked)
-    yield f"{n_same} of {n_computed} computed claims are as recorded; {seconds:.0f} s of computing."
+    yield f"{n_same} of {n_computed} computed claims are as recorded ({seconds:.0f} CPU seconds)."
 
 
 def _computed(entry: CheckedClaim) -> bool:

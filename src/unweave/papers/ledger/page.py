@@ -1,4 +1,4 @@
-"""The ledger as a page: counts, and a table for each paper that can be filtered, with small pictures of the figures."""
+"""The ledger as a page: counts, and for each paper a table with filters and small plots of the figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.papers.ledger.claim import VERDICTS, Claim, MeasuredFigure
 from unweave.papers.ledger.claim_files import claims_of
 from unweave.words.phrases import counted
 
-WIDTH, LINE, MARGIN = 120, 11, 6  # of a picture, in pixels
+WIDTH, LINE, MARGIN = 120, 11, 6  # size of a plot in pixels
 FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
 with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
 <script>
@@ -29,26 +29,26 @@ with the words <input id="claim-words" type="search" placeholder="MCC, correlati
 
 
 def ledger_page() -> str:
-    """The page as Markdown with tables in HTML."""
+    """Return the page as Markdown with tables in HTML."""
     options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
     return "\n".join([
         "# Every claim of the five papers, and whether it holds",
         "",
-        f"{len(claims_of())} checkable claims, in our words, each with a verdict. {_n_computed()} of them have",
-        "evidence that a function of this package computes; the figures below are what it gave. Compute it again:",
+        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {_n_computed()} of",
+        "them, a function of this package computes the evidence; its figures are shown below. To compute them again:",
         "",
         "```",
-        "unweave claims 003:44          # one claim: the statement, why it holds or not, the figures",
+        "unweave claims 003:44          # one claim: the statement, the verdict with its reason, the figures",
         "unweave claims check 003:44    # compute its evidence again; fails if a figure or the verdict has changed",
-        "unweave claims check           # all of them",
+        "unweave claims check           # check all claims",
         "```",
         "",
         *_summary(),
         "",
-        "'Error of the text' is a slip that the authors' own code or algebra contradicts. 'Artefact of code or",
-        "protocol' is true of the published numbers, and not of the quantity they are said to be. Dots are our",
-        "figures, with 95 % intervals over seeds where there are seeds. The scale goes from 0 to 1, or from the",
-        "smallest figure to the largest.",
+        "'Error of the text' is an error that the authors' own code or algebra contradicts. 'Artefact of code or",
+        "protocol' is a claim that is true of the published numbers, but not of the quantity that they should",
+        "measure. Dots are our figures, with 95 % intervals over seeds if there are several seeds. The scale goes",
+        "from 0 to 1, or from the smallest figure to the largest.",
         "",
         FILTER.format(options=options),
         *(line for number in MODULES for line in _of_paper(number)),
@@ -80,7 +80,7 @@ def _of_paper(number: str) -> Iterator[str]:
 
 
 def _row(claim: Claim) -> str:
-    stated = f" The paper has {escape(claim.stated)}." if claim.stated else ""
+    stated = f" In the paper: {escape(claim.stated)}." if claim.stated else ""
     commands = [claim.command] * bool(claim.is_computed) + [claim.see] * bool(claim.see)
     shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
     return (
@@ -99,7 +99,7 @@ def _figures(figures: Mapping[str, MeasuredFigure]) -> str:
 
 
 def _picture(figures: Mapping[str, MeasuredFigure]) -> str:
-    """A dot for each figure, one below the other, with its interval."""
+    """Return an SVG plot with a dot for each figure, one below the other, and its interval."""
     values = [figure.value for figure in figures.values() if not math.isnan(figure.value)]
     if not values:
         return ""

@@ -1,4 +1,4 @@
-"""Which claims a person means by papers, numbers and verdicts."""
+"""Selection of claims by papers, numbers and verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.papers.ledger.claim_files import claim_of, claims_of
 
 
 def selected_claims(names: Sequence[str] = (), verdict: str | None = None) -> list[Claim]:
-    """Claims of these papers (``003``) or with these numbers (``003:44``) that have this verdict; all by default.
+    """Return the claims of these papers (``003``) or numbers (``003:44``) with this verdict; all by default.
 
     >>> [claim.name for claim in selected_claims(["003:44", "003:42"])]
     ['003:44', '003:42']

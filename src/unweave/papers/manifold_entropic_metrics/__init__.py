@@ -1,1 +1,1 @@
-"""000, Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics': flows trained again."""
+"""000, Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics': its flows and VAEs."""

@@ -1,8 +1,9 @@
-"""Figures 3 and E.1: flows that also reconstruct from a core of latents, cores of three sizes, several seeds.
+"""Figures 3 and E.1: flows with a reconstruction term for a core of latents, for three core sizes and several seeds.
 
-The reconstruction has a weight of 10, where the paper has 1. The weight was chosen among 1, 10 and 100 on images of
-8 x 8 after 250 steps with seed 0: with 1 the largest drop came at the end of the spectrum for all three cores, with 10
-after 6 for a core of 6, with 100 at the end again. What is found at that size with that seed is therefore no test.
+The reconstruction term has weight 10; in the paper it has weight 1. The weight was chosen among 1, 10 and 100 on images
+of 8 x 8 after 250 steps with seed 0. With weights 1 and 100, the largest drop was at the end of the spectrum for all
+three cores; with weight 10, it was after 6 latents for a core of 6. Results for that image size and seed are therefore
+no independent test.
 """
 
 from __future__ import annotations
@@ -20,29 +21,29 @@ CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
 N_SEEDS = 3
 N_STEPS = 500
 WEIGHT = 10.0
-NEAR = 2  # latents by which the knee may miss the core
+NEAR = 2  # largest accepted distance of the knee from the core size, in latents
 
 
 @dataclass(frozen=True, eq=False)
 class CoreFlows:
-    """Flows of all seeds with a core of this size."""
+    """Flows of all seeds with the same core size."""
 
     core: int
     flows: tuple[MeasuredFlow, ...]
 
     @property
     def finished(self) -> list[MeasuredFlow]:
-        """Those that did not diverge."""
+        """Flows that did not diverge."""
         return [flow for flow in self.flows if not flow.problem]
 
     @property
     def shown(self) -> MeasuredFlow | None:
-        """The first that did not diverge."""
+        """First flow that did not diverge, or None."""
         return next(iter(self.finished), None)
 
 
 def compute(options: Options) -> list[CoreFlows]:
-    """A flow for every core and seed."""
+    """Train and measure a flow for every core size and seed."""
     n_seeds = options.n_seeds or (1 if options.quick else N_SEEDS)
     cores = QUICK_CORES if options.quick else CORES
     plans = {
@@ -57,7 +58,7 @@ def compute(options: Options) -> list[CoreFlows]:
 
 
 def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3: a knee after the core; the paper says that training is unstable."""
+    """Compare with Figure 3: the knee follows the core, and training is unstable."""
     hits = 0
     for group in found:
         knees = [flow.knee for flow in group.finished]
@@ -66,9 +67,9 @@ def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
         costs = ", ".join(f"{flow.held_out:.3f}" for flow in group.finished) or "none"
         yield ClaimCheck(f"core of {group.core}: held-out cost, nats per pixel", "", costs)
         drops = ", ".join(f"{_drop(flow, group.core):.2f}" for flow in group.finished) or "none"
-        yield ClaimCheck(f"core of {group.core}: drop of the sorted entropies there, nats", "", drops)
+        yield ClaimCheck(f"core of {group.core}: drop of the sorted entropies after the core, nats", "", drops)
         found_there = ", ".join(str(_in_front(flow, group.core)) for flow in group.finished) or "none"
-        yield ClaimCheck(f"core of {group.core}: latents of the core among the {group.core} first", "", found_there)
+        yield ClaimCheck(f"core of {group.core}: core latents among the first {group.core}", "", found_there)
         words = ", ".join(map(str, knees)) or "all seeds diverged"
         holds = None if not near else all(near)
         yield ClaimCheck(
@@ -86,7 +87,7 @@ def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
 
 
 def diverged(found: list[CoreFlows]) -> ClaimCheck:
-    """The share of flows that diverged."""
+    """Check how many flows diverged."""
     n_flows = sum(len(group.flows) for group in found)
     n_lost = n_flows - sum(len(group.finished) for group in found)
     claim = "training with the reconstruction is unstable"
@@ -96,14 +97,14 @@ def diverged(found: list[CoreFlows]) -> ClaimCheck:
 
 
 def compare_information(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
-    """Figure E.1: core and rest share less than latents of the rest do."""
+    """Compare with Figure E.1: pairs of core and rest have less mutual information than pairs of the rest."""
     for group in found:
         for flow in group.finished[:1]:
             core, rest = slice(0, group.core), slice(group.core, None)
             between, within = flow.mean_information(core, rest), flow.mean_information(rest, rest)
             inside = flow.mean_information(core, core)
             words = f"{between:.4f} between, {within:.4f} in the rest, {inside:.4f} in the core"
-            claim = f"core of {group.core}: pairs of core and rest share less than other pairs"
+            claim = f"core of {group.core}: pairs of core and rest have less mutual information than other pairs"
             yield ClaimCheck(claim, "less", words, between < min(within, inside), in_part=between < max(within, inside))
     yield diverged(found)
 
@@ -118,7 +119,7 @@ def _in_front(flow: MeasuredFlow, core: int) -> int:
 
 
 def draw(found: list[CoreFlows], options: Options) -> Iterator[Path]:
-    """Spectra of one flow a core."""
+    """Draw the spectra of one flow per core size."""
     from unweave.report.figures.geometry import save, spectrum_figure
 
     spectra = {f"core of {group.core}": group.shown.entropies for group in found if group.shown is not None}
@@ -127,7 +128,7 @@ def draw(found: list[CoreFlows], options: Options) -> Iterator[Path]:
 
 
 def draw_information(found: list[CoreFlows], options: Options) -> Iterator[Path]:
-    """Information of pairs, in the latents' own order: the core comes first."""
+    """Draw the mutual information of pairs of latents; the latents of the core come first."""
     from unweave.report.figures.geometry import information_figure, save
 
     matrices = {f"core of {group.core}": group.shown.information for group in found if group.shown is not None}

@@ -1,4 +1,4 @@
-"""Figures 4 and E.2 to E.5: a volume-preserving flow (GIN) with a Gaussian a digit, and a conditional flow (cINN)."""
+"""Figures 4 and E.2 to E.5: a volume-preserving flow (GIN) with a Gaussian per digit, and a conditional flow (cINN)."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
 
 @dataclass(frozen=True, eq=False)
 class DigitFlows:
-    """Either flow, or both; None for one that the figure does not need."""
+    """One or both flows; a flow that the figure does not need is None."""
 
     gin: MeasuredFlow | None
     conditional: MeasuredFlow | None
 
 
 def compute_gin(options: Options) -> DigitFlows:
-    """The volume-preserving flow."""
+    """Train and measure the volume-preserving flow."""
     return _computed(options, ("gin",))
 
 
 def compute_conditional(options: Options) -> DigitFlows:
-    """The conditional flow."""
+    """Train and measure the conditional flow."""
     return _computed(options, ("conditional",))
 
 
 def compute_both(options: Options) -> DigitFlows:
-    """Both flows."""
+    """Train and measure both flows."""
     return _computed(options, ("gin", "conditional"))
 
 
@@ -56,7 +56,7 @@ def _computed(options: Options, names: tuple[str, ...]) -> DigitFlows:
 
 
 def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
-    """Figure 4: the variance of a latent is not its importance."""
+    """Compare with Figure 4: the variance of a latent does not measure its importance."""
     gin = found.gin
     assert gin is not None
     if gin.problem:
@@ -79,7 +79,7 @@ def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     words = f"{int((important & small).sum())} of the {n_top} most important have less than the median variance"
     yield ClaimCheck("latents of small variance and large entropy exist", "yes", words, bool((important & small).any()))
     falls = [_largest_fall(values) for values in (0.5 * np.log(gin.variances), gin.entropies)]
-    yield ClaimCheck("largest drop of log deviations, and after how many latents", "after about 22", falls[0][1])
+    yield ClaimCheck("largest drop of log standard deviations, and its position", "after about 22", falls[0][1])
     yield ClaimCheck(
         "the entropy falls more gradually than the variance: its largest drop",
         "gradual",
@@ -89,7 +89,7 @@ def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
 
 
 def rank_correlation(one: FloatArray, other: FloatArray, seed: int = 0) -> tuple[float, float, float]:
-    """Spearman's correlation over latents, with its 95 % interval from drawing latents again.
+    """Spearman's correlation over latents and the ends of its 95 % bootstrap interval, resampling latents.
 
     >>> rank_correlation(np.arange(20.0), np.arange(20.0) ** 3)
     (1.0, 1.0, 1.0)
@@ -104,7 +104,7 @@ def rank_correlation(one: FloatArray, other: FloatArray, seed: int = 0) -> tuple
 
 
 def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
-    """Figure E.2: both are steep, and comparable."""
+    """Compare with Figure E.2: both spectra are steep and similar."""
     for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
         assert flow is not None
         if flow.problem:
@@ -113,7 +113,7 @@ def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]
         falling = np.sort(flow.entropies)[::-1]
         yield ClaimCheck(f"{name}: held-out cost, nats per pixel", "", f"{flow.held_out:.3f}")
         tenth = len(falling) // 10
-        claim = f"{name}: fall of the entropy over the first tenth of latents, nats"
+        claim = f"{name}: drop of the entropy over the first tenth of latents, nats"
         yield ClaimCheck.number(claim, "very steep", float(falling[0] - falling[tenth]), above=1.0)
     assert found.gin is not None
     assert found.conditional is not None
@@ -122,7 +122,7 @@ def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]
 
 
 def compare_tangents(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
-    """Figures E.3 and E.4: a latent does about the same to all digits."""
+    """Compare with Figures E.3 and E.4: a latent has a similar effect on all digits."""
     for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
         if flow is None:
             continue
@@ -135,7 +135,7 @@ def compare_tangents(found: DigitFlows, options: Options) -> Iterator[ClaimCheck
 
 
 def tangent_agreement(flow: MeasuredFlow, n_latents: int = 20) -> tuple[float, float]:
-    """Mean |cosine| between two digits' mean tangents of one latent, and of two latents, among the most important."""
+    """Mean |cosine| of two digits' mean tangents, for the same latent and for two different important latents."""
     tangents = flow.tangents[:, :, flow.order[:n_latents]].astype(np.float64)
     directions = tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
     same, other = [], []
@@ -147,7 +147,7 @@ def tangent_agreement(flow: MeasuredFlow, n_latents: int = 20) -> tuple[float, f
 
 
 def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
-    """Figure E.5: important latents change images more."""
+    """Compare with Figure E.5: important latents change images more."""
     flow = found.conditional
     assert flow is not None
     if flow.problem:
@@ -165,7 +165,7 @@ def _largest_fall(values: FloatArray) -> tuple[float, str]:
 
 
 def draw_gin(found: DigitFlows, options: Options) -> Iterator[Path]:
-    """Both spectra, sorted, and one against the other."""
+    """Draw the spectra of entropies and of log standard deviations."""
     from unweave.report.figures.geometry import save, spectrum_figure
 
     if found.gin is not None and not found.gin.problem:
@@ -174,7 +174,7 @@ def draw_gin(found: DigitFlows, options: Options) -> Iterator[Path]:
 
 
 def draw_spectra(found: DigitFlows, options: Options) -> Iterator[Path]:
-    """Both spectra."""
+    """Draw the spectra of both flows."""
     from unweave.report.figures.geometry import save, spectrum_figure
 
     named = {"GIN": found.gin, "cINN": found.conditional}
@@ -184,7 +184,7 @@ def draw_spectra(found: DigitFlows, options: Options) -> Iterator[Path]:
 
 
 def draw_tangents(found: DigitFlows, options: Options) -> Iterator[Path]:
-    """The middle of every digit and the mean tangents of the most important latents."""
+    """Draw the mean image of every digit and the mean tangents of the most important latents."""
     from unweave.report.figures.geometry import image_grid_figure, save
 
     for name, flow in (("E3", found.gin), ("E4", found.conditional)):
@@ -201,7 +201,7 @@ def draw_tangents(found: DigitFlows, options: Options) -> Iterator[Path]:
 
 
 def draw_traversals(found: DigitFlows, options: Options) -> Iterator[Path]:
-    """Digits 0, 3, 7 and 9 along the six most important latents, with the difference of the extremes."""
+    """Draw digits 0, 3, 7 and 9 along the six most important latents, with the difference of the extremes."""
     from unweave.report.figures.geometry import image_grid_figure, save
 
     flow = found.conditional

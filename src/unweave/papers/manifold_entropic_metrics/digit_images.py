@@ -1,4 +1,4 @@
-"""MNIST at the sizes that two cores carry: padded to 32 x 32, averaged to 16 x 16 or 8 x 8, and normalised."""
+"""MNIST at sizes that can be trained on two cores: padded to 32 x 32, averaged to 16 x 16 or 8 x 8, and normalised."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class DigitImages:
-    """Normalised images (n x 1 x side x side) with their labels, to train on and held out.
+    """Normalised training and held-out images (n x 1 x side x side) with their labels.
 
-    A pixel is (grey - mean) / deviation, with one mean and one deviation for all, so that entropies are in units of
-    that deviation.
+    A pixel is (grey - mean) / deviation. The mean and the standard deviation are those of all training pixels, so
+    entropies are those of data in units of that standard deviation.
     """
 
     images: Images
@@ -38,16 +38,16 @@ class DigitImages:
 
     @property
     def side(self) -> int:
-        """Height and width."""
+        """Height and width of an image in pixels."""
         return self.images.shape[2]
 
     def grey(self, images: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Normalised images as grey values from 0 to 1, about."""
+        """Convert normalised images to grey values, approximately from 0 to 1."""
         return images * self.deviation + self.mean
 
 
 def digit_images(options: Options) -> DigitImages:
-    """The images of an experiment: 16 x 16, or 8 x 8 for a quick look."""
+    """Return the images of an experiment: 16 x 16, or 8 x 8 with ``options.quick``."""
     if options.data is None:
         raise EvidenceError("These flows are trained on MNIST: pass the folder of its four idx files with --data.")
     return _read(options.data, QUICK_SIDE if options.quick else SIDE)
@@ -72,7 +72,7 @@ def _read(folder: Path, side: int) -> DigitImages:
 
 
 def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
-    """Means of squares of pixels."""
+    """Average squares of pixels, so that images have ``side`` x ``side`` pixels."""
     step = 32 // side
     parts = []
     for start in range(0, len(digits), 10_000):

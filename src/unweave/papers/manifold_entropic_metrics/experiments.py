@@ -1,4 +1,4 @@
-"""The experiments of 000: what their flows are compared with, and their pictures."""
+"""The experiments of 000: comparisons of their flows with the paper, and their figures."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Flows = dict[str, TrainedFlow]
 
 
 def compare_two_moons(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
-    """The caption's claims: equal likelihood, and three ways of using two latents."""
+    """Compare with the caption of Figure 1: equal likelihoods, and three different uses of two latents."""
     yield from _numbers(flows)
     likelihood, correlation, reconstruction = flows.values()
     costs = [flow.negative_log_likelihood for flow in flows.values()]
-    yield ClaimCheck.number("likelihoods differ by", "about 0", max(costs) - min(costs), below=0.05)
+    yield ClaimCheck.number("largest difference of likelihoods", "about 0", max(costs) - min(costs), below=0.05)
     shared = likelihood.total_correlation
-    yield ClaimCheck.number("A: latents share much", ".777 in the notebook", shared, above=0.5, ledger=161)
-    yield ClaimCheck.number("B: latents share nothing", "about 0", correlation.total_correlation, below=0.1)
+    yield ClaimCheck.number("A: total correlation is high", ".777 in the notebook", shared, above=0.5, ledger=161)
+    yield ClaimCheck.number("B: total correlation is 0", "about 0", correlation.total_correlation, below=0.1)
     gap = float(np.subtract(*reconstruction.spectrum.sorted_entropies))
-    yield ClaimCheck.number("C: entropy of the core latent over that of the other", "large", gap, above=1.5)
+    yield ClaimCheck.number("C: entropy of the core latent minus that of the other", "large", gap, above=1.5)
 
 
 def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
-    """With the term the latents are the true ones; by likelihood alone they are not."""
+    """Compare with Figure 2: the latents match the true ones with the total correlation term only."""
     yield from _numbers(flows)
     truth = Torus().true_entropies
     alone, with_term = flows.values()
@@ -47,7 +47,7 @@ def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
     for letter, flow, holds in (("a", alone, range(10)), ("b", with_term, range(20, 21))):
         found = flow.rows_on_the_diagonal()
         paper = "none" if letter == "a" else "all 20"
-        claim = f"{letter}: latents that are true latents"
+        claim = f"{letter}: latents that match a true latent"
         yield ClaimCheck(claim, paper, f"{found} of 20", found in holds, 157, value=found)
         if flow.pictures is not None:
             yield compare_pearson(letter, flow.pictures, flow.spectrum.order)
@@ -63,7 +63,7 @@ def _numbers(flows: Flows) -> Iterator[ClaimCheck]:
 
 
 def draw_two_moons(flows: Flows, options: Options) -> Iterator[Path]:
-    """Contour grids over the data, and the entropies as bars."""
+    """Draw contour grids over the data, and the entropies as bars."""
     from unweave.report.figures.geometry import contour_grid_figure, save
 
     lines = {name: flow.grid_lines for name, flow in flows.items() if flow.grid_lines is not None}
@@ -75,7 +75,7 @@ def draw_two_moons(flows: Flows, options: Options) -> Iterator[Path]:
 
 
 def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
-    """Spectra with the truth, and the information shared with the true latents."""
+    """Draw spectra with the true one, and mutual information and correlations with the true latents."""
     from unweave.report.figures.geometry import information_figure, save, spectrum_figure
 
     spectra = {name: flow.spectrum.entropies for name, flow in flows.items()}
@@ -96,7 +96,7 @@ def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
 
 
 def torus_pictures_of(which: int, options: Options) -> TorusPictures:
-    """The pictures of the flow trained by likelihood (0), or with the total correlation (1)."""
+    """Return the pictures of the flow trained by likelihood alone (0) or with the total correlation term (1)."""
     found = list(torus(options).values())[which].pictures
     assert found is not None
     return found
@@ -108,7 +108,7 @@ PAPER = Paper(
     (
         Experiment(
             "fig1",
-            "Two moons, by likelihood and with two further terms",
+            "Flows of two moons, trained by likelihood alone and with two further terms",
             compute=two_moons,
             compare=compare_two_moons,
             draw=draw_two_moons,
@@ -118,7 +118,7 @@ PAPER = Paper(
         ),
         Experiment(
             "fig2",
-            "A torus, by likelihood and with the total correlation",
+            "Flows of a torus, trained by likelihood alone and with the total correlation",
             compute=torus,
             compare=compare_torus,
             draw=draw_torus,
@@ -137,7 +137,7 @@ PAPER = Paper(
         ),
         Experiment(
             "figD2",
-            "Data of the torus beside what the flow by likelihood generates",
+            "Data of the torus beside samples of the flow trained by likelihood alone",
             compute=partial(torus_pictures_of, 0),
             compare=torus_pictures.compare_generated,
             draw=torus_pictures.draw_generated,
@@ -147,7 +147,7 @@ PAPER = Paper(
         ),
         Experiment(
             "figD3",
-            "Contour grids of the flow of the torus with the total correlation",
+            "Contour grids of the flow of the torus trained with the total correlation",
             compute=partial(torus_pictures_of, 1),
             compare=torus_pictures.compare_grids,
             draw=torus_pictures.draw_grids,

@@ -1,4 +1,4 @@
-"""The experiments of 000 on pictures, declared: flows and VAEs of digits, and what else its appendix draws."""
+"""Declarations of the image experiments of 000: flows and VAEs of digits, and further figures of its appendix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "qu
 PICTURES = (
     of_seeds(
         "fig3",
-        "Flows of digits that reconstruct from a core of latents: the knee of the spectrum",
+        "Flows of digits with a reconstruction term for a core of latents: the knee of the spectrum",
         compute=core_flows.compute,
         compare=core_flows.compare,
         draw=core_flows.draw,
@@ -55,7 +55,7 @@ PICTURES = (
     ),
     of_flows(
         "figC1",
-        "The spread of the metrics over ten runs, by the number of samples",
+        "Standard deviation of the metrics over ten runs, by the number of samples",
         compute=sample_sizes.compute_spread,
         compare=sample_sizes.compare_spread,
         draw=sample_sizes.draw_spread,
@@ -63,7 +63,7 @@ PICTURES = (
     ),
     of_seeds(
         "figE1",
-        "What core and rest of the flows of fig3 share",
+        "Mutual information between core and other latents in the flows of fig3",
         compute=core_flows.compute,
         compare=core_flows.compare_information,
         draw=core_flows.draw_information,
@@ -103,7 +103,7 @@ PICTURES = (
     ),
     of_flows(
         "figE6",
-        "A wavelet flow with convolutions only at the finer scales",
+        "A wavelet flow that has only convolutions at the finer scales",
         compute=wavelet_flows.compute_convolutional,
         compare=wavelet_flows.compare_convolutional,
         draw=wavelet_flows.draw_convolutional,

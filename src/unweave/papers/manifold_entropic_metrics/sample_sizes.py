@@ -1,4 +1,4 @@
-"""Figures C.1 and B.1: how the spread of estimates falls with the number of samples, and the geometry of PCA."""
+"""Figures C.1 and B.1: standard deviation of estimates by the number of samples, and the geometry of PCA."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 @dataclass(frozen=True, eq=False)
 class SampleSpread:
-    """Standard deviations over runs of three metrics in nats per latent, for every number of samples."""
+    """Standard deviations of three metrics over runs, in nats per latent, for every number of samples."""
 
     n_samples: tuple[int, ...]
     deviations: dict[str, list[float]]
 
 
 def compute_spread(options: Options) -> SampleSpread:
-    """Ten runs of a GLOW-like flow of digits (that of Figure 5), each with its own latents."""
+    """Measure the GLOW-like flow of Figure 5 in ten runs, each with different latents."""
     from unweave.neural.image_flows.class_decoders import class_decoder
 
     digits = digit_images(options)
@@ -46,7 +46,7 @@ def compute_spread(options: Options) -> SampleSpread:
 
 
 def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int, ...]) -> SampleSpread:
-    """Means of the first samples of every run, and their deviations over runs."""
+    """Average the first ``n`` samples of every run, and return standard deviations over runs for all sizes."""
     n_each = len(log_lengths) // N_RUNS
     lengths = log_lengths[: N_RUNS * n_each].reshape(N_RUNS, n_each, -1)
     directions = log_directions[: N_RUNS * n_each].reshape(N_RUNS, n_each)
@@ -62,7 +62,7 @@ def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int
 
 
 def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck]:
-    """The spread falls, about as one over the root of the number of samples."""
+    """Check that standard deviations fall with about the inverse square root of the number of samples."""
     for name, deviations in found.deviations.items():
         words = ", ".join(f"{n}: {value:.4f}" for n, value in zip(found.n_samples, deviations, strict=True))
         falls = deviations[-1] < 0.6 * deviations[0]
@@ -74,7 +74,7 @@ def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck
 
 
 def draw_spread(found: SampleSpread, options: Options) -> Iterator[Path]:
-    """Deviations against samples."""
+    """Draw standard deviations by the number of samples."""
     from unweave.report.figures.curves import curves_figure, save
 
     label = "deviation over runs (nats per latent)"
@@ -83,12 +83,12 @@ def draw_spread(found: SampleSpread, options: Options) -> Iterator[Path]:
 
 
 def compute_pca(options: Options) -> LinearDecoder:
-    """PCA of a Gaussian in two dimensions."""
+    """Return the PCA of a two-dimensional Gaussian."""
     return LinearDecoder.principal_components(COVARIANCE)
 
 
 def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck]:
-    """B.22 to B.27: entropies are those of the eigenvalues, and nothing is shared."""
+    """Check B.22 to B.27: entropies follow from the eigenvalues, and the total correlation is 0."""
     found = spectrum(decoder, n_samples=10)
     eigenvalues = np.linalg.eigvalsh(COVARIANCE)[::-1]
     expected = 0.5 * (1 + np.log(2 * np.pi * eigenvalues))
@@ -98,7 +98,7 @@ def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck
 
 
 def draw_pca(decoder: LinearDecoder, options: Options) -> Iterator[Path]:
-    """The contour grid of PCA over its data."""
+    """Draw the contour grid of PCA over its data."""
     from unweave.report.figures.geometry import contour_grid_figure, save
 
     levels, points = np.linspace(-2, 2, 9), np.linspace(-2.2, 2.2, 50)

@@ -1,8 +1,8 @@
-"""Flows of Figure 1 (two moons, three objectives) and Figure 2 (torus, with and without the total correlation).
+"""Flows of Figure 1 (two moons, three objectives) and Figure 2 (torus, with and without the total correlation term).
 
-Where this differs from the paper: the flows are built on zuko and not FrEIA; the torus is trained without added noise,
-so that the truth is that of `Torus.true_entropies` (the paper's D.26 has another log 10, which its notebook leaves
-out); the term is estimated from four columns a sample in place of all twenty.
+There are three differences from the paper. The flows are built on zuko and not on FrEIA. The torus is trained without
+added noise, so the true entropies are `Torus.true_entropies` (the paper's D.26 has an additional log 10, which its
+notebook omits). The total correlation term is estimated from four columns per sample instead of all twenty.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ N_TEST_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class TrainedFlow:
-    """What a trained flow is: its held-out negative log-likelihood and its spectrum, in nats.
+    """Measurements of a trained flow: its held-out negative log-likelihood and its spectrum, in nats.
 
-    ``cross_information`` is that of its latents with the true ones, both sorted, where the truth can encode.
-    ``grid_lines`` are, for two latents, lines (line x point x 2) along which the more important latent varies, and
-    lines along which the other does.
+    ``cross_information`` is the cross mutual information of its latents and the true ones, both sorted by entropy. It
+    is None if the true model cannot encode. ``grid_lines`` exist for two latents: lines (line x point x 2) along which
+    the more important latent varies, and lines along which the other one varies.
     """
 
     negative_log_likelihood: float
@@ -46,21 +46,21 @@ class TrainedFlow:
 
     @property
     def total_correlation_per_latent(self) -> float:
-        """Nats per latent."""
+        """Total correlation in nats per latent."""
         return self.total_correlation / len(self.spectrum.entropies)
 
     def rows_on_the_diagonal(self) -> int:
-        """Rows of the sorted cross information whose largest entry is on the diagonal."""
+        """Number of rows of the sorted cross information whose largest entry is on the diagonal."""
         assert self.cross_information is not None
         return int((self.cross_information.argmax(axis=1) == np.arange(len(self.cross_information))).sum())
 
     def distance_from(self, truth: FloatArray) -> float:
-        """Largest difference, in nats, of the sorted spectrum from the sorted truth."""
+        """Largest difference, in nats, between the sorted spectrum and the sorted true entropies."""
         return float(np.abs(self.spectrum.sorted_entropies - np.sort(truth)[::-1]).max())
 
 
 def two_moons(options: Options) -> dict[str, TrainedFlow]:
-    """Figure 1: the same data and about the same likelihood, by three objectives (D.1)."""
+    """Train and measure the flows of Figure 1: two moons with three objectives (D.1)."""
     from unweave.neural.flows import FlowSettings
     from unweave.neural.training import FlowObjective
 
@@ -74,7 +74,7 @@ def two_moons(options: Options) -> dict[str, TrainedFlow]:
 
 
 def torus(options: Options) -> dict[str, TrainedFlow]:
-    """Figure 2: the torus, by likelihood alone and with the total correlation."""
+    """Train and measure the flows of Figure 2: the torus, by likelihood alone and with the total correlation term."""
     from unweave.neural.flows import FlowSettings
     from unweave.neural.training import FlowObjective
 
@@ -86,7 +86,7 @@ def torus(options: Options) -> dict[str, TrainedFlow]:
 def _trained(
     world: Torus | TwoMoons, shape: FlowSettings, objectives: dict[str, FlowObjective], n_steps: int, options: Options
 ) -> dict[str, TrainedFlow]:
-    """A flow for each objective; checkpoints are kept in the folder, and training goes on from them."""
+    """Train a flow for each objective; training continues from checkpoints that are in the folder."""
     from unweave.neural.decoder_adapters import FlowDecoder
     from unweave.neural.flows import CouplingFlow
     from unweave.neural.training import FlowTraining, mean_negative_log_likelihood, train

@@ -1,7 +1,7 @@
-"""Flows of digits, trained once and kept, and what the metrics of geometry say of them.
+"""Flows of digits and their geometry metrics; flows and numbers are computed once and stored.
 
-Where this differs from the paper: MNIST at 16 x 16 in place of EMNIST at 28 x 28, fewer and narrower couplings, noise
-of .05 deviations in place of .01, and some hundred steps in place of hundreds of epochs.
+Differences from the paper: MNIST at 16 x 16 instead of EMNIST at 28 x 28, fewer and narrower couplings, noise of .05
+standard deviations instead of .01, and some hundred steps instead of hundreds of epochs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """A flow to train: its name, fields of `ImageFlowSettings`, steps and seed; ``core`` latents reconstruct if any."""
+    """A flow to train: its name, fields of `ImageFlowSettings`, steps and seed.
+
+    If ``core`` is positive, the objective has a term for reconstruction from the first ``core`` latents.
+    """
 
     name: str
     shape: tuple[tuple[str, Any], ...] = ()
@@ -49,13 +52,14 @@ class FlowPlan:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredFlow:
-    """What a flow is; ``problem`` says why there is none, and all else is empty then.
+    """Measurements of a trained flow.
 
-    ``held_out`` is the negative log-likelihood in nats per pixel. Entropies, ``information`` (d x d, no diagonal) and
-    ``total_correlation`` are means over classes where the flow or its prior has any. ``tangents`` (class x D x d) are
-    mean Jacobians, ``centres`` (class x D) the images of the middle of the latents, ``traversals`` (class x latent x
-    value x D) those of the most important latents of a conditional flow. ``variances`` (d) are the latents' own,
-    averaged over classes.
+    ``problem`` says why training or measuring failed; the other fields are then empty. ``held_out`` is the negative
+    log-likelihood in nats per pixel. Entropies, ``information`` (d x d without diagonal) and ``total_correlation`` are
+    means over classes if the flow or its prior has classes. ``tangents`` (class x D x d) are mean Jacobians,
+    ``centres`` (class x D) are images of the prior's mean, and ``traversals`` (class x latent x value x D) are images
+    along the most important latents of a conditional flow. ``variances`` (d) are variances of the latents of held-out
+    images, averaged over classes.
     """
 
     problem: str
@@ -70,7 +74,7 @@ class MeasuredFlow:
 
     @property
     def order(self) -> list[int]:
-        """Latents by falling entropy."""
+        """Latents by decreasing entropy."""
         return [int(i) for i in np.argsort(-self.entropies, kind="stable")]
 
     @property
@@ -80,16 +84,16 @@ class MeasuredFlow:
 
     @property
     def knee(self) -> int:
-        """After how many sorted latents the largest drop comes."""
+        """Number of sorted latents before the largest drop of entropy."""
         return int(np.argmin(np.diff(np.sort(self.entropies)[::-1]))) + 1
 
     def mean_information(self, rows: slice, columns: slice) -> float:
-        """Mean information of the pairs between two ranges of latents."""
+        """Mean mutual information of the pairs of two ranges of latents."""
         return float(np.nanmean(self.information[rows, columns]))
 
 
 def measured_flows(plans: list[FlowPlan], options: Options) -> dict[FlowPlan, MeasuredFlow]:
-    """All plans, each trained and measured or read from the folder."""
+    """Train and measure all plans, or read those that are in the folder."""
     digits = digit_images(options)
     found = {}
     with progress_bar(len(plans), options.progress) as bar:
@@ -100,7 +104,7 @@ def measured_flows(plans: list[FlowPlan], options: Options) -> dict[FlowPlan, Me
 
 
 def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, core: int = 0, **shape: Any) -> FlowPlan:
-    """A plan with what the options say: steps, seed, and half the couplings for a quick look."""
+    """Return a plan with the steps and the seed of the options, and with half the couplings for a quick run."""
     if options.quick:
         shape = {"n_convolutional": 2, "n_dense": 3, "hidden_features": 64} | shape
     n_steps = options.n_steps or (QUICK_STEPS if options.quick else n_steps)
@@ -120,7 +124,7 @@ def _kept(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow
 
 
 def kept_at(plan: FlowPlan, digits: DigitImages, options: Options) -> Path:
-    """Where the numbers of a plan are kept; its checkpoint is beside them."""
+    """Return the file with the numbers of a plan; its checkpoint is beside it."""
     label = hashlib.blake2b(repr(asdict(plan)).encode(), digest_size=4).hexdigest()
     return options.folder / "flows" / f"digits{digits.side}-{plan.name.replace(' ', '-')}-{label}.npz"
 
@@ -130,7 +134,7 @@ def _plain(array: Any) -> Any:
 
 
 def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress: bool) -> ImageFlow:
-    """The flow of a plan, trained or read; FloatingPointError if it diverged."""
+    """Train the flow of a plan, or read it; raise FloatingPointError if it diverged."""
     from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
     from unweave.neural.image_flows.image_training import train_on_images
     from unweave.neural.training import FlowObjective, FlowTraining
@@ -187,12 +191,12 @@ def _measured(
 
 
 def _classes(flow: ImageFlow, latents: FloatArray, labels: Any) -> Iterator[tuple[int | None, Prior, FloatArray]]:
-    """Each class with its prior and the prior's mean (1 x d); for a flow without classes, None in its place."""
+    """Yield each class with its prior and the prior's mean (1 x d); the class is None for a flow without classes."""
     if flow.prior is None:
         for k in range(N_CLASSES) if flow.n_classes else (None,):
             yield k, StandardNormal(), np.zeros((1, flow.size))
         return
-    for k in range(N_CLASSES):  # the empirical deviations of every class, as E.1.3 has it
+    for k in range(N_CLASSES):  # the empirical standard deviations of every class, as in E.1.3
         fitted = GaussianMixture.fitted(latents[labels == k], labels[labels == k])
         yield k, fitted, np.asarray(fitted.means)
 

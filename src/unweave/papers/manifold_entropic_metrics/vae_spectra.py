@@ -1,9 +1,9 @@
-"""Figures 6 and E.7 to E.9: entropy spectra of beta-VAEs, trained over beta and published.
+"""Figures 6 and E.7 to E.9: entropy spectra of beta-VAEs trained with different betas, and of published VAEs.
 
-With --data a fleet of MLPs is trained on MNIST at 16 x 16 (8 x 8 for a quick look) with 50 or 10 latents, where the
-paper has convolutions, EMNIST and 100 or 10. Reconstructions are weighted as if images had 28 x 28 pixels, so that beta
-keeps its meaning. With --weights the published decoders of MNIST and CelebA are looked at, which needs no training.
-Decoders are in evaluation mode; the authors' notebook leaves them in training mode.
+With --data, MLPs with 50 or 10 latents are trained on MNIST at 16 x 16 (8 x 8 with --quick). The paper trains
+convolutional networks with 100 or 10 latents on EMNIST. Reconstructions are weighted as if images had 28 x 28 pixels,
+so that values of beta can be compared. With --weights, the published decoders of MNIST and CelebA are measured, which
+needs no training. Decoders are in evaluation mode; in the authors' notebook they are in training mode.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 N_STEPS, QUICK_STEPS = 3000, 1000
 N_SAMPLES, QUICK_SAMPLES = 1000, 200
 N_IMAGES = 20_000
-SHARP = 1.0  # nats
-ACTIVE = 3.0  # nats below the largest entropy of any model
+SHARP = 1.0  # drop of a sharp knee, in nats
+ACTIVE = 3.0  # active latents are within so many nats of the largest entropy of any model
 METHODS = {"VAE": "VAE", "betaH": "beta-VAE", "betaB": "AnnealedVAE", "factor": "FactorVAE", "btcvae": "beta-TCVAE"}
 PUBLISHED = ("mnist", "celeba")
 
@@ -47,12 +47,12 @@ class VAESpectra:
         return max(float(found.entropies.max()) for found in self.trained.values()) - ACTIVE
 
     def n_active(self) -> list[int]:
-        """Active latents for every beta."""
+        """Number of active latents for every beta."""
         return [found.n_above(self.threshold) for found in self.trained.values()]
 
 
 def compute(n_latents: int, options: Options) -> VAESpectra:
-    """Whatever can be computed from the folders that were given."""
+    """Compute the spectra for the folders that were given."""
     if options.data is None and options.weights is None:
         raise EvidenceError(
             "These spectra are of trained or of published VAEs: pass the folder of MNIST with --data, or that of the "
@@ -112,7 +112,7 @@ def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
             for file, method in METHODS.items():
                 bar.step(f"{method} of {data_set}")
                 model = read_published(f"{file}_{data_set}", options.weights)
-                # CelebA has 12,288 outputs: a fifth of the samples, and the errors stay below .05 nats
+                # CelebA has 12,288 outputs; with a fifth of the samples errors are still below .05 nats
                 n_here = n_samples if data_set == "mnist" else max(n_samples // 5, 40)
                 decoder = TorchDecoder(model.decode, model.n_codes, module=model)
                 found[data_set][method] = spectrum(Evidence(decoder=decoder), n_samples=n_here)
@@ -120,7 +120,7 @@ def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
 
 
 def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
-    """Figures 6 and E.7: a knee whose place falls with beta, and a collapse."""
+    """Compare with Figures 6 and E.7: the knee moves to fewer latents as beta grows, until all latents collapse."""
     for data_set, spectra in found.published.items():
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropies", "", _in_words(one))
@@ -142,7 +142,7 @@ def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
     words = ", ".join(f"{beta:g}: {n}" for beta, n in zip(found.trained, counts, strict=True))
     steps = np.diff(counts)
     yield ClaimCheck(
-        "active latents fall with beta (entropy within 3 nats of the largest)",
+        "the number of active latents (entropy within 3 nats of the largest) falls with beta",
         "fall",
         words,
         bool((steps <= 0).all()) and counts[-1] < counts[0],
@@ -160,13 +160,13 @@ def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
         in_part=len(until) > 1 and until[-1] > until[0],
     )
     gone = [beta for beta in found.trained if beta not in alive]
-    claim = "from this beta on no latent is active"
+    claim = "smallest beta without active latents"
     words = f"{gone[0]:g}" if gone else f"none up to {max(found.trained):g}"
     yield ClaimCheck(claim, "above about 20", words, bool(gone) and 10 <= gone[0] <= 50, 164, in_part=bool(gone))
 
 
 def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
-    """Figures E.8 and E.9: the total correlation does not fall with beta."""
+    """Compare with Figures E.8 and E.9: the total correlation does not fall with beta."""
     for data_set, spectra in found.published.items():
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropy and total correlation per latent", "", _totals(one))
@@ -198,7 +198,7 @@ def _totals(one: Spectrum) -> str:
 
 
 def draw(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
-    """Spectra of all betas, and of the published models."""
+    """Draw the spectra for all betas and of the published models."""
     from unweave.report.figures.geometry import save, spectrum_figure
 
     groups: dict[str, dict[str, Spectrum]] = dict(found.published)
@@ -210,7 +210,7 @@ def draw(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
 
 
 def draw_totals(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
-    """Total entropy and total correlation per latent against beta."""
+    """Draw total entropy and total correlation per latent against beta."""
     from unweave.report.figures.curves import curves_figure, save
 
     if found.trained:

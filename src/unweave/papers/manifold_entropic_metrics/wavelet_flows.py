@@ -1,4 +1,4 @@
-"""Figures 5 and E.6: a wavelet flow beside a GLOW-like flow of about the same likelihood, over seeds."""
+"""Figures 5 and E.6: a wavelet flow and a GLOW-like flow of about the same likelihood, for several seeds."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from unweave.papers.manifold_entropic_metrics.trained_image_flows import Measure
 N_SEEDS = 3
 N_STEPS = 1000
 SAME_COST = 0.05  # nats per pixel
-# blocks so that both reach about the same likelihood
+# numbers of blocks with which both reach about the same likelihood
 GLOW: dict[str, Any] = {"n_dense": 8}
 WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
 
 
 @dataclass(frozen=True, eq=False)
 class TwoKinds:
-    """Flows of both kinds, seed by seed; ``scales`` are the ranges of latents of the wavelet flow, coarse to fine."""
+    """Flows of both kinds for each seed; ``scales`` are the wavelet flow's ranges of latents, coarse to fine."""
 
     first_name: str
     second_name: str
@@ -34,18 +34,18 @@ class TwoKinds:
 
     @property
     def pairs(self) -> list[tuple[MeasuredFlow, MeasuredFlow]]:
-        """Seeds at which neither diverged."""
+        """Pairs of flows with the same seed of which neither diverged."""
         both = zip(self.first, self.second, strict=True)
         return [(first, second) for first, second in both if not first.problem and not second.problem]
 
 
 def compute(options: Options) -> TwoKinds:
-    """GLOW-like and wavelet."""
+    """Train and measure GLOW-like and wavelet flows."""
     return _both(options, "GLOW-like", "wavelet", GLOW, WAVELET)
 
 
 def compute_convolutional(options: Options) -> TwoKinds:
-    """A wavelet flow with dense blocks, and one of convolutions only at the finer scales."""
+    """Train and measure a wavelet flow with dense blocks, and one with convolutions only at the finer scales."""
     return _both(options, "wavelet", "wavelet convolutional", WAVELET, WAVELET | {"n_dense": 0}, n_seeds=1)
 
 
@@ -57,7 +57,7 @@ def _both(
         name: [planned(f"{name} seed {seed}", options, N_STEPS, seed, **shape) for seed in seeds]
         for name, shape in ((one, first), (other, second))
     }
-    # seed by seed, so that an interrupted run has whole pairs
+    # both kinds of a seed before the next seed, so that an interrupted run has complete pairs
     found = measured_flows([plan for pair in zip(*plans.values(), strict=True) for plan in pair], options)
     size = (8 if options.quick else 16) ** 2
     scales = (slice(0, size // 16), slice(size // 16, size // 4), slice(size // 4, size))
@@ -66,15 +66,15 @@ def _both(
 
 
 def compare(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
-    """The wavelet flow shares less at the same likelihood, and its entropy lies in the coarse latents."""
+    """Compare with Figure 5: the wavelet flow has less total correlation and more entropy in coarse latents."""
     yield from _numbers(found)
     pairs = found.pairs
     if not pairs:
-        yield ClaimCheck("both kinds", "", "no seed at which both were trained", None, 164, undecided=True)
+        yield ClaimCheck("both kinds", "", "no seed with which both were trained", None, 164, undecided=True)
         return
     gaps = [second.held_out - first.held_out for first, second in pairs]
     yield ClaimCheck(
-        "held-out costs differ by less than .05 nats per pixel, seed by seed",
+        "held-out costs differ by less than .05 nats per pixel for each seed",
         "comparable",
         ", ".join(f"{gap:+.3f}" for gap in gaps),
         all(abs(gap) < SAME_COST for gap in gaps),
@@ -92,14 +92,14 @@ def compare(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     )
     means = np.array([[second.entropies[scale].mean() for scale in found.scales] for _, second in pairs])
     yield ClaimCheck(
-        "entropy of coarse latents is above that of middle ones, and that above fine ones",
+        "mean entropy is highest for coarse latents and lowest for fine latents",
         "coarse, middle, fine",
         ", ".join(f"{value:.2f}" for value in means.mean(axis=0)),
         bool((np.diff(means, axis=1) < 0).all()),
     )
     shared = np.array([[second.mean_information(scale, scale) for scale in found.scales] for _, second in pairs])
     yield ClaimCheck(
-        "coarse latents share more with each other than finer ones do",
+        "pairs of coarse latents have more mutual information than pairs of finer latents",
         "more",
         ", ".join(f"{value:.4f}" for value in shared.mean(axis=0)),
         bool((shared[:, 0] > shared[:, 1:].max(axis=1)).all()),
@@ -107,16 +107,16 @@ def compare(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_convolutional(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
-    """Figure E.6: comparable, with a more intricate matrix of pairs at the finer scales."""
+    """Compare with Figure E.6: similar results, with a more intricate information matrix at the finer scales."""
     yield from _numbers(found)
     for dense, convolutional in found.pairs:
         fine = found.scales[2]
         spread = [_spread(flow.information[fine, fine]) for flow in (dense, convolutional)]
         words = f"{spread[1]:.2f} against {spread[0]:.2f}"
-        claim = "pairs of fine latents vary more with convolutions only (deviation over mean)"
+        claim = "information of fine pairs varies more with convolutions only (standard deviation over mean)"
         yield ClaimCheck(claim, "more intricate", words, spread[1] > spread[0])
         gap = abs(convolutional.per_latent - dense.per_latent)
-        yield ClaimCheck.number("total correlations differ by, nats per latent", "comparable", gap, below=0.25)
+        yield ClaimCheck.number("difference of total correlations, nats per latent", "comparable", gap, below=0.25)
 
 
 def _numbers(found: TwoKinds) -> Iterator[ClaimCheck]:
@@ -144,12 +144,12 @@ def _spread(block: FloatArray) -> float:
 
 
 def draw(found: TwoKinds, options: Options) -> Iterator[Path]:
-    """Spectra and matrices of the first seed."""
+    """Draw spectra and information matrices of the first seed for Figure 5."""
     yield from _drawn(found, options, "000-fig5")
 
 
 def draw_convolutional(found: TwoKinds, options: Options) -> Iterator[Path]:
-    """The same for Figure E.6."""
+    """Draw spectra and information matrices of the first seed for Figure E.6."""
     yield from _drawn(found, options, "000-figE6")
 
 

@@ -1,1 +1,1 @@
-"""002: what codes tell of a factor alone, redundantly and together, for trained encoders."""
+"""002: unique, redundant and synergistic information of codes about a factor, for trained encoders."""

@@ -1,8 +1,8 @@
-"""RMIG, JEMMIG and UniBound of one published encoder on all 737,280 images of dSprites, and what they cost.
+"""RMIG, JEMMIG and UniBound of one published encoder on all 737,280 images of dSprites, and their cost.
 
-RMIG and JEMMIG (001) need one pass over the rows. UniBound (002) sums over all rows at every draw. It is computed on
-grids of more and more images, the last of which is the whole of dSprites, as long as they fit into a budget of time;
-random rows beside them show the bias that few rows have.
+RMIG and JEMMIG (001) need one pass over the rows. UniBound (002) sums over all rows for every draw. It is computed on
+grids of increasing size, up to all of dSprites, as long as they fit into a time budget. Results for random rows show
+the bias of few rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from unweave.papers.trained_encoders import evidence_of_levels
 from unweave.progress import progress_bar
 
 MODEL, EVERYTHING = "beta-TCVAE", max(GRIDS)
-GRID = QuantisedPosterior(bins=100, limits=(-4.0, 4.0))  # of 001's published code
+GRID = QuantisedPosterior(bins=100, limits=(-4.0, 4.0))  # as in 001's published code
 DRAWS = MixtureSampling(500, most_rows=EVERYTHING)
 RANDOM_ROWS = (2500, 10_000, 40_000)
 BUDGET = 480.0  # CPU seconds for UniBound
@@ -37,7 +37,7 @@ MOST_MINUTES, MOST_MEMORY = 15, 3.0
 
 @dataclass(frozen=True)
 class ScoreWithCost:
-    """A score with what it cost: its standard error where it is drawn, CPU seconds, and the process's peak of GB."""
+    """A score, its standard error (0 if it is not drawn), its CPU seconds and the process's peak memory in GB."""
 
     value: float
     error: float
@@ -56,7 +56,7 @@ class AllImages:
 
 
 def compute(options: Options) -> AllImages:
-    """Encode all images, or read their codes; then measure, and keep every number."""
+    """Encode all images or read their codes, compute the scores, and store every number."""
     encoded = codes_of_grid(options, EVERYTHING, [MODEL])[MODEL]
     kept = KeptNumbers(options.folder / "002" / f"all images {MODEL} {DRAWS.samples} {options.seed or 0}.json")
     order = np.random.default_rng(options.seed or 0).permutation(encoded.n_rows)
@@ -81,7 +81,7 @@ def compute(options: Options) -> AllImages:
 
 
 def compare(found: AllImages, options: Options) -> Iterator[ClaimCheck]:
-    """Scores with their costs, and the bias of UniBound."""
+    """Report scores with their costs, and the bias of UniBound."""
     largest = max(found.by_grid)
     for name, score in found.scores.items():
         n_images = largest if name == "UniBound" else found.n_images
@@ -89,18 +89,18 @@ def compare(found: AllImages, options: Options) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"{MODEL}: {name} of {n_images:,} images", "not in the paper", here)
     worst = max(found.scores.values(), key=lambda score: score.memory)
     dearest = max(found.scores.values(), key=lambda score: score.seconds)
-    yield ClaimCheck.number("CPU minutes of the dearest", "below 15", dearest.seconds / 60, below=MOST_MINUTES)
-    yield ClaimCheck.number("peak of memory in GB", "below 3", worst.memory, below=MOST_MEMORY)
+    yield ClaimCheck.number("CPU minutes of the slowest score", "below 15", dearest.seconds / 60, below=MOST_MINUTES)
+    yield ClaimCheck.number("peak memory in GB", "below 3", worst.memory, below=MOST_MEMORY)
     for label, numbers in (("all combinations of fewer values", found.by_grid), ("random rows", found.by_rows)):
         here = ", ".join(f"{n:,}: {_shown(score)}" for n, score in numbers.items())
         yield ClaimCheck(f"{MODEL}: UniBound on {label}", "all 737,280 images", here)
     if largest < found.n_images:
-        here = f"{largest:,} of {found.n_images:,}, which is what {BUDGET:.0f} CPU seconds allow"
-        yield ClaimCheck("images that UniBound was computed on", "all 737,280 images", here)
+        here = f"{largest:,} of {found.n_images:,}, because of the budget of {BUDGET:.0f} CPU seconds"
+        yield ClaimCheck("number of images for UniBound", "all 737,280 images", here)
 
 
 def draw(found: AllImages, options: Options) -> Iterator[Path]:
-    """UniBound over the number of images, of grids and of random rows."""
+    """Draw UniBound against the number of images, for grids and for random rows."""
     from unweave.report.figures.curves import curves_figure, save
 
     ticks = sorted({*found.by_grid, *found.by_rows})
@@ -112,7 +112,7 @@ def draw(found: AllImages, options: Options) -> Iterator[Path]:
 
 
 def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
-    """Whether UniBound of so many images fits into what is left of the budget; its cost grows with the images."""
+    """Whether UniBound of ``n_images`` fits into the remaining budget, if cost is proportional to their number."""
     if not before:
         return True
     largest = max(before)
@@ -136,7 +136,7 @@ def _shown(score: ScoreWithCost) -> str:
 
 ALL_IMAGES = Experiment(
     "all-images",
-    "RMIG, JEMMIG and UniBound of one encoder on all 737,280 images, and UniBound by their number",
+    "RMIG, JEMMIG and UniBound of one encoder on all 737,280 images, and UniBound by the number of images",
     compute=compute,
     compare=compare,
     draw=draw,

@@ -1,9 +1,9 @@
-"""The redundancy attack on trained encoders (002, Eq 9 and figure 3d), and why scores of interventions rise under it.
+"""The redundancy attack on trained encoders (002, Eq 9 and Figure 3d), and why intervention scores rise under it.
 
-The paper has the BetaVAE and FactorVAE scores flat under the attack. Three variants say where a rise comes from: with
-``mixing='identity'`` the new codes repeat the old ones one by one and add no other view of them; the new codes alone,
-without the old ones, say whether they are the better view; with codes drawn from the attacked posterior, in place of
-its means, the new codes have the noise that the attack adds.
+In the paper, the BetaVAE and FactorVAE scores do not change under the attack. Three variants explain why they can rise
+here. With ``mixing='identity'``, each new code is a copy of one old code. New codes alone, without the old ones, show
+whether the new codes score higher by themselves. With codes drawn from the attacked posterior instead of its means,
+the new codes contain the noise that the attack adds.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from unweave.synthetic.attacks import Mixing, Redundancy
 
 PAPERS_MODELS = ("beta-VAE", "beta-TCVAE")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
-# interventions are drawn from random rows, information is that of all combinations of fewer values
+# interventions use random rows, and information uses all combinations of fewer values
 N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 46_080
 DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """Scores of one encoder by the strength of the attack, and of the three variants of the attack.
+    """Scores of one encoder by the strength of the attack, for the attack and its three variants.
 
-    ``scores`` has the standard error of UniBound too.
+    ``scores`` includes the standard error of UniBound.
     """
 
     strengths: tuple[float, ...]
@@ -47,7 +47,7 @@ class Attacked:
 
 
 def attacked_encoders(options: Options) -> dict[str, Attacked]:
-    """The two models of the paper under attacks of growing strength."""
+    """Compute the scores of the paper's two models under attacks of increasing strength."""
     n_rows = options.n_rows or N_ROWS
     codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
     complete = {name: encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)) for name, encoded in codes.items()}
@@ -89,16 +89,16 @@ def _of_interventions(evidence: Evidence) -> dict[str, float]:
 
 
 def _evidence(encoded: Encoded, alpha: float, mixing: Mixing = "reflection") -> Evidence:
-    """Evidence of the attacked posterior; strength 0 is the encoder itself, without codes of pure noise."""
+    """Return evidence with the attacked posterior; strength 0 leaves the codes unchanged and adds no noise codes."""
     posterior = encoded.codes
     if not isinstance(posterior, Posterior) or posterior.categories:
-        raise EvidenceError("The redundancy attack needs Gaussian codes with a spread: leave out other encoders.")
+        raise EvidenceError("The redundancy attack needs Gaussian posteriors: leave out encoders without them.")
     plain = evidence_of_levels(encoded)
     return plain if alpha == 0 else _with_codes(plain, Redundancy(alpha, mixing).attack(posterior))
 
 
 def _new_alone(evidence: Evidence) -> Evidence:
-    """The codes that the attack adds without those that were there; strength 0 is the encoder itself."""
+    """Return only the codes that the attack adds; strength 0 leaves the codes unchanged."""
     assert evidence.posterior is not None
     posterior = evidence.posterior
     if posterior.covariance is None:
@@ -108,7 +108,7 @@ def _new_alone(evidence: Evidence) -> Evidence:
 
 
 def _sampled(evidence: Evidence) -> Evidence:
-    """The same with codes drawn from the posterior: of the new codes, what the attack adds is correlated noise."""
+    """Replace codes by draws from the posterior, in which the new codes have correlated noise."""
     assert evidence.posterior is not None
     posterior, rng = evidence.posterior, np.random.default_rng(0)
     if posterior.covariance is None:

@@ -1,16 +1,17 @@
-"""UniBound and MIG of an encoder under the redundancy attack of 002 (Eq 9), exactly, without covariances.
+"""Exact UniBound and MIG of an encoder under the redundancy attack of 002 (Eq 9), without covariances.
 
 The attack adds z' = alpha U z + noise to the codes z. Given a sample, z and z' are correlated, and densities with a
-covariance for every sample are dear. They are not needed, because informations do not change under bijections:
+covariance matrix for every sample are expensive. They are not needed, because mutual information is invariant to
+bijections:
 
-    I(y; z_i)              z_i as it was
-    I(y; z'_k)             one Gaussian of mean alpha U_k mu and variance 1 + alpha^2 sum_j U_kj^2 sigma_j^2
-    I(y; all)              I(y; z), because z' is z with noise
-    I(y; all but z'_k)     I(y; z) as well
-    I(y; all but z_i)      I(y; z_j for j != i, alpha z_i + noise): with these z_j known, z' is alpha U_i z_i + noise,
+    I(y; z_i)              is not changed by the attack
+    I(y; z'_k)             z'_k is Gaussian with mean alpha U_k mu and variance 1 + alpha^2 sum_j U_kj^2 sigma_j^2
+    I(y; all)              equals I(y; z), because z' is z with noise
+    I(y; all but z'_k)     equals I(y; z) as well
+    I(y; all but z_i)      equals I(y; z_j for j != i, alpha z_i + noise): given these z_j, z' is alpha U_i z_i + noise,
                            of which only the projection on U_i, a unit vector, depends on z_i
 
-Every line is of codes that are independent given the sample.
+In each row the codes are independent given the sample.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from unweave.synthetic.attacks import Redundancy, mixing_matrix
 
 @dataclass(frozen=True)
 class AttackedInformation:
-    """Scores of an attacked encoder, as shares of the factors' entropies, with standard errors of the draws."""
+    """Scores of an attacked encoder relative to the factors' entropies, and UniBound's standard error over draws."""
 
     mig: float
     unibound: float
@@ -37,14 +38,14 @@ class AttackedInformation:
 
 
 def attacked_information(encoded: Encoded, attack: Redundancy, estimator: MixtureSampling) -> AttackedInformation:
-    """MIG and UniBound of the codes and those that the attack adds; strength 0 is the encoder itself."""
+    """Compute MIG and UniBound of the codes with those that the attack adds; strength 0 adds no codes."""
     components = _columns(encoded, attack)
     n_codes = encoded.means.shape[1]
     old = range(n_codes)
     alone = [(i,) for i in old] + [(2 * n_codes + k,) for k in old if attack.alpha > 0]
     others = [tuple(j for j in old if j != i) + ((n_codes + i,) if attack.alpha > 0 else ()) for i in old]
     groups = [*alone, *others, tuple(old)]
-    # what is left without a new code is worth all old ones, which is the last group
+    # without one new code, the rest has the same information as all old codes, which are the last group
     rest = np.array([len(alone) + k if k < n_codes else len(groups) - 1 for k in range(len(alone))])
     gaps, unique, errors = [], [], []
     for factor in encoded.factors.T:
@@ -64,7 +65,7 @@ def attacked_information(encoded: Encoded, attack: Redundancy, estimator: Mixtur
 
 
 def _columns(encoded: Encoded, attack: Redundancy) -> Components:
-    """Codes, then each of them with noise, then the new codes."""
+    """Return the components of all codes, then of each code with noise, then of the new codes."""
     mean, std = (encoded.arrays[name].astype(np.float64) for name in ("codes", "codes_std"))
     scaled: FloatArray = attack.alpha * mixing_matrix(attack.mixing, mean.shape[1])
     noisy = np.sqrt(np.square(attack.alpha * std) + 1)

@@ -1,9 +1,9 @@
-"""Scores of trained encoders and bounds on the parts of their information (002, figures 3a and 3b).
+"""Scores of trained encoders and bounds on unique, redundant and synergistic information (002, Figures 3a and 3b).
 
-The densities behind UniBound are mixtures over the rows that were encoded. With few random rows, all other codes
-together tell every row apart and so seem to tell every factor, which pulls UniBound down to 0. It is therefore computed
-on all combinations of fewer values (`unweave.papers.complete_grids`), on as fine a grid as fits into a budget of
-computing time, and beside it on random rows of that grid, which shows the bias.
+The densities of UniBound are mixtures over the encoded rows. If there are few random rows, all other codes together
+identify every row and therefore every factor, which biases UniBound towards 0. It is therefore computed on all
+combinations of fewer values (`unweave.papers.complete_grids`), on the finest grid that fits into a time budget. It is
+also computed on random rows of that grid, which shows the bias.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ Numbers = dict[int, float]
 
 @dataclass(frozen=True)
 class Decomposed:
-    """One encoder: its scores, UniBound by the number of rows, and lower and upper bounds of the three parts.
+    """Results of one encoder: scores, UniBound by the number of rows, and lower and upper bounds of the three parts.
 
-    ``errors`` are standard errors of the drawn scores. ``by_grid`` is of all combinations of fewer values, ``by_rows``
-    of random rows; ``rows_in_words`` says which rows the scores are of.
+    ``errors`` are standard errors of the sampled scores. ``by_grid`` has UniBound on all combinations of fewer values,
+    and ``by_rows`` on random rows. ``rows_in_words`` describes the rows on which ``scores`` are computed.
     """
 
     scores: dict[str, float]
@@ -69,7 +69,7 @@ class Decomposed:
 
 
 def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
-    """The models of the paper on a complete grid, or on random rows if their number or a folder of codes is given."""
+    """Decompose the paper's models on a complete grid, or on random rows with --rows or --codes."""
     if options.codes is None and options.n_rows is None:
         n_rows = _affordable_grid(options)
         codes, words = codes_of_grid(options, n_rows, PAPERS_MODELS), in_words(n_rows)
@@ -77,7 +77,7 @@ def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
         names = tuple(models_among(codes_of(options, ROWS[0], PAPERS_MODELS), PAPERS_MODELS))
         n_rows = options.n_rows or _affordable_rows(options, names)
         codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
-        words = "random rows, as asked" if options.n_rows else "as many random rows as the budget allows"
+        words = "random rows, by --rows" if options.n_rows else "as many random rows as the budget allows"
     found = {}
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
@@ -130,7 +130,7 @@ def _unibound_of_grid(encoded: Encoded, n_images: int) -> float:
 
 
 def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
-    """A score and its standard error over the draws."""
+    """Return a score and its standard error over draws."""
     found = metric(evidence, estimator=DRAWS)
     return found.raw, float(found.parts["standard_error"])
 
@@ -142,7 +142,7 @@ def _kept(name: str, n_rows: int, is_grid: bool, options: Options) -> KeptNumber
 
 
 def _affordable_grid(options: Options) -> int:
-    """The finest grid that fits into the budget, by timing few images of one model; cost grows with the images."""
+    """Return the size of the finest grid that fits into the budget, by timing a few images of one model."""
     from unweave.neural.published_vaes import read_published
 
     assert options.weights is not None
@@ -152,21 +152,23 @@ def _affordable_grid(options: Options) -> int:
         start = time.process_time()
         part = encode(model, DSprites(), rows=TIMED_IMAGES)
         unibound(evidence_of_levels(part), estimator=DRAWS)
-        per_image = 2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES  # twice, for the other rows
+        per_image = (
+            2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES
+        )  # twice, because smaller sets are computed too
         return float(max(n for n in GRIDS if n == COARSEST or n * per_image <= BUDGET))
 
     return int(_settled(options).number("images of the grid", settle))
 
 
 def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
-    """The most random rows whose decompositions fit into the budget, by timing the fewest."""
+    """Return the largest number of random rows that fits into the budget, by timing the smallest."""
 
     def settle() -> float:
         part: Any = codes_of(options, ROWS[0], names)[names[0]]
         start = time.process_time()
         unibound(evidence_of_levels(part), estimator=DRAWS)
         per_row = (time.process_time() - start) / part.n_rows
-        # all smaller numbers of rows are computed too, and the parts that are memoised cost nothing more
+        # all smaller numbers of rows are computed too; the other bounds are memoised and add no cost
         fitting = [n for k, n in enumerate(ROWS) if per_row * sum(ROWS[: k + 1]) * len(names) <= BUDGET]
         return float(max(fitting, default=ROWS[0]))
 

@@ -1,4 +1,4 @@
-"""The experiments of 002: its toy model, and on trained encoders figures 3a, 3b, 3d and scores of all images."""
+"""The experiments of 002: its toy model, Figures 3a to 3d on trained encoders, and scores of all images."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from unweave.papers.partial_information_decomposition.seed_studies import SEED_S
 from unweave.papers.partial_information_decomposition.toy_table import TOYS
 
 FLAT, STRONGLY, ALMOST_NOTHING = 0.05, 0.5, 0.02
-TWO_SIDED = 1.96  # standard errors of a 95% interval
+TWO_SIDED = 1.96  # half-width of a 95 % interval in standard errors
 
 
 def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3a: MIG and UniBound mostly agree, but not on FactorVAE."""
+    """Compare with Figure 3a: MIG and UniBound mostly agree, but not for FactorVAE."""
     for name, model in found.items():
         yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", _scores(model))
     for name, model in found.items():
@@ -34,17 +34,17 @@ def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[C
     yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, gap > best, 118, value=gap)
     here = f"{_interval(mine, 'UniBound')}, others up to {most:.3f}"
     if most <= ALMOST_NOTHING:
-        yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to tell", None, 118, undecided=True)
+        yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to decide", None, 118, undecided=True)
     else:
         unique = mine.scores["UniBound"]
         yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < ALMOST_NOTHING, 118, value=unique)
 
 
-UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of others"
+UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of other models"
 
 
 def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3b: FactorVAE is redundant; beta-TCVAE has more unique information than beta-VAE."""
+    """Compare with Figure 3b: FactorVAE is redundant; beta-TCVAE has more unique information than beta-VAE."""
     for name, model in found.items():
         shown = ", ".join(f"{part} {low:.3f} to {high:.3f}" for part, (low, high) in model.bounds.items())
         yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", shown)
@@ -53,7 +53,7 @@ def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Cl
         mine = least.pop("FactorVAE")
         below = [name for name, value in least.items() if value < mine]
         yield ClaimCheck(
-            "FactorVAE is the most redundant, by the lower bound",
+            "FactorVAE has the most redundant information, by the lower bound",
             "yes",
             f"{mine:.3f}, " + ", ".join(f"{name} {value:.3f}" for name, value in least.items()),
             len(below) == len(least),
@@ -75,7 +75,7 @@ def _scores(model: Decomposed) -> str:
 
 
 def _interval(model: Decomposed, score: str) -> str:
-    """A score, with the 95% interval of its draws where it is drawn."""
+    """Format a score, with its 95 % interval over draws if it is sampled."""
     value = model.scores[score]
     if score not in model.errors:
         return f"{value:.3f}"
@@ -84,7 +84,7 @@ def _interval(model: Decomposed, score: str) -> str:
 
 
 def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
-    """Figure 3d: only UniBound notices redundancy."""
+    """Compare with Figure 3d: only UniBound detects redundancy."""
     for name, model in found.items():
         for score, values in model.scores.items():
             yield ClaimCheck(f"{name}: {score} at strength {_list(model.strengths)}", "figure only", _list(values))
@@ -95,14 +95,14 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
         for score in ("BetaVAE", "FactorVAE"):
             moved = max(abs(value - model.scores[score][0]) for value in model.scores[score])
             copies = max(abs(value - model.identity[score][0]) for value in model.identity[score])
-            here = f"moves by {moved:.3f}; by {copies:.3f} if copies are not mixed"
-            yield ClaimCheck(f"{name}: {score} stays", "flat", here, moved < FLAT, 119, value=moved)
-            # without mixing the new codes are nothing but redundant
-            claim = f"{name}: {score} does not see redundancy (copies that are not mixed)"
-            yield ClaimCheck(claim, "flat", f"moves by {copies:.3f}", copies < FLAT, 119, value=copies)
+            here = f"changes by {moved:.3f}; by {copies:.3f} if copies are not mixed"
+            yield ClaimCheck(f"{name}: {score} score does not change", "flat", here, moved < FLAT, 119, value=moved)
+            # unmixed copies are only redundant, so that a change would be due to redundancy
+            claim = f"{name}: {score} score does not detect redundancy (unmixed copies)"
+            yield ClaimCheck(claim, "flat", f"changes by {copies:.3f}", copies < FLAT, 119, value=copies)
         fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
         little = -FLAT / 5 < fall < 0.1
-        yield ClaimCheck(f"{name}: MIG falls a little", "slightly", f"by {fall:.3f}", little, 119, value=fall)
+        yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
         first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
         error = TWO_SIDED * max(model.scores["error of UniBound"])
         defined = first > max(ALMOST_NOTHING / 2, error)
@@ -110,7 +110,7 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
             f"{name}: UniBound falls strongly",
             "strongly",
             f"{first:.3f} to {last:.3f}, ± {error:.3f}"
-            + ("" if defined else ", nothing to lose at this number of rows"),
+            + ("" if defined else ", already about 0 with this number of rows"),
             last < STRONGLY * first if defined else None,
             119,
             undecided=not defined,
@@ -119,7 +119,7 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
 
 
 def draw_scores(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
-    """Bars of the four scores, and UniBound over the number of rows."""
+    """Draw bars of the four scores, and UniBound against the number of rows."""
     from unweave.report.figures.curves import bars_figure, curves_figure, save
 
     figure = bars_figure({name: model.scores for name, model in found.items()}, "score")
@@ -133,7 +133,7 @@ def draw_scores(found: dict[str, Decomposed], options: Options) -> Iterator[Path
 
 
 def draw_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
-    """Intervals between the bounds."""
+    """Draw the intervals between lower and upper bounds."""
     from unweave.report.figures.geometry import save
     from unweave.report.figures.partial_information import interval_figure
 
@@ -142,7 +142,7 @@ def draw_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Path]
 
 
 def draw_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Path]:
-    """Scores over the strength of the attack, dashed where copies are not mixed."""
+    """Draw scores against the strength of the attack, also for copies that are not mixed."""
     from unweave.report.figures.curves import curves_figure, save
 
     for name, model in found.items():
@@ -163,7 +163,7 @@ PAPER = Paper(
         *TOYS,
         Experiment(
             "fig3a",
-            "Four scores of trained models, and UniBound by its number of rows",
+            "Four scores of trained models, and UniBound by the number of rows",
             compute=decomposed_encoders,
             compare=compare_scores,
             draw=draw_scores,

@@ -1,4 +1,4 @@
-"""Figure 3c of 002: does a score vary because models are trained again, or because they are evaluated again?"""
+"""Figure 3c of 002: variation of scores over training seeds and over evaluation seeds."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Repeated:
     scores: dict[str, FloatArray]
 
     def spreads(self, metric: str) -> tuple[float, float]:
-        """Standard deviation over trainings (of their mean evaluations), and mean of that over evaluations."""
+        """Standard deviation over trainings of the mean score, and mean standard deviation over evaluations."""
         table = self.scores[metric]
         return float(table.mean(axis=1).std(ddof=1)), float(table.std(axis=1, ddof=1).mean())
 
     def ratio(self, metric: str) -> tuple[float, float]:
-        """95% interval of the variance of training over that of evaluation, from one-way analysis of variance."""
+        """95 % interval of the ratio of training variance to evaluation variance, by one-way analysis of variance."""
         table = self.scores[metric]
         n_trainings, n_evaluations = table.shape
         within = float(table.var(axis=1, ddof=1).mean())
@@ -45,7 +45,7 @@ class Repeated:
 
 
 def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
-    """The four scores of 002 with the draws of one evaluation."""
+    """Return the four scores of 002 with the draws of one evaluation seed."""
     draws = MixtureSampling(DRAWS, seed=evaluation)
     return {
         "BetaVAE": beta_vae_score(evidence, rng=evaluation).raw,
@@ -56,7 +56,7 @@ def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
 
 
 def compute(options: Options) -> Repeated:
-    """Every training evaluated six times."""
+    """Evaluate every trained model six times."""
     models = trained(options, total_correlation_vaes([64]))
     tables = []
     for evaluation in range(N_EVALUATIONS):
@@ -66,7 +66,7 @@ def compute(options: Options) -> Repeated:
 
 
 def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
-    """The claim: scores vary over trainings, not over evaluations."""
+    """Compare with Figure 3c: scores vary with the training seed, not with the evaluation seed."""
     for name, table in found.scores.items():
         means = " ".join(f"{value:.3f}" for value in table.mean(axis=1))
         yield ClaimCheck(f"{name}: mean of {table.shape[1]} evaluations, by training", "figure only", means)
@@ -74,9 +74,9 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
             training, evaluation = found.spreads(name)
             low, high = found.ratio(name)
             yield ClaimCheck(
-                f"{name}: training matters more than evaluation",
+                f"{name}: scores vary more over trainings than over evaluations",
                 "yes",
-                f"std {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
+                f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
                 f"ratio of variances [{low:.2g}, {high:.2g}]",
                 True if low > 1 else False if high < 1 else None,
                 120,
@@ -86,7 +86,7 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
 
 
 def draw(found: Repeated, options: Options) -> Iterator[Path]:
-    """Means of the evaluations with their range, a group of bars a training."""
+    """Draw means over evaluations with their range, one group of bars per training."""
     from unweave.report.figures.curves import bars_figure, save
 
     n_trainings = len(next(iter(found.scores.values())))
@@ -101,7 +101,7 @@ def draw(found: Repeated, options: Options) -> Iterator[Path]:
 SEED_STUDIES = (
     Experiment(
         "fig3c",
-        "beta-TCVAE: spread over trainings and over evaluations (small models, several seeds)",
+        "beta-TCVAE: variation of scores over trainings and over evaluations (small models, several seeds)",
         compute=compute,
         compare=compare,
         draw=draw,

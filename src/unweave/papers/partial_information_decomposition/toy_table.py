@@ -1,4 +1,4 @@
-"""Table 1, the curves of section 5.1, and figures 1, 2 and 4 of 002, computed on its toy model."""
+"""Table 1, the curves of section 5.1, and Figures 1, 2 and 4 of 002, computed on its toy model."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SIGMA, ALPHA = 0.1, 10.0
 SIZES = (2, 3, 5)
 ATTACKS: tuple[Attack, ...] = ("none", "redundancy", "synergy")
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
-SHOWN_STRENGTH = 2.0  # of the attacks in the pictures
+SHOWN_STRENGTH = 2.0  # strength of the attacks in the diagrams
 
 
 @dataclass(frozen=True)
 class ToyInformation:
-    """What one code, the second best, all codes but the first, and all codes tell of the first factor, in nats."""
+    """Information about the first factor in nats: of its code, the best other code, all other codes, and all codes."""
 
     best: float
     second: float
@@ -37,7 +37,7 @@ class ToyInformation:
 
     @property
     def scores(self) -> dict[str, float]:
-        """MIG and the two bounds on unique information (Eq 7), not divided by an entropy."""
+        """MIG and the two bounds on unique information (Eq 7) in nats, not normalised by the entropy."""
         shared = max(self.best + self.rest - self.whole, 0.0)
         return {
             "MIG": abs(self.best - self.second),
@@ -47,7 +47,7 @@ class ToyInformation:
 
     @property
     def parts(self) -> dict[str, float]:
-        """The four parts, which the bounds determine here because one of redundancy and synergy is 0."""
+        """The four parts of the information; they are exact because either redundancy or synergy is 0 here."""
         interaction = self.best + self.rest - self.whole
         shared, together = max(interaction, 0.0), max(-interaction, 0.0)
         return {
@@ -59,19 +59,19 @@ class ToyInformation:
 
 
 def measured(k: int, attack: Attack, alpha: float, seed: int = 0) -> ToyInformation:
-    """Measured on samples whose covariance is exact, so that nothing of Table 1's algebra is used."""
+    """Compute the information from samples with an exact covariance, without using the formulas of Table 1."""
     factors, posterior = ToyModel(k, SIGMA).sample(300, rng=seed)
     if attack != "none":
         posterior = (Redundancy if attack == "redundancy" else Synergy)(alpha).attack(posterior)
     found = partial_information(Evidence(factors, posterior), GaussianInformation())
     single = found.single[:, 0]
-    own = 0  # the code that was the factor's before the attack
+    own = 0  # the factor's code before the attack
     second = float(np.delete(single, own).max())
     return ToyInformation(float(single[own]), second, float(found.rest[own, 0]), float(found.whole[0]))
 
 
 def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
-    """The formulas of Table 1 as they are printed."""
+    """Evaluate the formulas of Table 1 as they are printed."""
     s, a, share = SIGMA**2, alpha**2, (1 - 2 / k) ** 2
     alone = 0.5 * math.log(1 + 1 / s)
     if attack == "none":
@@ -89,24 +89,24 @@ Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
 
 
 def compute_table(options: Options) -> Table:
-    """Every attack and number of factors at one strength."""
+    """Compute every attack and number of factors at one strength."""
     cells = [(attack, k) for attack in ATTACKS for k in SIZES]
     return {(attack, k): measured(k, attack, ALPHA, options.seed or 0) for attack, k in cells}
 
 
 def compute_curves(options: Options) -> Curves:
-    """The same along the strength of the attack."""
+    """Compute every attack and number of factors for all strengths."""
     cells = [(attack, k) for attack in ATTACKS[1:] for k in SIZES]
     return {(attack, k): [measured(k, attack, a, options.seed or 0) for a in STRENGTHS] for attack, k in cells}
 
 
 def compute_systems(options: Options) -> Table:
-    """Five factors: untouched, and with each attack."""
+    """Compute the information of five factors without an attack and with each attack."""
     return {(attack, 5): measured(5, attack, SHOWN_STRENGTH, options.seed or 0) for attack in ATTACKS}
 
 
 def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
-    """The printed formulas beside what is measured, and the claims of the ledger."""
+    """Compare the printed formulas with measured values, and check the claims of the ledger."""
     for (attack, k), information in found.items():
         of_paper = printed(k, attack, ALPHA)
         for score, value in information.scores.items():
@@ -116,7 +116,7 @@ def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_curves(found: Curves, options: Options) -> Iterator[ClaimCheck]:
-    """Every curve, and the claims of section 5.1."""
+    """Compare every curve with the printed one, and check the claims of section 5.1."""
     for (attack, k), informations in found.items():
         for score in ("MIG", "UniBound"):
             of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
@@ -126,20 +126,20 @@ def compare_curves(found: Curves, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_systems(found: Table, options: Options) -> Iterator[ClaimCheck]:
-    """The parts of every system; the paper's diagrams have no numbers."""
+    """Report the parts of the information for every attack; the paper's diagrams have no numbers."""
     for (attack, _), information in found.items():
         shown = ", ".join(f"{name} {value:.3f}" for name, value in information.parts.items())
         yield ClaimCheck(f"{_named(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
         scores = ", ".join(f"{name} {value:.3f}" for name, value in information.scores.items())
         missed = information.rest - information.second
         yield ClaimCheck(
-            f"{_named(attack)}: redundancy that MIG does not take off", "diagram only", f"{missed:.3f}; {scores}"
+            f"{_named(attack)}: redundancy that MIG does not subtract", "diagram only", f"{missed:.3f}; {scores}"
         )
     yield from claim_rows("002", 115, 116, folder=options.folder)
 
 
 def write_scores(name: str, found: Table | Curves, options: Options) -> Iterator[Path]:
-    """All numbers as a table."""
+    """Write all numbers as a table."""
     lines = ["attack,factors,alpha,score,printed,measured"]
     for (attack, k), entry in found.items():
         along = zip(STRENGTHS, entry, strict=True) if isinstance(entry, list) else [(ALPHA, entry)]
@@ -154,7 +154,7 @@ def write_scores(name: str, found: Table | Curves, options: Options) -> Iterator
 
 
 def draw_table(found: Table, options: Options) -> Iterator[Path]:
-    """Bars of what is measured, with marks where the formulas of the table are."""
+    """Draw measured values as bars, with marks for the values of the printed formulas."""
     from unweave.report.figures.curves import bars_figure, save
 
     groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in found.items()}
@@ -163,7 +163,7 @@ def draw_table(found: Table, options: Options) -> Iterator[Path]:
 
 
 def draw_curves(found: Curves, options: Options) -> Iterator[Path]:
-    """A set of axes for every attack and number of factors, with the printed curves beside."""
+    """Draw a panel for every attack and number of factors, with the printed curves."""
     from unweave.report.figures.curves import panels_figure, save
 
     panels, marks = {}, {}
@@ -186,7 +186,7 @@ def draw_curves(found: Curves, options: Options) -> Iterator[Path]:
 
 
 def draw_systems(name: str, found: Table, options: Options) -> Iterator[Path]:
-    """Circles (figure 1), what two scores count (figure 2b) or bands (figures 2a and 4)."""
+    """Draw circles (Figure 1), the terms of MIG and UniBound (Figure 2b) or bands (Figures 2a and 4)."""
     from unweave.report.figures.curves import save
     from unweave.report.figures.information_diagrams import bands_figure, circles_figure, gap_figure
 
@@ -202,13 +202,13 @@ def draw_systems(name: str, found: Table, options: Options) -> Iterator[Path]:
 
 
 def _named(attack: Attack) -> str:
-    return "untouched" if attack == "none" else attack
+    return "no attack" if attack == "none" else attack
 
 
 DIAGRAMS = {
-    "fig1": "What one code and the rest tell of a factor, as circles",
-    "fig2": "The same as bands, and what MIG and UniBound count of it",
-    "fig4": "Figure 1 as bands",
+    "fig1": "Information of one code and of the other codes about a factor, as circles",
+    "fig2": "The information of fig1 as bands, and the terms of MIG and UniBound",
+    "fig4": "The information of fig1 as bands",
 }
 TOYS = (
     Experiment(
@@ -221,7 +221,7 @@ TOYS = (
     ),
     Experiment(
         "sec5.1",
-        "The same along the strength of the attacks",
+        "MIG and the bounds on unique information of the toy model, by the strength of the attacks",
         compute=compute_curves,
         compare=compare_curves,
         write=partial(write_scores, "sec5.1"),

@@ -1,1 +1,1 @@
-"""What the authors published: their numbers, the metrics of their code, and how ours agree."""
+"""The authors' published numbers, the metrics of their released code, and their agreement with our results."""

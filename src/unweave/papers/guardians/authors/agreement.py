@@ -1,7 +1,7 @@
-"""Does the released code's protocol give the authors' numbers? Cell by cell, for the metrics that can be had again.
+"""Agreement of the released code's protocol with the authors' numbers, for every cell and reproducible metric.
 
-A cell agrees where the two 95 % t intervals over seeds overlap, up to the rounding of the files. Where a file has the
-mean alone, its interval is taken to be as wide as ours. A cell that is undefined in both agrees, too.
+A cell agrees if the two 95 % t intervals over seeds overlap, up to the rounding of the files. If a file contains only
+the mean, its interval is assumed to be as wide as ours. A cell that is undefined in both also agrees.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from unweave.papers.guardians.authors.results import Key, SeedMean
 from unweave.papers.guardians.settings import COLUMNS
 
 COMPARED = ("MCC-P", "MCC-S", "R2", "MIG")
-ROUNDING = 1.5e-5  # five digits on either side
+ROUNDING = 1.5e-5  # both numbers are rounded to five digits
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class CellAgreement:
 
     @property
     def metric(self) -> str:
-        """The metric's label."""
+        """Label of the metric."""
         return str(self.key[-1])
 
     @property
     def overlaps(self) -> bool:
-        """Whether the cell agrees."""
+        """Whether the intervals overlap, or both numbers are undefined."""
         undefined = [math.isnan(entry.mean) for entry in (self.theirs, self.ours)]
         if any(undefined):
             return all(undefined)
@@ -52,27 +52,27 @@ class CellAgreement:
 
     @property
     def reason(self) -> str:
-        """Why the means differ; empty where they do not, or where it is not known."""
+        """Why the means differ; empty if they do not differ or the reason is unknown."""
         dgp, encoder, d, m = (self.key[COLUMNS.index(name)] for name in ("dgp", "encoder", "d", "m"))
         if self.equal:
             return ""
         if self.metric == "MIG" and m == 1:
-            return "one code: the code says 0, where no second code knows anything the gap is that of the first"
+            return "one code: the released code returns 0, but without a second code the gap is the first's information"
         if encoder == "E7":
-            return "other draws of the mixing: the order in which the code drew its two matrices is not known"
+            return "other draws of the mixing: the order in which the released code draws its two matrices is unknown"
         if dgp == "D2" and d > 2:
             return "other draws of the factors: principal axes of equal variance depend on the linear algebra library"
         return ""
 
     @property
     def cell(self) -> str:
-        """The cell in words."""
+        """Description of the cell: the values of all columns that are set."""
         stated = zip(COLUMNS, self.key, strict=False)
         return ", ".join(f"{name}={entry}" for name, entry in stated if entry not in (None, ""))
 
 
 def compared(experiment: str, theirs: Mapping[Key, SeedMean], ours: Mapping[Key, SeedMean]) -> Iterator[CellAgreement]:
-    """Every cell that both have, for the metrics that can be had again."""
+    """Yield the comparison of every cell that is in both, for the reproducible metrics."""
     for key, mean in theirs.items():
         if key[-1] in COMPARED and key in ours:
             yield CellAgreement(experiment, key, mean, ours[key])

@@ -1,7 +1,7 @@
-"""MCC and R2 as 003's released code computes them, for its numbers and for nothing else.
+"""MCC and R2 as 003's released code computes them; they exist only to reproduce its numbers.
 
-Both differ from `mcc` and `r2` in what they accept and skip: two rows are enough for a correlation, a factor that does
-not vary counts as 0, and R2 comes from one split, unscaled codes and a regression without intercept.
+They differ from `mcc` and `r2`: two rows are enough for a correlation, a constant factor counts as 0, and R2 uses one
+split, unscaled codes and a regression without intercept.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ REFERENCE = "The released code of 'Who Guards the Guardians?' (003)"
 
 
 def released_split(n_rows: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The code's four fifths and one fifth of the rows, by the legacy generator it uses.
+    """Split rows into four fifths and one fifth as the released code does, with numpy's legacy generator.
 
     >>> [rows.size for rows in released_split(11, seed=42)]
     [8, 3]
     """
-    order = np.random.RandomState(seed).permutation(n_rows)  # the released code's stream
+    order = np.random.RandomState(seed).permutation(n_rows)  # the random stream of the released code
     n_train = int(0.8 * n_rows)
     return order[:n_train], order[n_train:]
 
@@ -38,11 +38,11 @@ def released_split(n_rows: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np
     min_rows=2,
     chance="by permutation",
     cost="one n x m x d matrix product and an exact assignment",
-    fails_when="rows are few: with two of them it is 1",
+    fails_when="there are few rows: with two rows it is 1",
     reference=REFERENCE,
 )
 def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearman"] = "pearson") -> Score:
-    """Mean correlation of the best matching, from two rows on, where constant columns count as 0.
+    """Mean correlation of the best matching, for two or more rows; constant columns count as 0.
 
     Examples
     --------
@@ -56,11 +56,11 @@ def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearma
 @metric(
     measures="explicitness",
     equivalence="affine",
-    min_rows=5,  # the authors' tables have none for fewer
+    min_rows=5,  # the authors' tables have no R2 for fewer rows
     bounds=(-np.inf, 1.0),
     chance=0.0,
     cost="one least squares fit",
-    fails_when="columns have a mean, or codes differ by many orders of magnitude (all but the largest are lost)",
+    fails_when="columns have a nonzero mean, or codes differ by many orders of magnitude (small codes are ignored)",
     reference=REFERENCE,
 )
 def released_r2(
@@ -70,16 +70,16 @@ def released_r2(
     clip: bool = True,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
-    """Explained variance by least squares without intercept, fitted on four fifths of the rows and read on the fifth.
+    """Variance explained by least squares without intercept, fitted on four fifths of the rows, held out on the fifth.
 
     Parameters
     ----------
     in_sample : bool
-        Fit and read all rows, as the fifth experiment does.
+        Fit and evaluate on all rows, as the fifth experiment does.
     clip : bool
-        Set every factor's value within 0 and 1 before the mean; the oldest runs did not.
+        Clip every factor's value to [0, 1] before averaging; the oldest runs did not.
     rng : int or Generator
-        The seed of the split.
+        Seed of the split.
 
     Examples
     --------

@@ -17,12 +17,12 @@ from unweave.sweeps import summary
 
 TEXT = ("run", "sweep", "dgp", "encoder", "fn")
 WHOLE = ("n", "d", "m", "r")
-Key = tuple[Any, ...]  # the key of a setting and the label of a metric
+Key = tuple[Any, ...]  # the key of a setting, followed by the label of a metric
 
 
 @dataclass(frozen=True)
 class SeedMean:
-    """Mean over seeds and its 95 % t interval; the bounds are nan where they are not known."""
+    """Mean over seeds and its 95 % t interval; the ends are nan if they are unknown."""
 
     mean: float
     low: float = math.nan
@@ -36,7 +36,7 @@ class SeedMean:
 
 
 def means_of(table: Any) -> dict[Key, SeedMean]:
-    """Means of a sweep's table, by the key of the setting and the metric."""
+    """Return the means of a sweep's table by setting and metric."""
     found = {}
     for row in summary(table).iter_rows(named=True):
         row = row | {"dgp": row["world"], "n": row["n_rows"]}
@@ -46,10 +46,11 @@ def means_of(table: Any) -> dict[Key, SeedMean]:
 
 
 def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
-    """Means of the authors' runs, from ``expNN.csv`` in this folder; cells that no world allows are left out.
+    """Read the means of the authors' runs from ``expNN.csv`` in this folder, without infeasible cells.
 
-    A blank interval is one of width 0, as long as other cells of the same run have one: the code gives nan where seeds
-    do not differ. Runs without any intervals keep the means alone, or the mean and the standard deviation.
+    A blank interval has width 0 if other cells of the same run have intervals, because the released code writes nan if
+    seeds do not differ. For runs without intervals, only the means are known, or an interval is computed from the
+    standard deviations.
     """
     path = Path(folder) / f"{experiment}.csv"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Scores of single cells of 003's experiments, by our protocol or that of the released code."""
+"""Scores of single cells of 003's experiments, computed by our protocol or by that of the released code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.papers.ledger.claim import MeasuredFigure
 
 
 def cell(run: str, **columns: Any) -> Setting:
-    """The one cell of the paper's experiments that has these values in these columns.
+    """Return the only cell of an experiment's run that has these values in these columns.
 
     >>> cell("exp06", sweep="6a", dgp="D3", m=9).encoder
     'E4'
@@ -30,7 +30,7 @@ def cell(run: str, **columns: Any) -> Setting:
 
 
 def scores(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> tuple[float, ...]:
-    """Scores of a metric, under the name that the paper has for it, one for each seed.
+    """Return the scores of a metric, given by the paper's name, one for each seed.
 
     >>> scores(Setting("exp01", dgp="D1"), "MCC-P", "ours", 2)
     (1.0, 1.0)
@@ -56,5 +56,5 @@ def curve(
     protocol: ProtocolName = "authors",
     n_seeds: int = 5,
 ) -> dict[str, MeasuredFigure]:
-    """A metric along some cells; the names of the figures are the metric and the names of the cells."""
+    """Return the figure of a metric in each cell, named by the metric and the name of the cell."""
     return {f"{metric}, {name}": figure(setting, metric, protocol, n_seeds) for name, setting in settings.items()}

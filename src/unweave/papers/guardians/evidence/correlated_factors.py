@@ -1,4 +1,4 @@
-"""Correlated factors (P1): claims 13 and 22 to 40 of 003."""
+"""Evidence for the claims of 003 about correlated factors (P1): 13 and 22 to 40."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def _along_rho(
 
 
 def one_is_no_condition_number_of_a_permutation() -> Evidenced:
-    """Claim 13: with kappa = 1, E3 is a rotation."""
+    """Claim 13: with kappa = 1, E3 is a rotation and not a permutation."""
     cells = {f"d = {d}, kappa = 1": cell(run, rho=0.0, kappa=1.0) for d, run in MIXED.items()}
     return decided(curve("MCC-P", cells), lambda values: near(values, 1.0, 0.05))
 
 
 def _symmetric_mixing(rho: float, epsilon: float) -> tuple[float, float]:
-    """MCC of 003's example in three dimensions: by its formula, and on the covariance."""
+    """MCC of 003's example in three dimensions: by its formula, and computed from the covariance."""
     matrix = np.array([[1.0, epsilon, 0.0], [epsilon, 1.0, 0.0], [0.0, 0.0, 1.0]])
     covariance = np.array([[1.0, rho, 0.0], [rho, 1.0, 0.0], [0.0, 0.0, 1.0]])
     paper = (1 + 2 * (1 + epsilon * rho) / math.sqrt(1 + epsilon**2 + 2 * epsilon * rho)) / 3
@@ -39,21 +39,21 @@ def _symmetric_mixing(rho: float, epsilon: float) -> tuple[float, float]:
 
 
 def the_closed_form_of_a_symmetric_mixing() -> Evidenced:
-    """Claim 22: against the covariance, and against samples."""
+    """Claim 22: the closed form agrees with the MCC of the covariance and of samples."""
     rng = np.random.default_rng(0)
     factors = rng.multivariate_normal(np.zeros(3), np.array([[1, 0.4, 0], [0.4, 1, 0], [0, 0, 1]]), size=400_000)
     codes = factors @ np.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
     pairs = [_symmetric_mixing(rho, epsilon) for rho in (-0.8, 0.0, 0.4, 0.9) for epsilon in (0.2, 0.5, 0.9)]
     figures = {
-        "largest distance from the covariance's MCC": MeasuredFigure(max(abs(a - b) for a, b in pairs)),
+        "largest distance from the MCC of the covariance": MeasuredFigure(max(abs(a - b) for a, b in pairs)),
         "formula at rho = .4, epsilon = .5": MeasuredFigure(_symmetric_mixing(0.4, 0.5)[0]),
-        "400,000 samples there": MeasuredFigure(float(mcc(factors, codes))),
+        "400,000 samples at rho = .4, epsilon = .5": MeasuredFigure(float(mcc(factors, codes))),
     }
     return decided(figures, lambda v: v[0] < 1e-9 and abs(v[1] - v[2]) < 1e-3)
 
 
 def the_least_mcc_of_a_symmetric_mixing() -> Evidenced:
-    """Claim 23: at rho = -epsilon."""
+    """Claim 23: MCC is smallest at rho = -epsilon."""
     rhos = np.linspace(-0.99, 0.99, 1981)
     found = [mcc_of_mixed_pair(float(rho), 0.5) for rho in rhos]
     figures = {
@@ -66,7 +66,7 @@ def the_least_mcc_of_a_symmetric_mixing() -> Evidenced:
 
 
 def mcc_tends_to_one_at_both_extremes() -> Evidenced:
-    """Claim 24: for epsilon below 1."""
+    """Claim 24: MCC tends to 1 as rho tends to -1 or 1, for epsilon below 1."""
     figures = {
         f"MCC, epsilon = .5, rho = {rho:g}": MeasuredFigure(mcc_of_mixed_pair(rho, 0.5))
         for rho in (-0.99, -0.9999, 0.9999)
@@ -75,7 +75,7 @@ def mcc_tends_to_one_at_both_extremes() -> Evidenced:
 
 
 def a_full_mixing_falls_to_a_third() -> Evidenced:
-    """Claim 25: for epsilon = 1."""
+    """Claim 25: MCC tends to 1/3 as rho tends to -1, for epsilon = 1."""
     rhos = (-0.99, -0.9999, 0.5)
     figures = {f"MCC, epsilon = 1, rho = {rho:g}": MeasuredFigure(_symmetric_mixing(rho, 1.0)[1]) for rho in rhos}
     formula = [(1 + 2 * math.sqrt((1 + rho) / 2)) / 3 for rho in rhos]
@@ -83,28 +83,28 @@ def a_full_mixing_falls_to_a_third() -> Evidenced:
 
 
 def mcc_of_any_mixing_tends_to_one() -> Evidenced:
-    """Claim 26: random mixings come near, and a correlation of -1 exists for two factors only."""
+    """Claim 26: MCC of random mixings is below 1 at rho = .99; a correlation near -1 needs two factors."""
     figures = {name: x for d in RUN for name, x in _along_rho("MCC-P", d, "E3", (0.99,)).items()}
     figures |= _along_rho("MCC-P", 2, "E3", (-0.99,))
     return decided(figures, lambda v: None if max(v[:3]) < 0.96 and v[3] > 0.99 else min(v) > 0.99)
 
 
 def false_positives_up_to_097() -> Evidenced:
-    """Claim 27: for two factors and negative correlation only."""
+    """Claim 27: MCC of mixed codes reaches .97 only for two factors with negative correlation."""
     figures = _along_rho("MCC-P", 2, "E3", (-0.9,)) | _along_rho("MCC-P", 5, "E3", (0.99,))
     figures |= _along_rho("MCC-P", 10, "E3", (0.99,))
     return decided(figures, lambda v: None if v[0] > 0.96 and max(v[1:]) < 0.96 else min(v) > 0.96)
 
 
 def mcc_of_a_mixing_rises_with_correlation() -> Evidenced:
-    """Claim 28."""
+    """Claim 28: MCC of a fixed mixing rises with the correlation of the factors."""
     rhos = (0.0, 0.5, 0.9, 0.99)
     figures = _along_rho("MCC-P", 5, "E3", rhos) | _along_rho("MCC-P", 10, "E3", rhos)
     return decided(figures, lambda v: rises(v[:4], 0.2) and rises(v[4:], 0.2))
 
 
 def the_rise_sharpens_with_the_number_of_factors() -> Evidenced:
-    """Claim 29."""
+    """Claim 29: the rise is larger for ten factors than for five or two."""
     rise = {
         f"rise of MCC-P from rho 0 to .99, d = {d}": MeasuredFigure(
             figure(cell(run, encoder="E3", rho=0.99), "MCC-P").value
@@ -116,18 +116,18 @@ def the_rise_sharpens_with_the_number_of_factors() -> Evidenced:
 
 
 def mcc_of_a_perfect_encoder_stays_one() -> Evidenced:
-    """Claim 30."""
+    """Claim 30: MCC of a perfect encoder is 1 for every correlation."""
     return decided(_along_rho("MCC-P", 5, "E1", (0.0, 0.9, 0.99)), lambda values: near(values, 1.0, 1e-6))
 
 
 def dci_of_a_mixing_collapses() -> Evidenced:
-    """Claim 31: not for ten factors."""
+    """Claim 31: DCI-D of a mixing of ten factors does not fall to 0."""
     cells = {f"d = 10, rho = 0, kappa = {k:g}": cell("exp04_d10", rho=0.0, kappa=k) for k in (1.0, 50.0)}
     return decided(curve("DCI-D", cells, n_seeds=1), lambda values: max(values) < 0.1)
 
 
 def mcc_follows_correlation_and_not_the_condition_number() -> Evidenced:
-    """Claim 32."""
+    """Claim 32: MCC changes with the correlation, but not with the condition number."""
     cells = {f"rho = {r:g}, kappa = {k:g}": cell("exp04_d10", rho=r, kappa=k) for r in (0.0, 0.9) for k in (1.0, 50.0)}
     return decided(
         curve("MCC-P", cells), lambda v: v[2] - v[0] > 0.2 and abs(v[0] - v[1]) < 0.05 and abs(v[2] - v[3]) < 0.05
@@ -135,7 +135,7 @@ def mcc_follows_correlation_and_not_the_condition_number() -> Evidenced:
 
 
 def dci_penalises_correlation() -> Evidenced:
-    """Claim 33: on few rows; on all rows it hardly does."""
+    """Claim 33: correlation lowers DCI-D on a fifth of the rows, but hardly on all rows."""
     rhos = (0.0, 0.99)
     fifth, all_rows = _along_rho("DCI-D", 5, "E1", rhos, n_seeds=2), _along_rho("DCI-D", 5, "E1", rhos, "ours", 2)
     figures = fifth | {f"{name}, all rows": entry for name, entry in all_rows.items()}
@@ -143,29 +143,29 @@ def dci_penalises_correlation() -> Evidenced:
 
 
 def mig_drops_with_correlation() -> Evidenced:
-    """Claim 34: from .74 to .31, not from .8 to .2."""
+    """Claim 34: MIG drops from .74 to .31, not from .8 to .2."""
     figures = _along_rho("MIG", 5, "E1", (0.0, 0.9, 0.99)) | _along_rho("MIG", 10, "E1", (0.0, 0.9, 0.99))
     return decided(figures, lambda v: None if v[0] - v[2] > 0.3 and v[2] > 0.25 else v[0] > 0.78 and v[2] < 0.22)
 
 
 def rdc_declines_under_a_perfect_encoder() -> Evidenced:
-    """Claim 35: it is 1 throughout."""
+    """Claim 35: MCC-RDC of a perfect encoder is 1 for every correlation."""
     return decided(_along_rho("MCC-RDC", 5, "E1", (0.0, 0.5, 0.99), n_seeds=3), lambda values: falls(values, 0.2))
 
 
 def t_mex_is_flat_under_a_perfect_encoder() -> Evidenced:
-    """Claim 36: and under a mixing as well."""
+    """Claim 36: T-MEX is 1 for a perfect encoder, and also for a mixing."""
     perfect, mixed = (_along_rho("T-MEX", 5, encoder, (0.0, 0.9), n_seeds=3) for encoder in ("E1", "E3"))
     return decided(perfect | mixed, lambda v: near(v[:2], 1.0, 0.05))
 
 
 def rdc_of_a_mixing_drops() -> Evidenced:
-    """Claim 37: it rises."""
+    """Claim 37: MCC-RDC of a mixing rises with the correlation."""
     return decided(_along_rho("MCC-RDC", 5, "E3", (0.0, 0.5, 0.99), n_seeds=3), falls)
 
 
 def mcc_does_not_see_the_sign() -> Evidenced:
-    """Claim 38: it does, for two mixed factors."""
+    """Claim 38: MCC of two mixed factors depends on the sign of their correlation."""
     figures = _along_rho("MCC-P", 2, "E3", (-0.5, 0.5, -0.99, 0.99))
     return decided(figures, lambda v: abs(v[0] - v[1]) < 0.02 and abs(v[2] - v[3]) < 0.02)
 
@@ -174,7 +174,7 @@ def equal_correlations_are_bounded_below() -> Evidenced:
     """Claim 39: at -1 / (d - 1) the smallest eigenvalue is 0."""
     smallest = {}
     for d in (3, 5, 10):
-        for name, rho in (("at", -1 / (d - 1)), ("beyond", -1 / (d - 1) - 0.01)):
+        for name, rho in (("at", -1 / (d - 1)), ("below", -1 / (d - 1) - 0.01)):
             matrix = np.full((d, d), rho) + (1 - rho) * np.eye(d)
             smallest[f"smallest eigenvalue {name} the bound, d = {d}"] = MeasuredFigure(
                 float(np.linalg.eigvalsh(matrix)[0])
@@ -183,6 +183,6 @@ def equal_correlations_are_bounded_below() -> Evidenced:
 
 
 def r2_does_not_move_with_correlation() -> Evidenced:
-    """Claim 40."""
+    """Claim 40: R2 of lossless linear encoders does not depend on the correlation."""
     figures = _along_rho("R2", 5, "E1", (0.0, 0.9, 0.99)) | _along_rho("R2", 5, "E3", (0.0, 0.9, 0.99))
     return decided(figures, lambda values: near(values, 1.0, 1e-3))

@@ -1,4 +1,4 @@
-"""More codes than factors (P3): claims 59 to 73 of 003."""
+"""Evidence for the claims of 003 about more codes than factors (P3): 59 to 66 and 68 to 73."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _ratios(
 
 
 def mcc_of_distributed_codes_in_numbers() -> Evidenced:
-    """Claim 59: .92 and .67, where the text has .85 and .65."""
+    """Claim 59: MCC is .92 and .67 here, and .85 and .65 in the text."""
     theory = {"closed form, m/d = 2": MeasuredFigure(mcc_of_distributed(2))}
     return decided(
         _ratios("MCC-P", "E8", (10, 15, 25, 50)) | theory,
@@ -26,17 +26,17 @@ def mcc_of_distributed_codes_in_numbers() -> Evidenced:
 
 
 def mcc_of_distributed_codes_falls() -> Evidenced:
-    """Claim 60."""
+    """Claim 60: MCC of distributed codes falls with their number."""
     return decided(_ratios("MCC-P", "E8", (10, 15, 25, 50)), lambda values: falls(values, 0.2))
 
 
 def dci_of_distributed_codes_stays() -> Evidenced:
-    """Claim 61."""
+    """Claim 61: DCI-D of distributed codes is about 1 for every number of codes."""
     return decided(_ratios("DCI-D", "E8", (10, 50), n_seeds=1), lambda values: min(values) > 0.95)
 
 
 def dci_of_mixed_codes_rises() -> Evidenced:
-    """Claim 62: from .41, which is at m/d = 1.6."""
+    """Claim 62: DCI-D of mixed codes rises; its first value is at m/d = 1.6."""
     figures = _ratios("DCI-D", "E7", (8, 25, 50), n_seeds=1)
     return decided(
         figures, lambda v: None if rises(v, 0.2) and near(v[:1], 0.42, 0.05) and near(v[2:], 0.8, 0.05) else False
@@ -49,14 +49,14 @@ def mcc_of_mixed_codes_rises() -> Evidenced:
 
 
 def copies_change_no_metric() -> Evidenced:
-    """Claim 64: MCC, DCI-D and R2, but not MIG."""
+    """Claim 64: duplicated codes do not change MCC, DCI-D and R2, but they lower MIG."""
     figures = _ratios("MCC-P", "E5", (8, 50)) | _ratios("R2", "E5", (8, 50)) | _ratios("DCI-D", "E5", (8,), n_seeds=1)
     figures |= _ratios("MIG", "E5", (8,)) | {"MIG, E1": figure(cell("exp01", dgp="D1"), "MIG")}
     return decided(figures, lambda v: None if near(v[:5], 1, 0.02) and v[6] - v[5] > 0.1 else v[6] - v[5] < 0.05)
 
 
 def r2_of_bent_copies_collapses() -> Evidenced:
-    """Claim 65: only for codes that are not standardised."""
+    """Claim 65: R2 of E6 is near 0 only for codes that are not standardised."""
     here = cell("exp09_ratio", encoder="E6", m=10)
     figures = {
         "R2, E6, released code": figure(here, "R2"),
@@ -66,26 +66,26 @@ def r2_of_bent_copies_collapses() -> Evidenced:
 
 
 def mcc_of_bent_copies_rises() -> Evidenced:
-    """Claim 66."""
+    """Claim 66: MCC-P of E6 rises with the number of codes, and MCC-S is 1."""
     figures = _ratios("MCC-P", "E6", (8, 50)) | _ratios("MCC-S", "E6", (8, 50))
     return decided(figures, lambda v: v[1] - v[0] > 0.1 and near(v[2:], 1.0, 0.02))
 
 
 def all_encoders_score_high_at_twice_as_many_codes() -> Evidenced:
-    """Claim 68: E6 and E8 do not."""
+    """Claim 68: E6 and E8 do not score near 1 with twice as many codes as factors."""
     cells = {encoder: cell("exp09_d20", sweep="fixed", encoder=encoder) for encoder in ("E5", "E6", "E8")}
     return decided(curve("MCC-P", cells) | curve("R2", cells), lambda values: min(values) > 0.95)
 
 
 def mixed_codes_are_penalised() -> Evidenced:
-    """Claim 69."""
+    """Claim 69: mixed codes have low scores for twenty factors."""
     here = {"E7, d = 20": cell("exp09_d20", sweep="fixed", encoder="E7")}
     figures = curve("MCC-P", here) | curve("DCI-D", here, n_seeds=2)
     return decided(figures, lambda v: near(v[:1], 0.524, 0.03) and v[1] < 0.4)
 
 
 def fewer_factors_narrow_the_gap() -> Evidenced:
-    """Claim 70: the scores of mixed codes are nearer to 1."""
+    """Claim 70: the scores of mixed codes are nearer to 1 for five factors than for twenty."""
     five, twenty = cell("exp09", sweep="fixed", dgp="D1", encoder="E7"), cell("exp09_d20", sweep="fixed", encoder="E7")
     figures = curve("MCC-P", {"E7, d = 5": five, "E7, d = 20": twenty})
     figures |= curve("DCI-D", {"E7, d = 5": five}, n_seeds=1) | curve("DCI-D", {"E7, d = 20": twenty}, n_seeds=2)
@@ -93,7 +93,7 @@ def fewer_factors_narrow_the_gap() -> Evidenced:
 
 
 def mixed_codes_are_above_a_mixing() -> Evidenced:
-    """Claim 71."""
+    """Claim 71: DCI-D of mixed codes (E7) is above that of a square mixing (E3)."""
     square = {"E3": cell("exp09_ratio", encoder="E3")}
     return decided(
         curve("DCI-D", square, n_seeds=2) | _ratios("DCI-D", "E7", (10, 50), n_seeds=1),
@@ -102,11 +102,11 @@ def mixed_codes_are_above_a_mixing() -> Evidenced:
 
 
 def t_mex_is_robust_to_more_codes() -> Evidenced:
-    """Claim 72: it cannot fall where codes are dense, for mixed codes get full marks too."""
+    """Claim 72: T-MEX does not fall for dense codes; mixed codes also score 1."""
     figures = _ratios("T-MEX", "E5", (10,), n_seeds=3) | _ratios("T-MEX", "E7", (10, 25), n_seeds=3)
     return decided(figures, lambda v: max(v[1:]) < 0.5)
 
 
 def more_codes_are_a_false_positive_of_dci() -> Evidenced:
-    """Claim 73: with 160 training rows for 50 codes."""
+    """Claim 73: more mixed codes raise DCI-D, with 160 training rows for 50 codes."""
     return decided(_ratios("DCI-D", "E7", (8, 50), n_seeds=1), lambda v: v[1] - v[0] > 0.2)

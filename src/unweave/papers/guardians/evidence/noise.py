@@ -1,4 +1,4 @@
-"""Null encoders (P4): claims 74 to 92 of 003."""
+"""Evidence for the claims of 003 about null encoders (P4): 74 to 92."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from unweave.papers.ledger.deciding import decided, falls, near
 from unweave.synthetic.theory import NullMcc
 
 N_DRAWS = 40
-MOST_WORK = 2e6  # rows times codes and factors, of all draws of a cell; larger cells scatter less and have fewer draws
+MOST_WORK = 2e6  # rows times (codes + factors), summed over draws; larger cells vary less and need fewer draws
 
 
 @cache
 def null_mcc(
     n_rows: int, n_codes: int, n_factors: int, correlation: Literal["pearson", "rdc"] = "pearson"
 ) -> MeasuredFigure:
-    """Mean MCC of independent normal codes and factors."""
+    """Return the mean MCC of independent normal codes and factors."""
     rng = np.random.default_rng(0)
     work = n_rows * (n_codes + n_factors) * (10 if correlation == "rdc" else 1)
     found = [
@@ -43,19 +43,19 @@ def null_mcc(
 
 
 def _june(n_rows: int) -> Setting:
-    """The cell behind the text: m and d are ten, whatever was asked for."""
+    """Return the cell behind the text, in which m and d are always ten."""
     return cell("exp15_e10@8402085(June)", n=n_rows, m=10)
 
 
 def noise_scores_083() -> Evidenced:
-    """Claim 74: on four rows."""
+    """Claim 74: MCC of noise is .83 on four rows, and lower on all twenty."""
     figures = {"released code, 4 of 20 rows": figure(_june(20), "MCC-P"), "all 20 rows": null_mcc(20, 10, 10)}
     figures["closed form, all 20 rows"] = MeasuredFigure(float(NullMcc(20, 10, 10).mean))
     return decided(figures, lambda v: v[1] > 0.7)
 
 
 def the_observed_values_of_the_table() -> Evidenced:
-    """Claim 75: they are those of a fifth of the rows."""
+    """Claim 75: the scores in the table were computed on a fifth of the rows."""
     figures = {f"all {n} rows": null_mcc(n, 10, 10) for n in (100, 50, 20, 10)}
     figures |= {f"a fifth of {n} rows": figure(_june(n), "MCC-P") for n in (100, 20, 10)}
     return decided(figures, lambda v: all(a > b - 0.05 for a, b in zip(v[:4], (0.3, 0.5, 0.83, 0.95), strict=True)))
@@ -68,7 +68,7 @@ def the_bound_in_numbers() -> Evidenced:
 
 
 def the_bound_is_a_lower_bound() -> Evidenced:
-    """Claim 77: the mean is below it, and so is the mean of the largest of m half-normal numbers."""
+    """Claim 77: mean MCC is below the bound, and so is the mean maximum of m half-normal variables."""
     largest = np.abs(np.random.default_rng(0).normal(size=(20_000, 10))).max(axis=1).mean()
     figures = {
         "MCC, n = 20, m = d = 10": null_mcc(20, 10, 10),
@@ -80,7 +80,7 @@ def the_bound_is_a_lower_bound() -> Evidenced:
 
 
 def tails_explain_what_exceeds_the_bound() -> Evidenced:
-    """Claim 78: the number of rows does; on all of them nothing exceeds it."""
+    """Claim 78: MCC exceeds the bound only on a fifth of the rows, and not on all rows."""
     figures = {
         "MCC, all 100 rows": null_mcc(100, 10, 10),
         "MCC, 20 rows": null_mcc(20, 10, 10),
@@ -90,14 +90,14 @@ def tails_explain_what_exceeds_the_bound() -> Evidenced:
 
 
 def columns_are_constant_in_codes_per_factor() -> Evidenced:
-    """Claim 79: they fall in the grid behind the text, because n changes and m does not."""
+    """Claim 79: MCC falls along the columns behind the text, because n changes and m does not."""
     cells = {f"m/d = {m / 10:g}": cell("exp15_e10@8402085(June)", m=m, n=2 * m) for m in (5, 10, 50, 200)}
     again = {f"m = 50, m/d = {50 / d:g}": cell("exp15_e10", n=100, d=d) for d in (50, 10, 5)}
     return decided(curve("MCC-P", cells) | curve("MCC-P", again), lambda v: near(v[:4], v[0], 0.05))
 
 
 def codes_per_row_govern() -> Evidenced:
-    """Claim 80: log m / n does; the same m/n gives other scores."""
+    """Claim 80: MCC of noise depends on log m / n; it differs between cells with the same m/n."""
     figures = {f"m/n = .5, m = {m}": null_mcc(2 * m, m, 10) for m in (10, 50, 200)}
     same = {f"log m / n = .023, m = {m}": null_mcc(round(math.log(m) / 0.023), m, 10) for m in (10, 50, 200)}
     return decided(figures | same, lambda v: near(v[:3], v[0], 0.03))
@@ -110,38 +110,44 @@ def the_number_of_factors_does_not_matter() -> Evidenced:
 
 
 def mcc_violates_p4_from_a_tenth() -> Evidenced:
-    """Claim 82: it depends on the protocol."""
+    """Claim 82: whether MCC violates P4 depends on the protocol."""
     here = cell("exp15_e10", n=500, d=10)
-    figures = {"m = 50, n = 500, a fifth of the rows": figure(here, "MCC-P"), "all rows": null_mcc(500, 50, 10)}
+    figures = {
+        "m = 50, n = 500, a fifth of the rows": figure(here, "MCC-P"),
+        "m = 50, n = 500, all rows": null_mcc(500, 50, 10),
+    }
     return decided(figures, lambda v: None if v[0] > 0.2 and v[1] < 0.15 else v[1] > 0.2)
 
 
 def r2_of_noise_is_zero() -> Evidenced:
-    """Claim 83: up to as many codes as rows."""
+    """Claim 83: R2 of noise is about 0 for at most as many codes as rows."""
     cells = {f"m/n = {50 / n:g}": cell("exp15_e10", n=n, d=10) for n in (500, 50, 25, 10)}
     return decided(curve("R2", cells), lambda v: None if max(v[:2]) < 0.02 and max(v) > 0.02 else max(v) < 0.02)
 
 
 def dci_of_noise_is_high_where_codes_per_factor_are_few() -> Evidenced:
-    """Claim 84: it rises with them."""
+    """Claim 84: DCI-D of noise rises with the number of codes per factor."""
     cells = {f"m/d = {50 / d:g}, 100 rows": cell("exp15_e10", n=100, d=d) for d in (50, 10, 5)}
     return decided(curve("DCI-D", cells, "ours", n_seeds=2), falls)
 
 
 def the_kind_of_noise_does_not_matter() -> Evidenced:
-    """Claim 85."""
+    """Claim 85: normal and uniform noise score the same."""
     pairs = {f"{kind}, n = {n}": cell(f"exp15_{kind}", n=n, d=10) for n in (100, 1000) for kind in ("e9", "e10")}
     return decided(curve("MCC-P", pairs), lambda v: abs(v[0] - v[1]) < 0.03 and abs(v[2] - v[3]) < 0.03)
 
 
 def rdc_of_noise_is_the_highest() -> Evidenced:
-    """Claim 86: a matter of a numerically deficient basis; with a stable one it is low."""
-    figures = {"MCC-RDC, 1,000 rows, m = 20, d = 2": null_mcc(1000, 20, 2, "rdc"), "MCC-P": null_mcc(1000, 20, 2)}
+    """Claim 86: MCC-RDC of noise is low if its basis is numerically stable."""
+    figures = {
+        "MCC-RDC, 1,000 rows, m = 20, d = 2": null_mcc(1000, 20, 2, "rdc"),
+        "MCC-P, 1,000 rows, m = 20, d = 2": null_mcc(1000, 20, 2),
+    }
     return decided(figures, lambda v: v[0] > 0.5)
 
 
 def rdc_of_noise_does_not_vanish() -> Evidenced:
-    """Claim 87: it falls with the square root of the rows."""
+    """Claim 87: MCC-RDC of noise falls with the inverse square root of the number of rows."""
     figures = {f"MCC-RDC, {n:,} rows": null_mcc(n, 5, 5, "rdc") for n in (100, 1000, 10_000)}
     return decided(figures, lambda v: v[2] > 0.3 or not falls(v, 0.2))
 
@@ -159,26 +165,28 @@ def information_metrics_of_noise() -> Evidenced:
 
 
 def r2_converges_fastest() -> Evidenced:
-    """Claim 89."""
+    """Claim 89: R2 of noise converges to 0 faster than MCC."""
     figures = _null_rows("R2", "E9", (50, 10_000)) | _null_rows("MCC-P", "E9", (10_000,))
     return decided(figures, lambda v: v[1] < 0.001 and v[1] < v[2])
 
 
 def noise_stays_high_where_codes_are_many() -> Evidenced:
-    """Claim 90: the released runs of 50 and 200 codes have 5; with 200 codes it is low as well."""
+    """Claim 90: the released runs of 50 and 200 codes have 5 codes; with 200 codes MCC is also low."""
     figures = _null_rows("MCC-P", "E9", (10_000,))
-    figures |= {"asked for 200 codes": next(iter(_null_rows("MCC-P", "E9(m=200)", (10_000,)).values()))}
-    figures |= {"200 codes, 10,000 rows": null_mcc(10_000, 200, 5)}
+    figures |= {
+        "MCC-P, run labelled 200 codes, n = 10,000": next(iter(_null_rows("MCC-P", "E9(m=200)", (10_000,)).values()))
+    }
+    figures |= {"MCC-P, m = 200, n = 10,000": null_mcc(10_000, 200, 5)}
     return decided(figures, lambda v: v[2] > 0.1)
 
 
 def t_mex_is_partly_zero_for_noise() -> Evidenced:
-    """Claim 91: it is worse than MCC."""
+    """Claim 91: T-MEX of noise is higher than MCC of noise."""
     here = cell("exp15_e10", n=500, d=10)
     figures = curve("T-MEX", {"m = 50, n = 500": here}, n_seeds=3) | curve("MCC-P", {"m = 50, n = 500": here})
     return decided(figures, lambda v: v[0] < v[1])
 
 
 def noise_goes_away_with_rows() -> Evidenced:
-    """Claim 92."""
+    """Claim 92: MCC of noise vanishes as the number of rows grows."""
     return decided(_null_rows("MCC-P", "E9", (50, 500, 10_000)), lambda v: falls(v, 0.3) and v[2] < 0.05)

@@ -1,4 +1,4 @@
-"""Numbers of rows, and ratios that decide: claims 93 to 103 of 003."""
+"""Evidence for the claims of 003 about the number of rows and about ratios of m, d and n: 93 to 103."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def _rows(
 
 
 def mcc_is_stable_from_a_hundred_rows() -> Evidenced:
-    """Claim 93: of a perfect encoder; of a mixing it falls until 500."""
+    """Claim 93: MCC is stable from 100 rows for a perfect encoder; for a mixing it falls until 500."""
     figures = _rows("MCC-P", "E1", (50, 500)) | _rows("MCC-P", "E3", (50, 100, 500))
     return decided(figures, lambda v: None if near(v[:2], 1, 1e-6) and v[2] - v[4] > 0.05 else abs(v[3] - v[4]) < 0.01)
 
 
 def dci_needs_500_rows() -> Evidenced:
-    """Claim 94: it rises with rows, but on all rows a few hundred suffice; of the paper's 500 a hundred are scored."""
+    """Claim 94: DCI-D rises with the number of rows, but needs fewer than 500 if all rows are scored."""
     figures = _rows("DCI-D", "E1", (50, 500), protocol="ours", n_seeds=3)
     return decided(figures, lambda v: None if rises(v, 0.03) and v[1] > 0.97 else v[1] < 0.9)
 
 
 def information_metrics_need_a_hundred_rows() -> Evidenced:
-    """Claim 95: fixed minima on a fifth of the rows; on all rows they are defined."""
+    """Claim 95: MIG and InfoM are undefined on a fifth of 100 rows, and defined on all 100 rows."""
     undefined = [
         float(np.isnan(scores(cell("exp10", dgp="D1", encoder="E1", n=100), m, n_seeds=2)).mean())
         for m in ("MIG", "InfoM")
@@ -44,13 +44,13 @@ def information_metrics_need_a_hundred_rows() -> Evidenced:
     ours = _rows("MIG", "E1", (100,), protocol="ours") | _rows("InfoM", "E1", (100,), protocol="ours")
     share = {
         "share of undefined MIG, a fifth of 100 rows": MeasuredFigure(undefined[0]),
-        "of undefined InfoM": MeasuredFigure(undefined[1]),
+        "share of undefined InfoM, a fifth of 100 rows": MeasuredFigure(undefined[1]),
     }
     return decided(share | {f"{name}, all rows": x for name, x in ours.items()}, lambda v: bool(np.isnan(v[2:]).any()))
 
 
 def rdc_converges_slowly_for_elementwise_codes() -> Evidenced:
-    """Claim 96: it is 1 at once."""
+    """Claim 96: MCC-RDC of elementwise codes is 1 for every number of rows."""
     return decided(_rows("MCC-RDC", "E2", (50, 200, 1000), n_seeds=3), lambda v: v[0] < 0.95)
 
 
@@ -59,7 +59,7 @@ def _spread(metric: str, encoder: str, n: int, dgp: str = "D1") -> float:
 
 
 def r2_of_elementwise_codes_varies_most() -> Evidenced:
-    """Claim 97: standard deviations of .25 to .38."""
+    """Claim 97: the standard deviation of R2 for elementwise codes is .25 to .38."""
     figures = {
         f"standard deviation of R2, E2, {dgp}, n = 50": MeasuredFigure(_spread("R2", "E2", 50, dgp))
         for dgp in ("D1", "D2", "D3")
@@ -68,7 +68,7 @@ def r2_of_elementwise_codes_varies_most() -> Evidenced:
 
 
 def correlations_hardly_vary() -> Evidenced:
-    """Claim 98: they do for mixings."""
+    """Claim 98: the standard deviation of MCC exceeds .01 for mixings."""
     figures = {
         f"standard deviation of MCC-P, {e}, n = 50": MeasuredFigure(_spread("MCC-P", e, 50))
         for e in ("E1", "E2", "E3", "E7")
@@ -77,7 +77,7 @@ def correlations_hardly_vary() -> Evidenced:
 
 
 def two_factors_are_undefined() -> Evidenced:
-    """Claim 99: for twenty rows are a fifth of a hundred."""
+    """Claim 99: InfoM is undefined for two factors, because only 20 of 100 rows are scored."""
     here = cell("exp03", encoder="E1", rho=0.0)
     share = {
         f"share of undefined {m}, 20 rows": MeasuredFigure(float(np.isnan(scores(here, m, n_seeds=2)).mean()))
@@ -87,13 +87,14 @@ def two_factors_are_undefined() -> Evidenced:
 
 
 def curves_overlap_in_codes_per_factor() -> Evidenced:
-    """Claim 100: those of R2; DCI-D follows (m/d) log m / log d."""
+    """Claim 100: the curves of R2 overlap in m/d; DCI-D follows (m/d) log m / log d."""
     ten, five = cell("exp12", sweep="6a", dgp="D1", m=6), cell("exp12", sweep="6b", dgp="D1", d=5)
-    figures = curve("R2", {"6 of 10": ten, "3 of 5": five}, n_seeds=3) | curve(
-        "DCI-D", {"6 of 10": ten, "3 of 5": five}, n_seeds=1
+    figures = curve("R2", {"m = 6, d = 10": ten, "m = 3, d = 5": five}, n_seeds=3) | curve(
+        "DCI-D", {"m = 6, d = 10": ten, "m = 3, d = 5": five}, n_seeds=1
     )
     theory = {
-        f"closed form, {m} of {d}": MeasuredFigure(dci_disentanglement_of_dropped(m, d)) for m, d in ((6, 10), (3, 5))
+        f"closed form, m = {m}, d = {d}": MeasuredFigure(dci_disentanglement_of_dropped(m, d))
+        for m, d in ((6, 10), (3, 5))
     }
     return decided(
         figures | theory, lambda v: None if abs(v[0] - v[1]) < 0.02 and v[2] - v[3] > 0.03 else abs(v[2] - v[3]) < 0.02
@@ -101,14 +102,14 @@ def curves_overlap_in_codes_per_factor() -> Evidenced:
 
 
 def curves_overlap_in_factors_per_row() -> Evidenced:
-    """Claims 101 and 102: DCI-D does not."""
+    """Claims 101 and 102: the curves of DCI-D do not overlap in d/n."""
     cells = {f"d/n = .05, d = {d}": cell("exp13", d=d, n=20 * d) for d in (3, 10)}
     return decided(curve("DCI-D", cells, "ours", n_seeds=2), lambda v: max(v) - min(v) < 0.02)
 
 
 def the_two_sweeps() -> Evidenced:
-    """Claim 103."""
-    codes = {f"{m} codes": cell("exp14", sweep="sweep_a", m=m) for m in (1, 5, 9)}
+    """Claim 103: R2 is m/d and does not depend on the number of rows; MIG rises with it."""
+    codes = {f"m = {m}": cell("exp14", sweep="sweep_a", m=m) for m in (1, 5, 9)}
     rows = {f"n = {n}": cell("exp14", sweep="sweep_b", n=n) for n in (500, 2000)}
     figures = (
         curve("R2", codes, n_seeds=3)

@@ -1,4 +1,4 @@
-"""What 001 says of its metrics, on posteriors with known answers: claims 137 to 145 and 149 to 151."""
+"""Evidence for the claims of 001 about its metrics, on posteriors with known answers: 137 to 145 and 149 to 151."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _grid(bins: int) -> QuantisedPosterior:
 
 @cache
 def _sharp_codes(std: float = 0.1) -> Evidence:
-    """Two discrete factors, two codes that hold them and one of noise."""
+    """Two discrete factors, two codes that depend on them and one noise code."""
     rng = np.random.default_rng(0)
     factors = rng.integers(0, [3, 6], size=(500, 2))
     mean = np.column_stack([factors[:, 0] - 1.0, factors[:, 1] / 3 - 1 + 0.3 * factors[:, 0], rng.normal(size=500)])
@@ -36,11 +36,11 @@ def _sharp_codes(std: float = 0.1) -> Evidence:
 def misjed_orders_pairs() -> Evidenced:
     """Claim 137: MISJED is smallest for two informative codes, and largest for two noise codes."""
     mean = np.random.default_rng(2).normal(size=(100_000, 4))
-    mean[:, 2:] = 0.04  # one bin
+    mean[:, 2:] = 0.04  # all means fall into one bin
     std = np.where(np.arange(4) < 2, 1e-3, 1.0) * np.ones((len(mean), 1))
-    std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # noise, and not a constant code
+    std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # a noise code, which must not be exactly constant
     matrix = misjed(None, Posterior(mean, std), estimator=_grid(50), normalise=False).parts["misjed_matrix"]
-    figures = {"both informative": matrix[0, 1], "one of noise": matrix[0, 2], "both of noise": matrix[2, 3]}
+    figures = {"two informative codes": matrix[0, 1], "one noise code": matrix[0, 2], "two noise codes": matrix[2, 3]}
     return decided(figures, lambda v: v[0] < 0.05 < v[1] < v[2])
 
 
@@ -59,14 +59,14 @@ def misjed_has_bounds() -> Evidenced:
     """Claim 139: the upper bound holds, and the lower bound is violated slightly."""
     figures = {
         "smallest MISJED": _even_means(1.5),
-        "largest": misjed_orders_pairs().figures["both of noise"].value,
+        "largest MISJED": misjed_orders_pairs().figures["two noise codes"].value,
         "2 log 50": 2 * math.log(50),
     }
     return decided(figures, lambda v: None if -0.2 < v[0] < 0 and v[1] <= v[2] else v[0] >= 0)
 
 
 def jemmig_has_bounds() -> Evidenced:
-    """Claim 140: between 0 and H(y) + log bins."""
+    """Claim 140: JEMMIG lies between 0 and H(y) + log of the number of bins."""
     evidence = _sharp_codes()
     found = {bins: jemmig(evidence, estimator=_grid(bins), normalise=False) for bins in (10, 50, 200)}
     counts = [np.bincount(evidence.factors[:, j].astype(int)) / evidence.n_rows for j in range(2)]
@@ -77,14 +77,14 @@ def jemmig_has_bounds() -> Evidenced:
 
 
 def rmig_is_stable_with_many_bins() -> Evidenced:
-    """Claim 141: low at few bins, stable above 200."""
+    """Claim 141: RMIG is low with few bins and stable above 200 bins."""
     evidence = _sharp_codes()
     figures = {f"RMIG, {bins} bins": rmig(evidence, estimator=_grid(bins)).raw for bins in (3, 100, 200, 400)}
     return decided(figures, lambda v: v[0] < v[1] - 0.1 and abs(v[2] - v[3]) < 0.01)
 
 
 def jemmig_always_rises_with_bins() -> Evidenced:
-    """Claim 142: it falls at coarse bins first."""
+    """Claim 142: JEMMIG first falls with coarse bins, and then rises."""
     evidence = _sharp_codes()
     figures = {
         f"JEMMIG in nats, {bins} bins": jemmig(evidence, estimator=_grid(bins), normalise=False).raw for bins in BINS
@@ -93,17 +93,17 @@ def jemmig_always_rises_with_bins() -> Evidenced:
 
 
 def quantised_entropy_is_shifted() -> Evidenced:
-    """Claim 143: by the logarithm of the bin width."""
+    """Claim 143: quantised and differential entropy differ by the logarithm of the bin width."""
     edges = np.linspace(-8, 8, 1601)
     masses = np.diff(ndtr(edges))
     on_grid = float(-(masses[masses > 0] * np.log(masses[masses > 0])).sum())
     differential = 0.5 * math.log(2 * math.pi * math.e)
-    figures = {"entropy on the grid": on_grid, "differential entropy less log width": differential - math.log(0.01)}
+    figures = {"entropy on the grid": on_grid, "differential entropy minus log width": differential - math.log(0.01)}
     return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-3)
 
 
 def range_of_a_uniform_code() -> Evidenced:
-    """Claim 144: the width of a uniform number with the entropy of a unit normal one."""
+    """Claim 144: a uniform code with the entropy of a standard normal code has width sqrt(2 pi e)."""
     width = math.sqrt(2 * math.pi * math.e)
     figures = {
         "sqrt(2 pi e)": width,
@@ -114,14 +114,14 @@ def range_of_a_uniform_code() -> Evidenced:
 
 
 def normalised_jemmig_rises_with_bins() -> Evidenced:
-    """Claim 145: within 0 and 1."""
+    """Claim 145: normalised JEMMIG lies between 0 and 1 and rises with the number of bins."""
     evidence = _sharp_codes()
     figures = {f"JEMMIG, {bins} bins": jemmig(evidence, estimator=_grid(bins)).raw for bins in (100, 200, 800)}
     return decided(figures, lambda v: 0 <= v[0] < v[1] < v[2] <= 1)
 
 
 def convexity_gives_unique_solutions() -> Evidenced:
-    """Claim 149: mutual information is convex in the encoder, and not strictly."""
+    """Claim 149: mutual information is convex in the encoder, but not strictly convex."""
 
     def information(table: FloatArray) -> float:
         marginal = table.mean(axis=0)
@@ -131,14 +131,14 @@ def convexity_gives_unique_solutions() -> Evidenced:
     two = np.array([[0.2, 0.8, 0.0], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]])
     figures = {
         "I of one encoder": information(one),
-        "of another": information(two),
-        "of their mean": information((one + two) / 2),
+        "I of another encoder": information(two),
+        "I of their mean": information((one + two) / 2),
     }
     return decided(figures, lambda v: v[2] < (v[0] + v[1]) / 2 - 1e-9)
 
 
 def information_falls_with_the_number_of_codes() -> Evidenced:
-    """Claim 150: where densities have a floor of 1e-8, as in the published code; without, noise changes nothing."""
+    """Claim 150: I(x, z) falls only if densities below 1e-8 are replaced by 1e-8, as in the published code."""
     evidence = _sharp_codes(0.2)
     posterior = evidence.posterior
     assert posterior is not None
@@ -151,18 +151,18 @@ def information_falls_with_the_number_of_codes() -> Evidenced:
         draws = means + stds * noise[:, : 3 + n_noise]
         log_density = -0.5 * ((draws[:, None] - means) / stds) ** 2 - np.log(stds) - 0.5 * math.log(2 * math.pi)
         density = np.exp(log_density.sum(axis=2))
-        for name, found in (("with the floor", np.maximum(density, 1e-8)), ("without", density)):
+        for name, found in (("density at least 1e-8", np.maximum(density, 1e-8)), ("exact density", density)):
             told = float(np.mean(np.log(np.diag(found)) - np.log(found.mean(axis=1))))
-            figures[f"I(x, z), {n_noise} codes of noise, {name}"] = told
+            figures[f"I(x, z), {n_noise} noise codes, {name}"] = told
     return decided(figures, lambda v: v[1] - v[5] > 0.1)
 
 
 def wsepin_is_informativeness_less_separability() -> Evidenced:
-    """Claim 151: weighted, for encoders whose codes are independent given the sample."""
+    """Claim 151: the identity holds for encoders whose codes are independent given the sample."""
     evidence = _sharp_codes(0.2)
     weights = wsepin(evidence, normalise=False).parts["weights"]
     told = informativeness(evidence, estimator=MixtureSampling(), normalise=False).per_code
     shared = separability(evidence, normalise=False).per_code
     expected = float(weights @ (np.array(list(told.values())) - np.array(list(shared.values()))))
-    figures = {"WSEPIN": wsepin(evidence, normalise=False).raw, "weighted difference": expected}
+    figures = {"WSEPIN": wsepin(evidence, normalise=False).raw, "weighted informativeness minus separability": expected}
     return decided(figures, lambda values: near(values, expected, 1e-9))

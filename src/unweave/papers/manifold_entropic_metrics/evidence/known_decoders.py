@@ -1,4 +1,4 @@
-"""What 000 says of decoders that are known in closed form: claims 152 to 155, 158 to 160, 162, 163, 165 and 166."""
+"""Evidence for the claims of 000 about decoders with closed forms: 152 to 155, 158 to 160, 162, 163, 165 and 166."""
 
 from __future__ import annotations
 
@@ -23,45 +23,48 @@ def _jacobians(n_samples: int) -> FloatArray:
 
 
 def columns_of_the_torus() -> Evidenced:
-    """Claim 152: their squared lengths are r^2 sigma^2 and sigma^2, without a factor of ten."""
+    """Claim 152: the squared lengths of the columns are r^2 sigma^2 and sigma^2, without a factor of ten."""
     gram = np.einsum("nij,nik->njk", _jacobians(2000), _jacobians(2000)).mean(axis=0)
     ratio = np.diag(gram) / TORUS.deviations**2
     figures = {
         "squared length of an angle's column over its variance": float(ratio[0]),
-        "of a radius's": float(ratio[10]),
+        "squared length of a radius's column over its variance": float(ratio[10]),
         "largest entry off the diagonal": float(np.abs(gram - np.diag(np.diag(gram))).max()),
     }
     return decided(figures, lambda v: abs(v[0] - 10) < 1)
 
 
 def entropies_of_the_torus() -> Evidenced:
-    """Claim 153: without log 10."""
+    """Claim 153: the entropies do not contain log 10."""
     found = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
     printed = HALF_LOG_2PI_E + math.log(10) + np.log(TORUS.deviations)
     figures = {
         "entropy of the first angle": float(found[0]),
-        "printed": float(printed[0]),
-        "closed form": float(TORUS.true_entropies[0]),
+        "entropy of the first angle, printed": float(printed[0]),
+        "entropy of the first angle, closed form": float(TORUS.true_entropies[0]),
         "largest distance from the closed form": float(np.abs(found - TORUS.true_entropies).max()),
     }
     return decided(figures, lambda v: abs(v[0] - v[1]) < 0.1)
 
 
 def the_torus_shares_nothing() -> Evidenced:
-    """Claim 154."""
+    """Claim 154: the total correlation of the torus is 0."""
     found = manifold_total_correlation(_jacobians(500)).raw
     return decided({"total correlation": found}, lambda v: abs(v[0]) < 1e-9)
 
 
 def angles_outweigh_radii() -> Evidenced:
-    """Claim 155."""
+    """Claim 155: every angle has a larger standard deviation than every radius."""
     angles, radii = np.split(TORUS.deviations, 2)
-    figures = {"smallest deviation of an angle": float(angles.min()), "largest of a radius": float(radii.max())}
+    figures = {
+        "smallest deviation of an angle": float(angles.min()),
+        "largest deviation of a radius": float(radii.max()),
+    }
     return decided(figures, lambda v: v[0] > v[1])
 
 
 def pairs_share_by_their_angle() -> Evidenced:
-    """Claim 158: -1/2 log(1 - cos^2), and half the square of a small deviation from a right angle."""
+    """Claim 158: mutual information is -1/2 log(1 - cos^2), about half the squared deviation from a right angle."""
     figures = {}
     for name, angle in (("cos .6", math.acos(0.6)), ("cos .05", math.acos(0.05))):
         columns = np.array([[1.0, math.cos(angle)], [0.0, math.sin(angle)], [0.0, 0.0]])
@@ -71,19 +74,19 @@ def pairs_share_by_their_angle() -> Evidenced:
 
 
 def total_correlation_is_not_negative() -> Evidenced:
-    """Claim 159: and 0 only for orthogonal columns (Hadamard)."""
+    """Claim 159: total correlation is not negative, and 0 only for orthogonal columns (Hadamard)."""
     rng = np.random.default_rng(0)
     lowest = min(float(manifold_total_correlation(rng.normal(size=(4, 7, 5))).raw) for _ in range(50))
     orthogonal = np.linalg.qr(rng.normal(size=(7, 5)))[0] * np.array([1.0, 5.0, 0.1, 2.0, 3.0])
     figures = {
-        "smallest of 50 random decoders": lowest,
-        "orthogonal columns of any length": float(manifold_total_correlation(orthogonal[None]).raw),
+        "smallest total correlation of 50 random decoders": lowest,
+        "total correlation of orthogonal columns": float(manifold_total_correlation(orthogonal[None]).raw),
     }
     return decided(figures, lambda v: v[0] > 0 and abs(v[1]) < 1e-9)
 
 
 def entropies_of_principal_components() -> Evidenced:
-    """Claim 160: half the logarithm of the eigenvalue, plus a constant."""
+    """Claim 160: each entropy is half the logarithm of the eigenvalue, plus a constant."""
     decoder = LinearDecoder.principal_components(np.diag([1.0, 4.0, 9.0]))
     jacobians = decoder.matrix[None].repeat(2, axis=0)
     found = np.array(list(manifold_entropy(jacobians).per_code.values()))
@@ -94,7 +97,7 @@ def entropies_of_principal_components() -> Evidenced:
 
 
 def the_printed_correlation() -> Evidenced:
-    """Claim 162: without the square root it is a correlation for unit variances only."""
+    """Claim 162: without the square root, the formula is a correlation for unit variances only."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=100_000)
     y = 0.6 * x + 0.8 * rng.normal(size=x.size)
@@ -107,21 +110,24 @@ def the_printed_correlation() -> Evidenced:
 
 
 def the_size_of_an_index_set() -> Evidenced:
-    """Claim 163: of consecutive numbers it is one more than the difference of the ends."""
+    """Claim 163: the number of consecutive indices is one more than the difference of the ends."""
     indices = list(range(3, 8))
-    figures = {"largest less smallest": max(indices) - min(indices), "members": len(indices)}
+    figures = {"largest minus smallest index": max(indices) - min(indices), "number of indices": len(indices)}
     return decided(figures, lambda v: v[0] == v[1])
 
 
 def the_part_that_models_noise() -> Evidenced:
-    """Claim 165: the core has the entropy, the detail models noise; the sentence has them the other way round."""
+    """Claim 165: the core has the larger entropy and the detail models noise; the sentence swaps the two."""
     angles, radii = np.split(TORUS.true_entropies, 2)
-    figures = {"mean entropy of the core of the torus": float(angles.mean()), "of the detail": float(radii.mean())}
+    figures = {
+        "mean entropy of the core of the torus": float(angles.mean()),
+        "mean entropy of the detail of the torus": float(radii.mean()),
+    }
     return decided(figures, lambda v: v[0] < v[1])
 
 
 def samples_suffice() -> Evidenced:
-    """Claim 166: with 100 and with 1,000 samples."""
+    """Claim 166: 100 and 1,000 samples suffice to estimate the entropies."""
     figures = {}
     for n in (100, 1000):
         found = np.array(list(manifold_entropy(_jacobians(2000)[:n]).per_code.values()))

@@ -1,4 +1,4 @@
-"""The toy model of 002, section 5.1 and appendix B: claims 105 to 117."""
+"""Evidence for the claims of 002 about its toy model (section 5.1 and appendix B): 105 to 117."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _informations(k: int, sigma: float, attack: Attack = "none", alpha: float = 
 
 
 def _mig(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0) -> float:
-    """I of the best code less that of the second best."""
+    """Mutual information of the best code minus that of the second best."""
     ranked = np.sort(_informations(k, sigma, attack, alpha)[0])
     return float(ranked[-1] - ranked[-2])
 
@@ -46,14 +46,14 @@ def _unibound(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0)
 
 
 def untouched_codes() -> Evidenced:
-    """Claim 105."""
+    """Claim 105: MIG and UniBound of codes that were not attacked have the printed value."""
     printed = 0.5 * math.log(1 + 1 / 0.01)
     figures = {"printed, sigma = .1": printed, "MIG": _mig(5, 0.1), "UniBound": _unibound(5, 0.1)}
     return decided(figures, lambda values: near(values, printed, 1e-6))
 
 
 def unibound_under_redundancy() -> Evidenced:
-    """Claim 106: for every number of factors."""
+    """Claim 106: UniBound under redundancy has the printed value for every number of factors."""
     s, a = 0.01, 100.0
     printed = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
     figures = {"printed, sigma = .1, alpha = 10": printed}
@@ -62,7 +62,7 @@ def unibound_under_redundancy() -> Evidenced:
 
 
 def mig_under_redundancy() -> Evidenced:
-    """Claim 107: wrong for two and three factors."""
+    """Claim 107: the printed form of MIG under redundancy is wrong for two and three factors."""
 
     def printed(k: int) -> float:
         s, a, share = 0.01, 100.0, (1 - 2 / k) ** 2
@@ -75,7 +75,7 @@ def mig_under_redundancy() -> Evidenced:
 
 
 def curves_of_five_factors() -> Evidenced:
-    """Claim 108."""
+    """Claim 108: MIG and UniBound follow the printed curves for five factors."""
     figures: dict[str, float] = {}
     apart: list[float] = []
     for alpha in (0.5, 2.0, 10.0):
@@ -88,14 +88,14 @@ def curves_of_five_factors() -> Evidenced:
 
 
 def mig_survives_redundancy() -> Evidenced:
-    """Claim 109: from four factors on."""
+    """Claim 109: the limit of MIG under redundancy is not 0; it is computed for five factors."""
     limit = 0.5 * math.log(1 + (1 - (1 - 2 / 5) ** 2) / 0.01)
     figures = {"limit for K = 5": limit, "MIG, alpha = 1,000": _mig(5, 0.1, "redundancy", 1000.0)}
     return decided(figures, lambda v: v[1] > 1 and near(v, limit, 1e-3))
 
 
 def both_under_synergy() -> Evidenced:
-    """Claim 110."""
+    """Claim 110: MIG and UniBound under synergy have the printed value."""
     printed = 0.5 * math.log(1 + 1 / (100 + 0.01))
     figures = {
         "printed, sigma = .1, alpha = 10": printed,
@@ -106,7 +106,7 @@ def both_under_synergy() -> Evidenced:
 
 
 def upper_bound_under_synergy() -> Evidenced:
-    """Claim 111: Eq. 7 gives another value than Table 1."""
+    """Claim 111: Eq. 7 and Table 1 give different upper bounds."""
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     found = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
     figures = {"Table 1": 0.5 * math.log(101), "Eq. 7": float(found)}
@@ -114,11 +114,11 @@ def upper_bound_under_synergy() -> Evidenced:
 
 
 def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
-    """Claim 112: the looser bound U + C is, that of Eq. 7 is not."""
+    """Claim 112: synergy inflates the looser bound U + C, but not the bound of Eq. 7."""
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     tight = float(unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
     loose = tight + float(synergy_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
-    return decided({"Eq. 7, alpha = 10": tight, "with synergy added": loose}, lambda v: v[0] > 1)
+    return decided({"Eq. 7, alpha = 10": tight, "Eq. 7 plus synergy, alpha = 10": loose}, lambda v: v[0] > 1)
 
 
 def information_of_the_rest_under_synergy() -> Evidenced:
@@ -127,7 +127,8 @@ def information_of_the_rest_under_synergy() -> Evidenced:
     printed = 0.5 * math.log((1 + s) * (1 + s + a) / (s * (1 + s + a) + a * (1 - 2 / k) ** 2))
     exact = float(_informations(k, 0.5, "synergy", 2.0)[1][k + 1])
     return decided(
-        {"printed, K = 5, sigma = .5, alpha = 2": printed, "exact": exact}, lambda v: abs(v[0] - v[1]) < 1e-6
+        {"printed, K = 5, sigma = .5, alpha = 2": printed, "exact, K = 5, sigma = .5, alpha = 2": exact},
+        lambda v: abs(v[0] - v[1]) < 1e-6,
     )
 
 
@@ -136,25 +137,28 @@ def entropy_of_a_gaussian() -> Evidenced:
     covariance = np.diag([1.0, 2.0, 3.0])
     logdet = float(np.linalg.slogdet(covariance)[1])
     exact = sum(0.5 * math.log(2 * math.pi * math.e * variance) for variance in np.diag(covariance))
-    figures = {"printed": 0.5 * (math.log(2 * math.pi * math.e) + logdet), "sum of three independent ones": exact}
+    figures = {
+        "printed": 0.5 * (math.log(2 * math.pi * math.e) + logdet),
+        "sum of the entropies of three independent variables": exact,
+    }
     return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-9)
 
 
 def redundancy_and_synergy_are_known() -> Evidenced:
-    """Claim 115: the two bounds of each meet."""
+    """Claim 115: the lower and upper bounds of redundancy and of synergy are equal."""
     red, syn = ToyModel(5, 0.1, "redundancy", 10.0), ToyModel(5, 0.1, "synergy", 10.0)
     s, a = 0.01, 100.0
     figures = {
         "R under redundancy, printed": 0.5 * math.log((1 + a * (1 + s)) / (1 + a * s)),
-        "bound": red.redundancy,
+        "R under redundancy, bound": red.redundancy,
         "C under synergy, printed": 0.5 * math.log((1 + s) * (s + a) / (s * (1 + s + a))),
-        "its bound": syn.synergy,
+        "C under synergy, bound": syn.synergy,
     }
     return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-9 and abs(v[2] - v[3]) < 1e-9)
 
 
 def unibound_is_below_the_gap() -> Evidenced:
-    """Claim 116: over attacks, strengths and numbers of factors."""
+    """Claim 116: UniBound is at most the gap of MIG, for all attacks, strengths and numbers of factors."""
     attacks: tuple[Attack, ...] = ("none", "redundancy", "synergy")
     cases = [
         ToyModel(k, sigma, attack, alpha)
@@ -164,11 +168,11 @@ def unibound_is_below_the_gap() -> Evidenced:
         for alpha in (0.5, 10.0)
     ]
     gaps = [model.mig_numerator - model.unibound for model in cases]
-    return decided({"smallest MIG less UniBound in 36 cases": min(gaps)}, lambda v: v[0] > -1e-9)
+    return decided({"smallest MIG minus UniBound in 36 cases": min(gaps)}, lambda v: v[0] > -1e-9)
 
 
 def the_reflection_is_orthonormal() -> Evidenced:
-    """Claim 117."""
+    """Claim 117: the matrix I - (2/K) 11' is orthonormal."""
     apart = []
     for k in (2, 3, 5, 10):
         reflection = np.eye(k) - 2 / k * np.ones((k, k))
