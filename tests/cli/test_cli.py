@@ -264,7 +264,7 @@ class TestOtherCommands:
         ("score broken.csv", "broken.csv cannot be read as a .csv table"),
         ("score broken.parquet", "broken.parquet cannot be read as a .parquet table"),
         ("score twice.csv", "twice.csv has two columns called 'factor a'"),
-        ("score text.csv", "Code 'code 0' holds text"),
+        ("score text.csv", "Code 'code 0' contains text"),
         ("score objects.npz", "objects.npz holds Python objects, which are not read"),
         ("score keys.npz", "keys.npz has no array 'factors' but 'z'"),
         ("score codes.npy", "codes.npy holds one array: pass two files"),

@@ -29,7 +29,7 @@ def test_derived_evidence_is_sealed_and_of_the_same_type(way):
     found = WAYS[way](evidence)
     assert type(found) is Special
     assert found._memo == {}
-    with pytest.raises(AttributeError, match="n_rows stays as it is: build another Evidence"):
+    with pytest.raises(AttributeError, match="build another Evidence instead of setting n_rows"):
         found.n_rows = 3
     for array in (found.factors, found.codes, found.kept_rows):
         assert not array.flags.writeable

@@ -35,7 +35,9 @@ def test_arrays_are_read_only(name, through):
 
 
 def test_attributes_are_fixed():
-    with pytest.raises(AttributeError, match="Evidence cannot be changed, so factors stays as it is: build another"):
+    with pytest.raises(
+        AttributeError, match="Evidence cannot be changed: build another Evidence instead of setting factors"
+    ):
         evidence().factors = FACTORS
 
 

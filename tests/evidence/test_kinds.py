@@ -78,7 +78,10 @@ def test_kinds_do_not_depend_on_where_codes_are_missing():
         (7, "'7' is not a kind"),
         (["ordinal"], "kinds has 1 entries for 3 factors: give one for each, one for all, or a mapping"),
         ({"leval": "ordinal"}, "kinds names 'leval', but the factors are 'angle', 'level', 'shape': use these names"),
-        ({"shape": "ordinal"}, "Factor 'shape' holds text, so it cannot be ordinal: turn it into numbers in the order"),
+        (
+            {"shape": "ordinal"},
+            "Factor 'shape' contains text, so it cannot be ordinal: turn it into numbers in the order",
+        ),
         ({"angle": "circular"}, "Factor 'angle' is circular with period 6.28319, but its values span 35.*circular:360"),
     ],
     ids=str,

@@ -43,12 +43,12 @@ def test_a_posterior_cannot_be_changed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "needs its spread once: pass either std or log_variance"),
-        ({"std": STD, "log_variance": STD}, "needs its spread once"),
+        ({}, "needs exactly one spread: pass std, log_variance or covariance"),
+        ({"std": STD, "log_variance": STD}, "needs exactly one spread"),
         ({"std": STD[:, :1]}, r"mean has shape \(3, 2\) but its spread \(3, 1\): pass one spread for each mean"),
         ({"std": STD[:2]}, r"mean has shape \(3, 2\) but its spread \(2, 2\)"),
         ({"std": STD * [1, 0]}, "std of code 'code 1' is zero or negative in 3 rows: pass logarithms.*or plain codes"),
-        ({"std": [["a", "b"]] * 3}, "Std 'std 0' holds text"),
+        ({"std": [["a", "b"]] * 3}, "Std 'std 0' contains text"),
     ],
     ids=str,
 )

@@ -46,7 +46,7 @@ def test_a_column_of_embeddings_is_as_many_codes():
     assert evidence.code_names == ("embedding 0", "embedding 1")
     np.testing.assert_array_equal(evidence.codes, FACTORS)
     ragged = polars.DataFrame({"embedding": [[1.0, 2.0], [1.0]] * 45})
-    with pytest.raises(EvidenceError, match=r"'embedding' holds lists of different lengths .1, 2."):
+    with pytest.raises(EvidenceError, match=r"'embedding' contains lists of different lengths .1, 2."):
         Evidence(FACTORS, ragged)
 
 

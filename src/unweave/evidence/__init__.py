@@ -1,4 +1,4 @@
-"""Evidence, Posterior and FactorKind: all data are read and checked here."""
+"""Evidence, Posterior and FactorKind; all input data are read and checked in this package."""
 
 from unweave.evidence.gate import Evidence
 from unweave.evidence.jacobians import Decoder, Jacobians

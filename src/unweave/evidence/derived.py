@@ -1,4 +1,4 @@
-"""Evidence made from evidence: split into folds, permuted, recoded, or of some rows; never changed in place."""
+"""Evidence derived from other evidence: splits, permutations, other codes, or some of the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.evidence.splits import fold_of_each_row, places, renumbered, shuffl
 
 
 class Derivable:
-    """The part of an Evidence that other evidence is made of: aligned rows, sealed, and where they came from."""
+    """Base class of `Evidence` with its attributes and the methods that derive other evidence from it."""
 
     n_rows: int
     n_dropped: int
@@ -58,11 +58,11 @@ class Derivable:
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_memo" in self.__dict__:
-            raise AttributeError(f"Evidence cannot be changed, so {name} stays as it is: build another Evidence.")
+            raise AttributeError(f"Evidence cannot be changed: build another Evidence instead of setting {name}.")
         object.__setattr__(self, name, value)
 
     def summary(self) -> Self:
-        """What is known of all rows, without any: what asks for rows of it is told that it `NeedsRows`."""
+        """The totals of all rows without the rows; access to its factors or codes raises `NeedsRows`."""
         if "summary" not in self._memo:
             assert self.all_rows is not None
             other = self._with(all_rows=self.all_rows, is_summary=True, n_rows=self.all_rows.n_rows)
@@ -73,17 +73,17 @@ class Derivable:
         return kept
 
     def _refuse_summary(self) -> None:
-        """Splits, permutations and choices of rows are of rows."""
+        """Raise `NeedsRows` for a summary, which has no rows to split, permute or choose from."""
         if self.is_summary:
             raise NeedsRows
 
     @property
     def permuted_from(self) -> tuple[Self, Rows] | None:
-        """The evidence this one was permuted from, and the order of its factor rows."""
+        """The evidence that this one is a permutation of, and the order of its factor rows; None if there is none."""
         return self._permuted_from
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-        """Training and test rows of every fold; row groups stay whole.
+        """Training and test rows of every fold; row groups are not split.
 
         >>> from unweave import Evidence
         >>> train, test = Evidence([1, 2, 3, 4], [1, 2, 3, 4]).folds(2, seed=0)[0]
@@ -100,7 +100,7 @@ class Derivable:
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
-        """Training and test rows, this share of them for the test; row groups stay whole."""
+        """Training and test rows, with a share of ``test_share`` for the test; row groups are not split."""
         self._refuse_summary()
         if self._splits_of is not None:
             original, kept = self._splits_of
@@ -110,10 +110,10 @@ class Derivable:
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
-        """The same columns, with codes paired with the factors of other samples; results per column are shared.
+        """The same columns, with the codes paired with factors of other samples; results per column are shared.
 
-        Factors and nuisances are permuted together, and a sampler's codes no longer depend on the factors that are
-        held. ``order`` is a permutation to use instead of a random one.
+        Factors and nuisances are permuted together, and a sampler's codes no longer depend on its fixed factors.
+        ``order`` is a permutation to use instead of a random one.
 
         >>> from unweave import Evidence
         >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
@@ -133,7 +133,7 @@ class Derivable:
         )
 
     def recoded(self, codes: FloatArray | Posterior, sampler: Sampler | None = None) -> Self:
-        """The same samples with other codes of the same names, and the sampler that draws such codes.
+        """The same samples with other codes of the same names, and with a sampler that draws such codes.
 
         >>> from unweave import Evidence
         >>> Evidence([1, 2, 3], [4, 5, 6]).recoded(np.zeros((3, 1))).dead_codes
@@ -151,9 +151,9 @@ class Derivable:
         )
 
     def rows(self, index: Rows) -> Self:
-        """The evidence of these rows alone."""
+        """The evidence of these rows alone, given by their numbers or a mask."""
         self._refuse_summary()
-        index = np.arange(self.n_rows)[index]  # a mask or a list will do
+        index = np.arange(self.n_rows)[index]
         sparse = self.sparse_codes
         codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
         kept_rows = self.kept_rows[index]
@@ -173,7 +173,7 @@ class Derivable:
         )
 
     def choosing_codes(self, index: Rows) -> Self:
-        """The evidence of these codes alone, in this order; sparse ones become a table.
+        """The evidence of these codes alone, in this order; sparse codes become dense.
 
         >>> from unweave import Evidence
         >>> Evidence([1, 2, 3], np.eye(3)).choosing_codes(np.array([2, 0])).code_names
@@ -181,7 +181,9 @@ class Derivable:
         """
         self._refuse_summary()
         if self.posterior is not None or self.code_groups:
-            raise EvidenceError("Codes of a posterior or in groups stay together: choose columns before.")
+            raise EvidenceError(
+                "Codes of a posterior or in groups cannot be chosen: choose columns before building the Evidence."
+            )
         sparse = self.sparse_codes
         codes = self.codes[:, index] if sparse is None else sparse.chosen(index).dense(slice(0, len(index)))
         return self._with(
@@ -194,7 +196,7 @@ class Derivable:
         )
 
     def leaving_out(self, index: Rows) -> Self:
-        """The evidence without these rows, in which all others stay where splits of the whole put them.
+        """The evidence without these rows; splits and folds assign the other rows as they do for the whole.
 
         >>> from unweave import Evidence
         >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])
@@ -206,7 +208,7 @@ class Derivable:
         return self.rows(kept)._with(_splits_of=(self, kept))
 
     def factors_alone(self) -> Self:
-        """The same factors without codes, which are most of the memory."""
+        """The same factors without the codes, which use most of the memory."""
         self._refuse_summary()
         nothing = np.empty((self.n_rows, 0))
         return self._with(
@@ -224,11 +226,11 @@ class Derivable:
         return fewer._with(n_dropped=self.n_dropped + self.n_rows - fewer.n_rows)
 
     def _with(self, **changed: Any) -> Self:
-        """A copy with these attributes, and nothing remembered of the old ones."""
+        """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
         remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
         kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
-        changed = {"all_rows": None, "is_summary": False} | changed  # totals are of the rows and pairing they came from
+        changed = {"all_rows": None, "is_summary": False} | changed  # totals are valid for the original rows only
         tables = {
             name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
         }

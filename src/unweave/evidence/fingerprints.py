@@ -1,4 +1,4 @@
-"""Digest of evidence: two equal ones mean the same data."""
+"""Digest of evidence; equal digests mean equal data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fingerprint_of(evidence: Evidence) -> str:
-    """Digest of all that a score can depend on."""
+    """Hexadecimal digest of all data that a score can depend on."""
     digest = hashlib.blake2b(digest_size=16)
     spreads = () if evidence.posterior is None else evidence.posterior.spreads
     sparse = evidence.sparse_codes

@@ -35,30 +35,30 @@ class Evidence(Derivable):
     ----------
     factors : table, n x d, or `RowBlocks`
         The true factors: a numpy array, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In
-        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. Memory-mapped
-        arrays and arrays of HDF5, Zarr and dask that are too large for memory on both sides are read in blocks, as
-        `RowBlocks` are: metrics that follow from counts and products use all rows, and others a random sample.
+        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. If factors and codes are
+        large memory-mapped arrays or arrays of HDF5, Zarr or dask, they are read in blocks, as `RowBlocks` are. Metrics
+        that can be computed from counts and products then use all rows, and others a random sample.
     codes : table, n x m, sparse matrix, or `Posterior`
-        The learned representation. For a posterior, metrics of points use its means. Codes beyond 1e150 or below 1e-75
-        are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some metrics support
-        such codes, and others refuse them with a message.
+        The learned representation. Metrics that do not use posteriors use the means of a posterior. Codes above 1e150
+        or below 1e-75 are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some
+        metrics support such codes, and others raise an error.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
-        What is not given is inferred: text is categorical; at most 50 distinct values seen five times on average is
-        ordinal; other numbers are continuous. An ordered category of pandas is the number of its level.
+        Other kinds are inferred: text is categorical; a number with at most 50 distinct values that occur five times on
+        average is ordinal; other numbers are continuous. An ordered category of pandas is the number of its level.
     missing : {"refuse", "drop"}
-        Whether rows with missing values are an error or are left out (`n_dropped` says how many, `kept_rows` which
-        are left). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
+        Whether rows with missing values are an error or are left out (`n_dropped` is their number, and `kept_rows` has
+        the other rows). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
     nuisances : table, optional
         Variables of the data that the codes should not depend on.
     row_groups : sequence of n labels, optional
-        Rows of one subject or video; splits and permutations keep them whole.
+        Label of the subject or video that each row belongs to; splits and permutations do not separate such rows.
     code_groups : mapping of name to code names or numbers, optional
         Codes that form one sub-representation.
     factor_names, code_names : sequence of str, optional
-        Names where the tables carry none.
+        Names for tables without column names, or other names.
     decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
-        The map from latents to data, for metrics of geometry.
+        The map from latents to data, for geometric metrics.
     reference : the same, optional
         Another decoder to compare it with, such as the true one.
     sampler : callable, optional
@@ -90,7 +90,7 @@ class Evidence(Derivable):
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
         self.n_dropped = n_given - self.n_rows if self.all_rows is None else self.all_rows.totals.n_dropped
-        # from all rows given, so that the kind of a factor does not depend on where codes are missing
+        # inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
         self.declared_kinds: tuple[DeclaredKind, ...] = (
             _declared_kinds(given, kinds) if source is None else sample.kinds
         )
@@ -110,8 +110,8 @@ class Evidence(Derivable):
             self.__dict__["labelled_parts"] = parts_by_labels(self, given)
 
     def _hold(self, inputs: Inputs) -> None:
-        """Keep the columns of these inputs, all of whose rows are complete."""
-        # unlike codes alone, the means of a posterior share their unit with its spreads and the grids of metrics
+        """Store the columns of these inputs, which have no missing values."""
+        # the means of a posterior cannot be rescaled, because its spreads and the grids of metrics have the same unit
         refuse_extremes(inputs.factors, None if inputs.posterior is None else inputs.codes)
         self.factors = values_of(inputs.factors, self.n_rows)
         self.factor_names: tuple[str, ...] = names_of(inputs.factors)
@@ -126,7 +126,7 @@ class Evidence(Derivable):
         self.row_groups = renumbered(inputs.row_groups.values[:, 0]) if inputs.row_groups else None
 
     def _hold_sparse(self, codes: SparseColumns, names: Sequence[str] | None) -> None:
-        """Keep sparse codes in the place of dense ones, which nobody can then ask for."""
+        """Store sparse codes instead of dense ones; access to ``codes`` then raises an error."""
         del self.codes
         self.sparse_codes, self.code_names = codes, code_names_of(codes.shape[1], names)
 
@@ -149,7 +149,7 @@ class Evidence(Derivable):
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
-        """Names of factors that never vary; metrics leave them out."""
+        """Names of constant factors, which metrics leave out."""
         if self.is_summary and self.all_rows is not None:
             return tuple(compress(self.factor_names, self.all_rows.constant[0]))
         constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
@@ -158,7 +158,7 @@ class Evidence(Derivable):
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
-        """Names of codes that never vary; they carry no information."""
+        """Names of constant codes, which carry no information."""
         if self.is_summary and self.all_rows is not None:
             return tuple(compress(self.code_names, self.all_rows.constant[1]))
         if self.sparse_codes is not None:
@@ -167,7 +167,7 @@ class Evidence(Derivable):
 
     @cached_property
     def same_rows(self) -> Rows | None:
-        """Number of the distinct row that each row equals, where many rows are repeated; None where they are not."""
+        """Number of the distinct row that each row equals, if many rows are repeated; None otherwise."""
         if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
             return None
         if self.all_rows is not None:
@@ -176,7 +176,7 @@ class Evidence(Derivable):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of all that a score can depend on; two equal ones mean the same data."""
+        """Digest of all data that a score can depend on; equal digests mean equal data."""
         return fingerprint_of(self)
 
     def __repr__(self) -> str:

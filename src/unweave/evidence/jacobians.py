@@ -1,4 +1,4 @@
-"""Decoders: how geometry reaches a map from latents to data, whatever library it is written in."""
+"""Decoders: a common interface to maps from latents to data, written in any library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.arrays import FloatArray
 from unweave.evidence.reading.columns import EvidenceError, plain
 
 BLOCK_BYTES = 64 * 2**20
-# a library that is already loaded, and the module that registers an adapter for its decoders when imported
+# a library, and the module that registers an adapter for its decoders when it is imported
 ADAPTER_HOMES = {"torch": "unweave.neural.decoder_adapters"}
 _adapters: list[Callable[[object], Decoder | None]] = []
 
@@ -25,8 +25,8 @@ _adapters: list[Callable[[object], Decoder | None]] = []
 class Decoder(Protocol):
     """A map from latents (n x d) to data (n x D, flattened) that can be differentiated.
 
-    A decoder may also have ``decode(latents)``, for traversals and contour grids, and ``encode(data)``, to be compared
-    with another decoder at the same data; both take and give numpy arrays.
+    A decoder may also have ``decode(latents)``, for traversals and contour grids, and ``encode(data)``, for comparisons
+    with another decoder at the same data; both take and return numpy arrays.
     """
 
     @property
@@ -34,19 +34,19 @@ class Decoder(Protocol):
         """Number of latents, d."""
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
-        """Jacobians (b x D x d) at the first b latents, the next b, and so on."""
+        """Yield Jacobians (b x D x d) at the first b latents, at the next b, and so on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Jacobians:
-    """Jacobians that were computed elsewhere (JAX, TensorFlow, by hand), at latents drawn from the prior.
+    """Jacobians that were computed elsewhere (JAX, TensorFlow, a formula), at latents drawn from the prior.
 
     Parameters
     ----------
     values : array, n x D x d, or D x d for a linear decoder
-        Derivative of every output by every latent.
+        Derivative of every output with respect to every latent.
     scales : array, d or n x d, optional
-        Standard deviations of the latents where the prior is not standard normal (see
+        Standard deviations of the latents, if the prior is not standard normal (see
         `unweave.estimators.geometry.priors`).
 
     Examples
@@ -83,11 +83,11 @@ class Jacobians:
 
     @property
     def n_samples(self) -> int:
-        """Number of latents the Jacobians were taken at."""
+        """Number of samples at which the Jacobians were computed."""
         return int(self.values.shape[0])
 
     def jacobian_blocks(self, latents: FloatArray | None = None) -> Iterator[FloatArray]:
-        """All Jacobians in blocks of 64 MB; they are where they are, whatever the latents."""
+        """Yield all Jacobians in blocks of 64 MB; ``latents`` is not used."""
         _, n_outputs, size = self.values.shape
         rows = max(1, BLOCK_BYTES // (8 * n_outputs * size))
         for start in range(0, self.n_samples, rows):
@@ -95,19 +95,19 @@ class Jacobians:
             yield block if self.scales is None else block * self.scales[start : start + rows, None, :]
 
     def digest(self) -> bytes:
-        """Fingerprint of the numbers."""
+        """Digest of the values and scales."""
         found = hashlib.blake2b(np.ascontiguousarray(self.values).data, digest_size=16)
         found.update(b"" if self.scales is None else np.ascontiguousarray(self.scales).data)
         return found.digest()
 
 
 def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
-    """Let a library's own decoders be passed as they are: it gives a `Decoder`, or None for others."""
+    """Register a function that turns a library's own decoders into a `Decoder`, and returns None for other objects."""
     _adapters.append(adapter)
 
 
 def decoder_of(given: object) -> Decoder | None:
-    """What `Evidence` keeps of a decoder: itself if it can give Jacobians, arrays wrapped, others by an adapter.
+    """The given object as a `Decoder`: unchanged if it is one, an array as `Jacobians`, and others by an adapter.
 
     >>> decoder_of(np.ones((10, 3, 2))).latent_size
     2
@@ -130,6 +130,6 @@ def decoder_of(given: object) -> Decoder | None:
 
 
 def digest_of(decoder: Decoder | None) -> bytes:
-    """Fingerprint of a decoder, where it has one; else the name of its class."""
+    """Digest of a decoder if it has one, otherwise the name of its class; empty for None."""
     digest = getattr(decoder, "digest", None)
     return b"" if decoder is None else digest() if digest else type(decoder).__qualname__.encode()

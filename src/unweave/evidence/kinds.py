@@ -1,4 +1,4 @@
-"""The kind of a factor: stated by the user, or inferred by one rule."""
+"""The kind of a factor, which the user states or a rule infers."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ KindsGiven = str | FactorKind | Sequence[str] | Mapping[str, str] | None
 def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
     """Kind of a column by the documented rule; circular is never inferred.
 
-    Text is categorical. A number is ordinal when it takes at most 50 distinct values and each is seen five times
-    on average; every other number is continuous.
+    Text is categorical. A number is ordinal if it has at most 50 distinct values, which occur five times or more on
+    average; every other number is continuous.
 
     >>> inferred_kind(np.repeat([0.0, 1.0, 2.0], 10), is_text=False)
     <FactorKind.ORDINAL: 'ordinal'>
@@ -65,7 +65,7 @@ def resolved_kinds(
     given: KindsGiven,
     tables: Container[str] = (),
 ) -> tuple[DeclaredKind, ...]:
-    """One kind per factor: what the user gave, else what the rule infers; missing values do not count.
+    """One kind per factor: the one that the user stated, or else the inferred one; missing values are ignored.
 
     Tables of probabilities are categorical.
     """
@@ -79,7 +79,7 @@ def resolved_kinds(
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:
             raise EvidenceError(
-                f"Factor {quoted(name)} holds text, so it cannot be {declared.kind.value}: "
+                f"Factor {quoted(name)} contains text, so it cannot be {declared.kind.value}: "
                 "turn it into numbers in the order you mean, or declare it categorical."
             )
         if declared.kind is FactorKind.CIRCULAR:
@@ -112,7 +112,7 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
 
 
 def _parsed(text: object) -> DeclaredKind:
-    """Kind from 'ordinal', 'circular' (radians) or 'circular:360' (with the period)."""
+    """Kind from text such as 'ordinal', 'circular' (radians) or 'circular:360' (with the period)."""
     word, _, period = str(text).partition(":")
     try:
         kind = FactorKind(word.strip().lower())
@@ -139,7 +139,7 @@ def _check_period(name: str, column: FloatArray, period: float) -> None:
 
 
 def _refuse_identifier(name: str, column: FloatArray) -> None:
-    """Refuse categorical factors whose values hardly ever repeat, such as file names: they cannot be learned."""
+    """Raise an error for categorical factors whose values hardly ever repeat, such as file names."""
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
         raise EvidenceError(

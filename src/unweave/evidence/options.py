@@ -1,4 +1,4 @@
-"""What `Evidence` takes besides factors and codes, declared once for type checkers, editors and run time."""
+"""Options of `Evidence` besides factors and codes, declared once for type checkers, editors and run time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DEFAULTS: dict[str, object] = dict.fromkeys(EvidenceOptions.__annotations__) | {
 
 
 def refuse_unknown_options(given: Iterable[str], known: Iterable[str], whose: str) -> None:
-    """Raise a TypeError for the first option that is not known, with the nearest one that is.
+    """Raise a TypeError for the first unknown option, and suggest the most similar known one.
 
     >>> refuse_unknown_options(["kidns"], OPTION_NAMES, "Evidence")
     Traceback (most recent call last):
@@ -65,14 +65,14 @@ def option_parameters() -> list[inspect.Parameter]:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=DEFAULTS[name],
-            annotation=getattr(annotations[name], "__forward_arg__", annotations[name]),  # the words of the source
+            annotation=getattr(annotations[name], "__forward_arg__", annotations[name]),  # as in the source
         )
         for name in annotations
     ]
 
 
 def with_option_signature(function: AnyFunction) -> AnyFunction:
-    """The function with a signature that lists every option in the place of ``**``, so that `help` shows them."""
+    """Replace ``**`` in the function's signature by all options, so that `help` shows them."""
     signature = inspect.signature(function)
     own = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
     stated = signature.replace(parameters=[*own, *option_parameters()])

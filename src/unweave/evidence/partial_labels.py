@@ -1,4 +1,4 @@
-"""Factors that are labelled in some rows only: each keeps its own rows for metrics that work factor by factor."""
+"""Factors that are labelled in some rows only; metrics that work factor by factor use all rows of each factor."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 def parts_by_labels(whole: Evidence, given: Inputs) -> tuple[Evidence, ...]:
-    """Evidence of the factors that are labelled in the same rows, with these rows; empty where all rows are the same.
+    """One Evidence for each set of factors that are labelled in the same rows; empty if all factors have the same rows.
 
-    ``whole`` has the rows in which nothing is missing, and ``given`` all of them. Factors come in the order of their
-    first one.
+    ``whole`` has the rows without missing values, and ``given`` all rows. The parts are ordered by their first factor.
     """
     if not whole.n_dropped or given.factors is None or whole.sparse_codes is not None or whole.factor_tables:
         return ()
@@ -57,9 +56,10 @@ def _part(whole: Evidence, inputs: Inputs, rows: Rows, columns: list[int]) -> Ev
 
 
 def rows_of_part(part: Evidence, before: Rows, after: Rows) -> NDArray[np.intp]:
-    """Rows of a part when the whole keeps of its rows ``before`` only those ``after``, both by their first numbers.
+    """Rows of a part that are kept when the whole is reduced from the rows ``before`` to the rows ``after``.
 
-    Rows that only this part has are kept in the same share, drawn at random from a seed that the rows decide.
+    Both are original row numbers. Of the rows that only this part has, the same share is kept, chosen at random with a
+    seed that depends on ``after``.
     """
     own = np.flatnonzero(~np.isin(part.kept_rows, before))
     n_kept = round(own.size * min(after.size / max(before.size, 1), 1.0))

@@ -1,4 +1,4 @@
-"""The distribution q(z | x) that a stochastic encoder gives for every sample."""
+"""The distribution q(z | x) that a stochastic encoder returns for every sample."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 class Posterior:
     """Output of a stochastic encoder for every sample: Gaussian codes, categorical codes, or both.
 
-    Pass it to `Evidence` or to a metric in the place of the codes. Metrics of points use the means, and the most
-    probable category of a categorical code. A deterministic encoder is the limit of a std that goes to 0.
+    Pass it to `Evidence` or to a metric instead of the codes. Metrics that do not use posteriors use the means, and the
+    most probable category of a categorical code. A deterministic encoder is the limit as std goes to 0.
 
     Parameters
     ----------
     mean : array-like, n x m
         Means of the Gaussian codes.
     std, log_variance : array-like, n x m
-        Their standard deviations or log-variances, where codes are independent given the sample; pass one of the two.
+        Standard deviations or log-variances of codes that are independent given the sample; pass one of the two.
     covariance : array-like, n x m x m or m x m
-        Their covariance, where they are not.
+        Covariance of codes that are not independent given the sample.
     categories : mapping of name to array-like, n x k
-        Probabilities of the values of every categorical code (JointVAE has one); they follow the Gaussian codes.
+        Probabilities of the values of every categorical code (JointVAE has one); these codes follow the Gaussian ones.
     names : sequence of str, optional
         Names of the Gaussian codes.
 
@@ -65,7 +65,7 @@ class Posterior:
             raise EvidenceError("The posterior is empty: pass mean and std, or categories.")
         if mean is not None and len(spreads) != 1:
             raise EvidenceError(
-                "A posterior needs its spread once: pass either std or log_variance or covariance beside the mean."
+                "A posterior needs exactly one spread: pass std, log_variance or covariance together with the mean."
             )
         self.categories: dict[str, FloatArray] = {
             str(name): probability_table(table, f"Categorical code {quoted(name)}")
@@ -95,12 +95,12 @@ class Posterior:
         Parameters
         ----------
         batches : iterable of pairs, or function without arguments
-            Every pair holds the means and the standard deviations of some rows, in the order of the factors.
+            Every pair has the means and the standard deviations of some rows, in the order of the factors.
         names : sequence of str, optional
             Names of the codes.
         on_disk : bool
-            Keep what is gathered in a temporary file, which estimators read a block of rows at a time, for posteriors
-            that do not fit in memory.
+            Store the posterior in a temporary file, which estimators read in blocks of rows, for posteriors that do not
+            fit in memory.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Posterior:
         categories: dict[str, FloatArray],
         names: Sequence[str],
     ) -> Self:
-        """Posterior of parts that were checked before."""
+        """Posterior from parts that have been checked."""
         posterior = cls.__new__(cls)
         posterior.mean, posterior.spread, posterior.covariance = mean, spread, covariance
         posterior.categories = categories
@@ -149,7 +149,7 @@ class Posterior:
 
     @property
     def spreads(self) -> tuple[FloatArray, ...]:
-        """All that the means leave open: what a digest of the posterior has to see."""
+        """All parameters of the posterior except the means, for digests."""
         covariance = () if self.covariance is None else (self.covariance,)
         return (self.std, *covariance, *self.categories.values())
 
@@ -163,7 +163,7 @@ class Posterior:
     def correlations(self, seed: int = 0) -> CodeCorrelations:
         """Correlation matrices of the Gaussian codes: of their means and of draws from the posterior (001, A.5).
 
-        Means of noisy codes may correlate where draws hardly do; neither matrix tells independence.
+        Means of noisy codes can correlate although draws hardly do. Neither matrix shows independence.
 
         >>> means = np.repeat([[-0.1, -0.1], [0.1, 0.1]], 500, axis=0)
         >>> found = Posterior(means, np.ones_like(means)).correlations()
@@ -173,7 +173,7 @@ class Posterior:
         return code_correlations(self.mean, self.std, self.covariance, seed)
 
     def rows(self, index: np.ndarray) -> Self:
-        """The posterior of these rows."""
+        """The posterior of these rows alone."""
         return self._of(
             np.asfortranarray(self.mean[index]),
             None if self.spread is None else self.spread.rows(index),
@@ -193,7 +193,7 @@ class Posterior:
 
 
 def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -> Table:
-    """Points for metrics that take no distributions: means, then the most probable categories."""
+    """Codes for metrics that do not use posteriors: means, followed by the most probable categories."""
     if gaussian is not None and not categories:
         return gaussian
     names = [*(gaussian.names if gaussian else ()), *categories]
@@ -221,7 +221,7 @@ def _checked_spread(std: object, log_variance: object, mean: Table) -> Table:
             "pass one spread for each mean."
         )
     common_index({"posterior's mean": mean.index, "posterior's spread": spread.index})
-    with np.errstate(over="ignore"):  # an infinity is refused by name when the evidence is built
+    with np.errstate(over="ignore"):  # `Evidence` raises an error that names the code with infinite values
         values = np.exp(spread.values / 2) if std is None else spread.values
     return _positive(replace(spread, values=values, names=mean.names))
 
@@ -237,14 +237,14 @@ def _positive(spread: Table) -> Table:
     extreme = np.flatnonzero(_beyond(spread.values).any(axis=0))
     if extreme.size:
         raise EvidenceError(
-            f"The posterior's std of code {quoted(spread.names[extreme[0]])} lies beyond {1 / LARGEST_SPREAD:g} to "
-            f"{LARGEST_SPREAD:g}, where floats cannot hold its square: state the codes in other units."
+            f"The posterior's std of code {quoted(spread.names[extreme[0]])} is not between {1 / LARGEST_SPREAD:g} and "
+            f"{LARGEST_SPREAD:g}, so its square overflows or underflows: state the codes in other units."
         )
     return spread
 
 
 def _beyond(std: FloatArray) -> NDArray[np.bool_]:
-    """Finite numbers whose squares floats cannot hold; infinite ones are named elsewhere."""
+    """Mask of finite numbers whose squares overflow or underflow; infinite ones are reported elsewhere."""
     return np.isfinite(std) & ((std > LARGEST_SPREAD) | (std < 1 / LARGEST_SPREAD))
 
 

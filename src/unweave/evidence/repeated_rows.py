@@ -1,4 +1,4 @@
-"""Rows that are there several times: the same samples, rather than samples that are equal by chance."""
+"""Detection of repeated rows that are the same samples, and not samples that are equal by chance."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import numpy as np
 from unweave.arrays import FloatArray, Rows
 
 FEWEST_ROWS = 30
-MOST_SEARCHED = 256  # codes that are searched for fractions
+MOST_SEARCHED = 256  # codes that are searched for non-integer values
 MOST_COLUMNS = 64
-REPEATED = 0.1  # share of the rows that come again, with equal factors and codes
+REPEATED = 0.1  # share of the rows that repeat another one, with equal factors and codes
 FEWEST_DISTINCT = 10
-DISTINCT = 0.9  # share of the distinct rows that one code tells apart
+DISTINCT = 0.9  # number of distinct values of one code, as a share of the distinct rows
 
 
 def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
-    """The number of the distinct row that each row is, where many come again; None where equal rows are chance.
+    """Number of the distinct row that each row equals, if many rows are repeated; None if rows may be equal by chance.
 
-    Rows of few levels are equal by chance. Where a code tells distinct rows apart by its fractions, equal ones are the
-    same sample.
+    Rows with few levels are often equal by chance. If a code with non-integer values differs between nearly all
+    distinct rows, equal rows are the same sample.
 
     >>> rows = np.random.default_rng(0).normal(size=(20, 1))
     >>> same_rows(rows, rows) is None, same_rows(np.tile(rows, (2, 1)), np.tile(rows, (2, 1))).max()
@@ -32,7 +32,7 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     n_values = 0
     for column in fractions.T:
         n_values = max(n_values, np.unique(column).size)
-        if n_values > n_most:  # one column that tells nearly all rows apart is enough
+        if n_values > n_most:  # one column that differs between nearly all rows is enough
             return None
     if n_values < FEWEST_DISTINCT:
         return None

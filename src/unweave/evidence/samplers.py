@@ -1,4 +1,4 @@
-"""Samplers for interventions, and their null version, whose codes are unrelated to the factors."""
+"""Samplers for interventions, and a null version of them, whose codes are unrelated to the factors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Sampler = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Unpaired:
-    """Draws factors as the sampler does, with codes of other samples, in which nothing is held.
+    """Draws factors as the sampler does, and codes of other samples, in which no factor is fixed.
 
     >>> def sampler(fixed, n_rows, rng):
     ...     factors = np.full(n_rows, fixed.get("size", 0.0))
@@ -27,7 +27,7 @@ class Unpaired:
     seed: int
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Draw factors and codes of ``n_rows`` rows, where the codes do not belong to the factors."""
+        """Draw ``n_rows`` rows of factors, and as many codes that do not belong to them."""
         factors, _ = self.sampler(fixed, n_rows, rng)
         free = np.random.default_rng([self.seed, int(rng.integers(2**31))])
         return factors, self.sampler({}, n_rows, free)[1]

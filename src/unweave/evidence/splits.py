@@ -1,4 +1,4 @@
-"""Rows that belong together, and training and test rows that never share such a group."""
+"""Row groups, and splits into training and test rows that do not divide a group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.evidence.reading.tables import Table, read_column
 
 
 def group_table(labels: object) -> Table:
-    """Number of every row's group, nan where its label is missing; labels may be anything that has a text."""
+    """Number of the group of every row, nan if its label is missing; labels of any type are compared as text."""
     column, index = read_column(labels, "row_groups")
     if column.dtype.kind == "O":
         column, missing = _as_text(column)
@@ -30,12 +30,12 @@ def _as_text(column: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.bool_]]
 
 
 def renumbered(groups: NDArray[Any]) -> Rows:
-    """Group numbers without gaps, from 0."""
+    """Group numbers from 0 without gaps."""
     return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.intp)
 
 
 def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: int) -> Rows:
-    """Fold number of every row; folds differ by at most one unit, and a unit is a row or a whole group.
+    """Fold number of every row; the sizes of folds differ by at most one unit, which is a row or a whole group.
 
     >>> sorted(np.bincount(fold_of_each_row(10, None, 3, seed=0)).tolist())
     [3, 3, 4]
@@ -49,7 +49,7 @@ def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: i
 
 
 def train_and_test_rows(n_rows: int, row_groups: Rows | None, test_share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and test rows, ``test_share`` of the units (rows or whole groups) for the test; share 0 tests on all.
+    """Training and test rows, with ``test_share`` of the units (rows or groups) for the test; 0 tests on all rows.
 
     >>> [rows.size for rows in train_and_test_rows(10, None, 0.3, seed=0)]
     [7, 3]
@@ -66,7 +66,7 @@ def train_and_test_rows(n_rows: int, row_groups: Rows | None, test_share: float,
 
 
 def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator) -> Rows:
-    """Row order that breaks the pairing; with groups, whole groups are laid in the place of other groups."""
+    """Random order of the rows, which breaks the pairing of codes and factors; groups are permuted as a whole."""
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     _enough_units(unit_of_row, row_groups, 2, "Breaking the pairing")
     if row_groups is None:
@@ -79,7 +79,8 @@ def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator
 
 
 def places(rows: Rows, kept: Rows) -> Rows:
-    """Where those of the rows that were kept now are; both ascend.
+    """Positions, among the kept rows, of those of ``rows`` that were kept; both are ascending.
+
 
     >>> places(np.array([1, 2, 5]), np.array([0, 1, 5, 6])).tolist()
     [1, 2]

@@ -132,7 +132,7 @@ def test_tables_of_dask_are_read_by_partitions(monkeypatch):
         assert metric(evidence).raw == pytest.approx(metric(FACTORS, CODES, kinds=KINDS).raw, abs=1e-10)
     with pytest.raises(EvidenceError, match=r"partitions do not pair up.*repartition"):
         Evidence(factors, codes.repartition(npartitions=3))
-    with pytest.raises(EvidenceError, match="Column 'shape' of the codes is no number"):
+    with pytest.raises(EvidenceError, match="Column 'shape' of the codes is not numeric"):
         Evidence(codes, factors)
 
 

@@ -1,1 +1,1 @@
-"""Rows that do not fit in memory: where they come from, one pass over them, and a random sample of them."""
+"""Rows that do not fit in memory: their sources, one pass over all of them, and a random sample."""

@@ -1,4 +1,4 @@
-"""What an Evidence knows of rows that it does not hold."""
+"""Summary of rows that do not fit in memory."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from unweave.evidence.reading.columns import EvidenceError
 
 
 class NeedsRows(Exception):
-    """Something asked for the rows of a summary of them: a signal to compute the metric on the sample instead."""
+    """Raised on access to the rows of a summary; the metric is then computed on the random sample."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSummary:
-    """Totals of all rows, how they were gathered, and how many rows the sample beside them has."""
+    """Totals of all rows, with the plan, the number of planning rows, and the number of passes they come from."""
 
     plan: PassPlan
     totals: RowTotals
@@ -32,12 +32,12 @@ class RowSummary:
 
     @property
     def n_rows(self) -> int:
-        """Rows without a missing value."""
+        """Number of rows without a missing value."""
         return self.totals.n_rows
 
     @property
     def constant(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Which factors and which codes are constant."""
+        """Masks of the constant factors and of the constant codes."""
         same = never_vary(self.totals).tolist()
         d = len(self.plan.factors)
         return tuple(same[:d]), tuple(same[d:])
@@ -52,10 +52,10 @@ class RowSummary:
 
 
 def large_source(factors: object, codes: object, options: EvidenceOptions) -> RowBlocks | None:
-    """The source of rows that are read in blocks, where factors and codes are such; None for what fits in memory."""
+    """The source of rows, if factors and codes have to be read in blocks; None if they fit in memory."""
     if isinstance(factors, RowBlocks):
         if codes is not None:
-            raise EvidenceError("Row blocks already hold the codes: pass them alone.")
+            raise EvidenceError("RowBlocks contain the codes already: pass them without codes.")
         source = factors
     elif is_large(factors, codes):
         names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
@@ -74,7 +74,7 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
 
 
 def read_large(source: RowBlocks, options: EvidenceOptions) -> tuple[RowSummary, Gathered, dict[str, Any]]:
-    """What is known of all rows, and the factors of the sample by name; text is text again."""
+    """The summary of all rows, the collected sample, and the factors of the sample by name, with text restored."""
     found = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
     columns: dict[str, Any] = {}
     for j, (name, levels) in enumerate(zip(source.factor_names, found.levels, strict=True)):

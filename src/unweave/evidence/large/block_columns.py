@@ -1,4 +1,4 @@
-"""The columns of one block as numbers: missing values, infinities and text are treated as in memory."""
+"""Numeric columns of one block; missing values, infinite values and text are treated as for data in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.evidence.reading.extremes import LARGEST_SQUARED
 
 @dataclass(eq=False)
 class BlockReader:
-    """Reads blocks of columns with these names; levels of text are numbered as they come.
+    """Reads blocks of columns with these names; levels of text are numbered in the order of their first block.
 
     >>> reader = BlockReader(("shape",), ("code 0",), "drop")
     >>> reader.read([np.array(["b", "a"])], np.array([[1.0], [np.nan]]), 0)[0].tolist(), reader.levels
@@ -31,7 +31,7 @@ class BlockReader:
     def read(
         self, columns: Sequence[NDArray[Any]], codes: FloatArray, first_row: int
     ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_] | None]:
-        """Factors and codes of the complete rows, and which rows these are (None for all)."""
+        """Factors and codes of the rows without missing values, and the mask of these rows (None for all)."""
         if len(columns) != len(self.factor_names) or codes.shape[1] != len(self.code_names):
             raise EvidenceError(
                 f"The block at row {first_row} has {len(columns)} factors and {codes.shape[1]} codes, and there are "
@@ -55,7 +55,7 @@ class BlockReader:
         return np.asfortranarray(factors[complete]), np.asfortranarray(codes[complete]), complete
 
     def merged(self, seen: Mapping[int, Levels]) -> dict[int, FloatArray]:
-        """Numbers here of the levels that a pass over a part has met elsewhere, for the factors where they differ.
+        """Add the levels of another reader; return this reader's numbers of them, for factors where they differ.
 
         >>> reader = BlockReader(("shape",), (), "refuse", {0: ("a", "c")})
         >>> reader.merged({0: ("a", "b")}), reader.levels
@@ -72,7 +72,7 @@ class BlockReader:
         return places
 
     def check_reach(self, lowest: FloatArray, highest: FloatArray, first_row: int) -> None:
-        """Refuse infinite numbers, and numbers whose squares are too large for a float."""
+        """Raise an error for infinite numbers, and for numbers whose squares are too large for a float."""
         largest = np.maximum(highest, -lowest)
         bad = np.flatnonzero(~(largest <= LARGEST_SQUARED))
         if bad.size:

@@ -1,4 +1,4 @@
-"""Tables of dask.dataframe, read a partition at a time."""
+"""Tables of dask.dataframe, which are read one partition at a time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class FramePart:
     n_rows: int
 
     def blocks(self) -> Iterator[Block]:
-        """The partition, at most 131,072 rows at a time."""
+        """Yield the partition in blocks of at most 131,072 rows."""
         factors, codes = self._computed()
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             yield _columns(factors, codes, start, min(start + ROWS_IN_BLOCK, self.n_rows))
 
     def some(self, start: int, stop: int) -> Block:
-        """These of its rows."""
+        """The rows of the partition from ``start`` to ``stop``."""
         return _columns(*self._computed(), start, stop)
 
     def _computed(self) -> tuple[Any, Any]:
@@ -35,15 +35,15 @@ class FramePart:
 
 
 def is_dask_frame(given: object) -> bool:
-    """Whether this is a table of dask.dataframe."""
+    """Whether the object is a table of dask.dataframe."""
     home = type(given).__module__.split(".")[0]
     return home in ("dask", "dask_expr") and hasattr(given, "npartitions") and hasattr(given, "columns")
 
 
 def frame_blocks(factors: Any, codes: Any, **settings: Any) -> RowBlocks | None:
-    """Blocks of two tables with the same partitions; None where they are small enough to be read whole.
+    """Blocks of two tables with the same partitions; None if they are small enough to be read at once.
 
-    The rows of every partition are counted first, which computes the tables once more.
+    The rows of every partition are counted first, which computes the tables once in addition.
     """
     lengths = [side.map_partitions(len).compute(scheduler="synchronous").tolist() for side in (factors, codes)]
     n_rows = sum(lengths[0])
@@ -72,5 +72,5 @@ def _columns(factors: Any, codes: Any, start: int, stop: int) -> Block:
         table = codes.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
     except (ValueError, TypeError):
         text = next(name for name, kind in codes.dtypes.items() if kind.kind not in "biuf")
-        raise EvidenceError(f"Column {text!r} of the codes is no number: leave this column out.") from None
+        raise EvidenceError(f"Column {text!r} of the codes is not numeric: leave this column out.") from None
     return [factors[name].iloc[rows].to_numpy() for name in factors.columns], table

@@ -1,8 +1,8 @@
-"""One pass over all rows: totals for the metrics that follow from them, and a random sample for those that do not.
+"""One pass over all rows, which computes totals and a random sample for metrics that need rows.
 
-Edges of bins have to be known before rows are counted. They are order statistics of the planning rows: all rows where
-there are few enough, otherwise stretches that are spread over the whole. If the shares of the bins among all rows turn
-out otherwise than among the planning rows, the rows were ordered, and a second pass has edges of the random sample.
+Bin edges have to be known before rows are counted. They are order statistics of the planning rows: all rows if there
+are few enough, and otherwise contiguous stretches that are spread over all rows. If the shares of the bins among all
+rows differ from those among the planning rows, the rows are ordered, and a second pass uses edges of the random sample.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from unweave.evidence.large.row_blocks import BlockPart, RowBlocks
 from unweave.evidence.reading.columns import EvidenceError, Levels, quoted
 
 STRETCHES = 16
-STRETCHED_ROWS = 250_000  # a bin of 1/20 of them has its share within .0005
-LARGEST_DRIFT = 0.01  # of the share of a bin: the stretches were not like the other rows
+STRETCHED_ROWS = 250_000  # the standard error of the share of a bin with 1/20 of them is .0005
+LARGEST_DRIFT = 0.01  # of the share of a bin; more means that the stretches are not representative
 ROLES: dict[FactorKind, Role] = {
     FactorKind.CONTINUOUS: "number",
     FactorKind.ORDINAL: "levels",
@@ -36,7 +36,7 @@ ROLES: dict[FactorKind, Role] = {
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """What is known of all rows, and the rows of the sample."""
+    """Totals of all rows, and the rows of the sample."""
 
     plan: PassPlan
     totals: RowTotals
@@ -50,7 +50,7 @@ class Gathered:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The pass over one part: what a worker computes."""
+    """The pass over one part, which a worker computes."""
 
     part: BlockPart
     plan: PassPlan
@@ -59,7 +59,7 @@ class Task:
     wanted: Rows
 
     def __call__(self) -> tuple[RowTotals, FloatArray, FloatArray, dict[int, Levels]]:
-        """Totals of the part, its rows of the sample, and levels of text that it has seen."""
+        """Totals of the part, factors and codes of its sampled rows, and its levels of text."""
         totals: RowTotals | None = None
         kept: list[tuple[FloatArray, FloatArray]] = []
         row = self.first_row
@@ -83,7 +83,7 @@ class Task:
 
 
 def gathered(source: RowBlocks, kinds: KindsGiven, missing: Literal["refuse", "drop"]) -> Gathered:
-    """The pass over all rows of a source."""
+    """Totals and a random sample of all rows of a source, from one pass, or two if the rows are ordered."""
     if not source.n_rows:
         raise EvidenceError("There are no rows: pass at least a few samples.")
     reader = BlockReader(source.factor_names, source.code_names, missing)
@@ -108,20 +108,20 @@ def _plan(factors: FloatArray, codes: FloatArray, kinds: Iterable[DeclaredKind])
 
 
 def _planning_rows(source: RowBlocks, reader: BlockReader) -> tuple[FloatArray, FloatArray]:
-    """All rows where they are few enough, otherwise stretches spread over the whole."""
+    """Factors and codes of all rows if there are few enough, otherwise of stretches spread over all rows."""
     n_columns = len(source.factor_names) + len(source.code_names)
     n_rows = min(source.planning_rows, max(16 * source.planning_rows // n_columns, 1000))
     read = [reader.read(columns, codes, row)[:2] for row, (columns, codes) in _stretches(source, n_rows)]
     factors, codes = (np.concatenate([pair[side] for pair in read]) for side in (0, 1))
     if not len(codes):
-        raise EvidenceError("Every row that was looked at has a missing value: fill values in or leave columns out.")
+        raise EvidenceError("Every row that was examined has a missing value: fill values in or leave columns out.")
     lowest, highest = (np.concatenate([of(factors, axis=0), of(codes, axis=0)]) for of in (np.min, np.max))
     reader.check_reach(lowest, highest, 0)
     return np.asfortranarray(factors), np.asfortranarray(codes)
 
 
 def _stretches(source: RowBlocks, n_rows: int) -> Iterator[tuple[int, Any]]:
-    """Rows of the whole, or stretches of it, each with its first row."""
+    """Yield the blocks of all rows, or stretches of them, each with the number of its first row."""
     starts = np.cumsum([0, *(part.n_rows for part in source.parts)])
     if source.n_rows <= n_rows:
         for first, part in zip(starts.tolist(), source.parts, strict=False):
@@ -160,17 +160,17 @@ def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTo
 
 
 def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, name: str) -> RowTotals:
-    """Totals of a part whose worker numbered the levels of factor j otherwise."""
+    """Totals of a part with the levels of factor j renumbered, because its worker numbered them differently."""
     if plan.factors[j].role != "categories":
         raise EvidenceError(
-            f"Factor {quoted(name)} is text with an order, and rows on the cluster have levels that are not among the "
-            "rows that were looked at first: number its levels before the rows go to a cluster."
+            f"Factor {quoted(name)} is text with an order, and rows on the cluster have levels that do not occur in "
+            "the rows that were examined first: number its levels before the rows are sent to a cluster."
         )
     return totals.with_factor(j, totals.factors[j].renumbered(places))
 
 
 def _computed(tasks: list[Task], cluster: str | None) -> Iterator[Any]:
-    """Results of the tasks in their order, computed here or on a cluster."""
+    """Results in the order of the tasks, computed in this process or on a cluster."""
     if cluster is None:
         return (task() for task in tasks)
     from unweave.evidence.large.on_cluster import computed_on

@@ -1,4 +1,4 @@
-"""Tasks on the workers of a Dask cluster: a task whose worker dies is computed by another."""
+"""Tasks on the workers of a Dask cluster; a task whose worker dies is computed by another worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS_WITHOUT_WORKERS = 10
 
 
 def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
-    """Results in the order of the tasks; a cluster that is not there, or goes away, is an error of one sentence."""
+    """Yield results in the order of the tasks; raises an EvidenceError if there is no cluster or it is lost."""
     try:
         from distributed import Client, KilledWorker
         from distributed.comm.core import CommClosedError
@@ -34,7 +34,7 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
             future.release()
     except (CommClosedError, CancelledError, KilledWorker, OSError) as error:
         raise EvidenceError(
-            f"The cluster at {address} went away before all rows were read ({type(error).__name__}): start it again, "
+            f"The cluster at {address} was lost before all rows were read ({type(error).__name__}): start it again, "
             "or leave --cluster out."
         ) from None
     finally:
@@ -42,7 +42,7 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
 
 
 def _wait(client: Any, future: Any, address: str) -> None:
-    """Wait until it is computed; a cluster that loses all its workers would keep it waiting for ever."""
+    """Wait for a result; raises an error if the cluster has lost all workers, because the result would never arrive."""
     with_workers = time.monotonic()
     while not future.done():
         time.sleep(0.02)

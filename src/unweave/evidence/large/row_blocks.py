@@ -1,4 +1,4 @@
-"""`RowBlocks`: factors and codes of many rows, read a block at a time."""
+"""`RowBlocks`: factors and codes of many rows, which are read in blocks."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ from unweave.arrays import FloatArray
 from unweave.evidence.reading.columns import EvidenceError
 
 ROWS_IN_BLOCK = 131_072
-ROWS_IN_PART = 16 * ROWS_IN_BLOCK  # what one worker of a cluster reads at a time
+ROWS_IN_PART = 16 * ROWS_IN_BLOCK  # the rows that one worker of a cluster reads in one task
 SAMPLE_ROWS = 50_000
 PLANNING_ROWS = 1_000_000
-LARGEST_IN_MEMORY = 40_000_000  # numbers, 320 MB: arrays that can be read in blocks are, from here on
+LARGEST_IN_MEMORY = 40_000_000  # numbers, 320 MB; larger arrays are read in blocks if they support slices
 
 Block = tuple[Sequence[NDArray[Any]], FloatArray]
 
 
 class BlockPart(Protocol):
-    """Some consecutive rows, which a worker can read on its own; it is sent to workers, so it must be picklable."""
+    """Consecutive rows that one worker reads; a part is sent to workers, so it must be picklable."""
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
 
     def blocks(self) -> Iterator[Block]:
-        """The columns of the factors and the table of codes (rows x codes), some rows at a time, in their order."""
+        """Yield the columns of the factors and the table of codes (rows x codes) in blocks of consecutive rows."""
 
     def some(self, start: int, stop: int) -> Block:
-        """These of its rows."""
+        """The rows of the part from ``start`` to ``stop``."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
-    """Factors and codes of many rows, in parts that are read one after another; pass it in the place of factors.
+    """Factors and codes of many rows, in parts that are read one after another; pass it instead of the factors.
 
     Parameters
     ----------
     parts : sequence of BlockPart
-        Where the rows are.
+        Sources of consecutive rows.
     factor_names, code_names : tuple of str
         Names of the columns of every part.
     sample_rows : int
-        Rows in the random sample for metrics that need rows.
+        Number of rows in the random sample for metrics that need rows.
     planning_rows : int
-        Rows that the edges of bins come from; where there are no more, the edges are exact.
+        Largest number of rows from which bin edges are computed, reduced if there are more than 16 columns; the edges
+        are exact if there are no more rows.
+
     cluster : str, optional
         Address of a Dask scheduler whose workers read the parts.
 
@@ -72,7 +74,7 @@ class RowBlocks:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all parts."""
+        """Number of rows of all parts."""
         return sum(part.n_rows for part in self.parts)
 
 
@@ -87,16 +89,16 @@ class ArrayPart:
 
     @property
     def n_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return self.stop - self.start
 
     def blocks(self) -> Iterator[Block]:
-        """Slices of the arrays, at most 131,072 rows each."""
+        """Yield slices of the arrays of at most 131,072 rows each."""
         for start in range(0, self.n_rows, ROWS_IN_BLOCK):
             yield self.some(start, min(start + ROWS_IN_BLOCK, self.n_rows))
 
     def some(self, start: int, stop: int) -> Block:
-        """These of its rows."""
+        """The rows of the part from ``start`` to ``stop``."""
         rows = slice(self.start + start, self.start + stop)
         factors, codes = _read(self.factors, rows), _read(self.codes, rows)
         return list(factors.T), codes.astype(np.float64, copy=False)
@@ -111,7 +113,7 @@ def array_blocks(
     rows_in_part: int = ROWS_IN_PART,
     **settings: Any,
 ) -> RowBlocks:
-    """Blocks of two arrays with as many rows, each with one or two axes."""
+    """Blocks of two arrays with the same number of rows, each with one or two axes."""
     if factors.shape[0] != codes.shape[0]:
         raise EvidenceError(
             f"The rows do not pair up: factors have {factors.shape[0]} rows, codes have {codes.shape[0]} rows; pass "
@@ -128,7 +130,7 @@ def array_blocks(
 
 
 def is_read_by_slices(given: object) -> bool:
-    """Whether this is an array that need not be in memory: memory-mapped, of HDF5, Zarr or dask."""
+    """Whether the object is an array that can stay on disk: memory-mapped, or of HDF5, Zarr or dask."""
     if isinstance(given, np.ndarray):
         return isinstance(given, np.memmap)
     home = type(given).__module__.split(".")[0]
@@ -136,7 +138,8 @@ def is_read_by_slices(given: object) -> bool:
 
 
 def is_large(factors: Any, codes: Any) -> bool:
-    """Whether these are two such arrays, too many numbers to hold together."""
+    """Whether both are arrays that can stay on disk and together have too many numbers for memory."""
+
     if not (is_read_by_slices(factors) and is_read_by_slices(codes)):
         return False
     n_numbers = [int(np.prod(side.shape)) for side in (factors, codes)]

@@ -1,1 +1,1 @@
-"""From any table to checked columns of numbers."""
+"""Conversion of tables of many types into checked columns of numbers."""

@@ -1,4 +1,4 @@
-"""Batches of rows gathered into columns, in memory or in a temporary file."""
+"""Batches of rows, collected into columns in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS_AT_A_TIME = 65_536
 
 
 def gathered(batches: Iterable[Any] | Callable[[], Iterable[Any]], on_disk: bool) -> tuple[FloatArray, FloatArray]:
-    """Means and standard deviations (rows x codes, column-major) of all batches, one batch in memory at a time.
+    """Means and standard deviations (rows x codes, column-major) of all batches, with one batch in memory at a time.
 
     >>> mean, std = gathered([([[0.0]], [[1.0]]), ([[2.0]], [[1.0]])], on_disk=True)
     >>> mean[:, 0].tolist()
@@ -26,7 +26,7 @@ def gathered(batches: Iterable[Any] | Callable[[], Iterable[Any]], on_disk: bool
         for mean, std in _checked(batches() if callable(batches) else batches):
             if n_rows and mean.shape[1] != n_codes:
                 raise EvidenceError(
-                    f"A batch has {mean.shape[1]} codes and the ones before it {n_codes}: pass batches of one encoder."
+                    f"A batch has {mean.shape[1]} codes and earlier ones have {n_codes}: pass batches of one encoder."
                 )
             n_codes, n_rows = mean.shape[1], n_rows + mean.shape[0]
             means.write(mean.tobytes())
@@ -49,7 +49,7 @@ def _checked(batches: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _columns(file: IO[bytes], n_rows: int, n_codes: int, on_disk: bool) -> FloatArray:
-    """Rows of the file turned into contiguous columns, a block of rows at a time."""
+    """Contiguous columns from a file that is stored by rows, converted in blocks of rows."""
     file.flush()
     by_row = np.memmap(file, dtype=np.float64, mode="r", shape=(n_rows, n_codes))
     if on_disk:

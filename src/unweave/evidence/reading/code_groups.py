@@ -1,4 +1,4 @@
-"""Code groups: codes that form one sub-representation, each in one group."""
+"""Code groups: sets of codes that form one sub-representation, where every code is in at most one group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unweave.evidence.reading.columns import EvidenceError, quoted
 def checked_groups(
     code_groups: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
-    """Groups of known codes, none of them twice; a code is given by its name, or by its number from 0.
+    """Checked groups of code names; a code is given by its name, or by its number from 0, and is in one group only.
 
     >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
     {'position': ('x', 'y')}
@@ -43,7 +43,7 @@ def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str,
 
 
 def _name_of(member: str | int, names: tuple[str, ...]) -> str:
-    """The name that is meant; a number is a name where a code is called so, and else a place."""
+    """Name of a code; a number is read as a name if a code has this name, and otherwise as a position."""
     if str(member) in names or isinstance(member, str):
         return str(member)
     return names[member] if isinstance(member, Integral) and 0 <= member < len(names) else str(member)

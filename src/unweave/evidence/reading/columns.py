@@ -1,4 +1,4 @@
-"""One column of anything becomes float64; text becomes the index of its sorted levels, missing becomes nan."""
+"""Conversion of columns to float64; text becomes the index of its sorted levels, and missing values become nan."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ LONGEST_NAME = 60
 
 
 class EvidenceError(ValueError):
-    """Input that cannot be scored; the message says what is wrong, where, and what to do."""
+    """Raised for input that cannot be scored; the message states what is wrong, where, and what to do."""
 
 
 def quoted(name: object) -> str:
-    """A name as messages show it: in quotes, and long ones without their middle.
+    """A name for messages, in quotes; long names are shortened in the middle.
 
     >>> quoted("size"), quoted("x" * 10_000)
     ("'size'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxx'")
@@ -36,12 +36,12 @@ def quoted(name: object) -> str:
 
 
 def plain(given: object) -> NDArray[Any]:
-    """Numpy array of anything array-like; tensors are brought to memory without importing their library.
+    """Numpy array from an array-like object; tensors are copied to main memory without importing their library.
 
     >>> plain([["square", 1], [None, 2]]).dtype
     dtype('O')
     """
-    if isinstance(given, np.ma.MaskedArray):  # np.asarray would uncover what is masked
+    if isinstance(given, np.ma.MaskedArray):  # np.asarray would ignore the mask
         uncovered = given.data.astype(object)
         uncovered[np.ma.getmaskarray(given)] = None
         return uncovered
@@ -53,10 +53,10 @@ def plain(given: object) -> NDArray[Any]:
         raise EvidenceError(
             "The rows have different lengths: pass a table in which every row has as many values."
         ) from error
-    except (TypeError, RuntimeError):  # half precisions that numpy does not know
+    except (TypeError, RuntimeError):  # half precisions that numpy does not support
         return _widened(given)
     if array.dtype.kind in "US" and isinstance(given, (list, tuple)):
-        return np.array(given, dtype=object)  # numpy would turn numbers and nan among words into words
+        return np.array(given, dtype=object)  # numpy would convert numbers and nan to text
     return array
 
 
@@ -70,21 +70,21 @@ def _widened(tensor: Any) -> NDArray[Any]:
 
 
 def series_values(series: nw.Series[Any]) -> NDArray[Any]:
-    """Values of a data frame's column as numpy holds them without loss."""
+    """Values of a data frame's column as a numpy array, without loss of precision."""
     ordered = getattr(getattr(nw.to_native(series), "cat", None), "ordered", False)
-    if ordered:  # the places in the stated order, which make the factor a number; pandas numbers missing values -1
+    if ordered:  # positions in the stated order, so that the factor is numeric; pandas codes missing values as -1
         places = np.asarray(nw.to_native(series).cat.codes, dtype=np.float64)
         return np.where(places < 0, np.nan, places)
-    # other categorical types are the user's word that the values have no order, whatever the categories are made of
+    # the user chose an unordered type, so that the values are categories even if they are numbers
     if series.dtype in (nw.Categorical, nw.Enum):
         series = series.cast(nw.String)
-    # integers beside missing values would be rounded to floats, and numpy has none of 128 bits
+    # columns with missing values would be rounded to floats, and numpy has no integers of 128 bits
     exact = series.dtype.is_integer() and (series.null_count() or series.dtype in (nw.Int128, nw.UInt128))
     return np.array(series.to_list(), dtype=object) if exact else series.to_numpy()
 
 
 def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None]:
-    """Column as float64, with its levels when it is text.
+    """Column as float64, with its levels if it is text (None otherwise).
 
     >>> numbers(np.array(["b", "a"]), "Factor 'shape'")
     (array([1., 0.]), ('a', 'b'))
@@ -93,9 +93,9 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     if kind in "iu" and column.size:
         for entry in (int(column.min()), int(column.max())):
             _refuse_rounding(entry, where)
-    # extensions of numpy give their half precisions the kind of raw bytes
+    # half precisions from extensions of numpy have the kind of raw bytes
     if kind in "fiub" or (kind == "V" and "float" in column.dtype.name):
-        with np.errstate(over="ignore"):  # an infinity is refused by name later
+        with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
             return column.astype(np.float64), None
     if kind == "U":
         return _levels(column.tolist())
@@ -120,11 +120,11 @@ def _number(entry: Any, where: str, row: int) -> float:
             f"{where} mixes text with numbers (row {row} is {reprlib.repr(entry)}): "
             "make the column all numbers or all text."
         )
-    # numpy counts a span of time among the integers
+    # numpy's time differences are a subclass of integers
     if not isinstance(entry, (Real, Decimal, np.bool_)) or isinstance(entry, np.timedelta64):
         raise EvidenceError(
-            f"{where} holds an object of type {type(entry).__name__} in row {row}, which is neither number nor text: "
-            "convert the column to numbers or text first."
+            f"{where} contains an object of type {type(entry).__name__} in row {row}, which is neither number nor "
+            "text: convert the column to numbers or text first."
         )
     if isinstance(entry, Integral):
         _refuse_rounding(int(entry), where)
@@ -134,7 +134,7 @@ def _number(entry: Any, where: str, row: int) -> float:
 def _refuse_rounding(entry: int, where: str) -> None:
     if abs(entry) > LARGEST_EXACT_INTEGER:
         raise EvidenceError(
-            f"{where} holds integers above 2**53 that would be rounded: number its values from 0, "
+            f"{where} contains integers above 2**53 that would be rounded: number its values from 0, "
             "or leave it out if it is an identifier."
         )
 
@@ -150,8 +150,8 @@ def _word(entry: str | bytes) -> str:
 
 
 def is_missing(entry: Any) -> bool:
-    """Whether an entry stands for no value: None, nan, or what pandas puts there."""
-    # pandas.NA cannot be compared, so it is known by its type's name
+    """Whether an entry is missing: None, nan, or a missing value of pandas."""
+    # pandas.NA cannot be compared, so it is recognised by the name of its type
     return (
         entry is None
         or type(entry).__name__ in ("NAType", "NaTType")
@@ -160,7 +160,7 @@ def is_missing(entry: Any) -> bool:
 
 
 def constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the columns that never vary."""
+    """Names of the constant columns."""
     if not columns.size:
         return ()
     return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))

@@ -1,4 +1,4 @@
-"""Numbers whose powers float64 cannot hold: codes are scaled; factors and posteriors that have them are refused."""
+"""Numbers whose squares overflow or underflow float64: codes are rescaled, and factors and posteriors are an error."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.tables import Table
 
 LARGEST_SQUARED = 1e150
-LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # of 2; codes may differ in their last digits, and these are squared
+LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # of 2; differences in the last digits are squared too
 
 
 def refuse_extremes(*tables: Table | None) -> None:
-    """Metrics square these columns, which has to stay within float64."""
+    """Raise an error for columns whose squares overflow or underflow float64."""
     for table in filter(None, tables):
         for name, column in zip(table.names, table.values.T, strict=True):
             with np.errstate(over="ignore"):
@@ -21,15 +21,15 @@ def refuse_extremes(*tables: Table | None) -> None:
             if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
                 raise EvidenceError(
                     f"{table.what.capitalize()} {quoted(name)} reaches {largest:.3g} and spans {span:.3g}, "
-                    "whose squares floats cannot hold: state it in other units."
+                    "so that squares overflow or underflow: state it in other units."
                 )
 
 
 def within_reach(codes: FloatArray) -> FloatArray:
-    """The codes, all divided by one power of two if the largest is beyond 2**500 or a column stays below 2**-250.
+    """Codes divided by a common power of two, if the largest is above 2**500 or a column is below 2**-250.
 
-    No metric minds the unit of all codes together, and a power of two changes no digit. A column that is too small for
-    that unit is brought up to 2**-250: next to the largest it is still nothing.
+    No metric depends on the common scale of all codes, and division by a power of two is exact. A column that is still
+    too small is scaled up to 2**-250, where it remains negligible relative to the largest.
 
     >>> within_reach(np.array([[1.5, 2.0], [1.0, -3.0]])).tolist()
     [[1.5, 2.0], [1.0, -3.0]]

@@ -1,4 +1,4 @@
-"""All that was given about the same samples, read into tables whose rows pair up."""
+"""All inputs about the same samples, read into tables with the same rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from unweave.evidence.splits import group_table
 
 @dataclass(frozen=True)
 class Inputs:
-    """Tables of the same samples; None where something was not given.
+    """Tables of the same samples; None for tables that were not given.
 
-    ``probabilities`` holds the factors that were given as tables p(y | x), by name; ``factors`` has the most probable
+    ``probabilities`` has the factors that were given as tables p(y | x), by name, and ``factors`` the most probable
     value of each.
     """
 
@@ -35,7 +35,7 @@ class Inputs:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """Every table that was given, by what it is called in messages."""
+        """Every given table, by its name in messages."""
         given = {
             "factors": self.factors,
             "codes": self.codes,
@@ -47,7 +47,7 @@ class Inputs:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that all tables have; raises where they differ."""
+        """Common number of rows of all tables; raises an error if they differ."""
         n_rows = common_length(self.tables) if self.tables or self.n_sparse_rows is None else self.n_sparse_rows
         if self.n_sparse_rows not in (None, n_rows):
             first = next(iter(self.tables))
@@ -58,7 +58,7 @@ class Inputs:
         return n_rows
 
     def rows(self, kept: Rows | None) -> Inputs:
-        """The inputs of these rows, or of all."""
+        """The inputs of these rows, or of all rows for None."""
         if kept is None:
             return self
         factors, codes, nuisances, row_groups = (
@@ -79,7 +79,7 @@ class Inputs:
 def read_inputs(
     factors: object, codes: object, options: EvidenceOptions, sparse: SparseColumns | None = None
 ) -> Inputs:
-    """Tables of factors, codes and whatever the options hold about the same samples.
+    """Tables of the factors, the codes, and the other data of the same samples in the options.
 
     >>> read_inputs({"size": [1.0, 2.0]}, [[3.0], [4.0]], {}).n_rows
     2
@@ -113,10 +113,10 @@ def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | Non
 
 
 def values_of(table: Table | None, n_rows: int) -> FloatArray:
-    """Columns of a table, none of them where there is no table."""
+    """Columns of a table (rows x columns); no columns for None."""
     return np.empty((n_rows, 0), order="F") if table is None else table.values
 
 
 def names_of(table: Table | None) -> tuple[str, ...]:
-    """Names of a table's columns."""
+    """Names of the columns of a table; empty for None."""
     return () if table is None else table.names

@@ -1,4 +1,4 @@
-"""Rows without a value: refused by name, or left out on every side at once."""
+"""Rows with missing values: an error that names their columns, or rows that are dropped from all tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_COLUMNS_NAMED = 5
 
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
-    """Rows to keep, or None for all; infinities and, unless dropped, missing values are refused by name."""
+    """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
     if missing not in ("refuse", "drop"):
         raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
@@ -46,9 +46,9 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
 
 
 def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
-    """Where values are missing, or None for nowhere."""
+    """Mask of the missing values, or None if there are none."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(table.values.sum()):  # one pass and no mask for the usual case
+        if np.isfinite(table.values.sum()):  # the usual case needs one pass and no mask
             return None
     infinite = np.isinf(table.values).sum(axis=0)
     if infinite.any():

@@ -13,7 +13,7 @@ SUM_TOLERANCE = 1e-3
 
 
 def probability_table(given: object, where: str) -> FloatArray:
-    """Checked table of probabilities, its rows summing to one exactly.
+    """Checked table of probabilities, with rows normalised to a sum of one.
 
     >>> probability_table([[0.5, 0.5], [0.0, 1.0]], "Factor 'shape'").shape
     (2, 2)
@@ -45,7 +45,7 @@ def probability_table(given: object, where: str) -> FloatArray:
 
 
 def split_off_tables(factors: object) -> tuple[object, dict[str, FloatArray]]:
-    """Factors with every table of probabilities replaced by its most probable value, and these tables by name.
+    """Factors with every table of probabilities replaced by the most probable values, and these tables by name.
 
     >>> factors, tables = split_off_tables({"size": [1.0, 2.0], "shape": [[0.9, 0.1], [0.2, 0.8]]})
     >>> factors["shape"].tolist(), list(tables)

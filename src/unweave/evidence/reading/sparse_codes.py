@@ -1,4 +1,4 @@
-"""Codes that are mostly zero: matrices and arrays of scipy.sparse, and sparse tensors of torch."""
+"""Sparse codes: matrices and arrays of scipy.sparse, and sparse tensors of torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.evidence.reading.extremes import LARGEST_SQUARED
 
 
 def is_sparse(given: object) -> bool:
-    """Whether this is a sparse matrix, array or tensor.
+    """Whether the object is a sparse matrix, array or tensor.
 
     >>> from scipy.sparse import csr_array
     >>> is_sparse(csr_array(np.eye(2))), is_sparse(np.eye(2))
@@ -26,7 +26,7 @@ def is_sparse(given: object) -> bool:
 
 
 def sparse_columns(given: Any) -> SparseColumns:
-    """Columns of a sparse matrix; duplicate entries are summed, and stored zeros are zeros like any other.
+    """Columns of a sparse matrix; duplicate entries are summed, and explicitly stored zeros are removed.
 
     >>> from scipy.sparse import coo_array
     >>> sparse_columns(coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))).values.tolist()
@@ -59,7 +59,7 @@ def sparse_columns(given: Any) -> SparseColumns:
 
 
 def code_names_of(n_codes: int, names: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of sparse codes."""
+    """Names of sparse codes: the given ones, or numbered ones by default."""
     if names is None:
         return tuple(f"code {i}" for i in range(n_codes))
     if len(names) != n_codes:
@@ -68,7 +68,7 @@ def code_names_of(n_codes: int, names: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def constant_columns(codes: SparseColumns) -> NDArray[np.bool_]:
-    """Which columns never vary: those without entries, and those of one value that is in every row."""
+    """Mask of the constant columns: those without nonzero entries, and those with one value in every row."""
     constant = codes.n_entries == 0
     for i in np.flatnonzero(codes.n_zeros == 0).tolist():
         constant[i] = np.ptp(codes.values[codes.starts[i] : codes.starts[i + 1]]) == 0
@@ -76,11 +76,11 @@ def constant_columns(codes: SparseColumns) -> NDArray[np.bool_]:
 
 
 def _of_tensor(tensor: Any) -> Any:
-    """A sparse tensor as a sparse array of scipy, whatever its layout."""
+    """A sparse tensor of any layout as a sparse array of scipy."""
     from scipy.sparse import coo_array
 
     entries = tensor.detach().cpu().to_sparse_coo().coalesce()
     places = entries.indices().numpy()
     if len(places) != 2 or entries.values().ndim != 1:
-        raise EvidenceError("The sparse codes are no matrix: pass one row per sample and one column per code.")
+        raise EvidenceError("The sparse codes are not a matrix: pass one row per sample and one column per code.")
     return coo_array((entries.values().double().numpy(), (places[0], places[1])), shape=tuple(entries.shape))

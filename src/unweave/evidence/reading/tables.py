@@ -1,4 +1,4 @@
-"""Anything with rows and columns becomes named columns of float64: the reading half of the gate."""
+"""Conversion of objects with rows and columns into tables of named float64 columns."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from unweave.evidence.reading.columns import EvidenceError, Levels, numbers, pla
 
 @dataclass(frozen=True)
 class Table:
-    """Named float64 columns, column-major; text columns hold the index of their sorted levels, missing is nan.
+    """Named float64 columns, column-major; text is stored as the index of its sorted levels, missing values as nan.
 
-    ``what`` is the singular word for a column. ``index`` is the row index of a pandas table.
+    ``what`` is the singular word for a column, such as 'factor'. ``index`` is the row index of a pandas table.
     """
 
     what: str
@@ -34,14 +34,14 @@ class Table:
         return tuple(levels is not None for levels in self.levels)
 
     def rows(self, kept: NDArray[np.intp]) -> Table:
-        """The table of these rows."""
+        """The table of these rows alone, without a row index."""
         return Table(self.what, np.asfortranarray(self.values[kept]), self.names, self.levels)
 
 
 def read_table(given: object, what: str, names: Sequence[str] | None = None) -> Table:
     """Table from numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or nested lists.
 
-    ``what`` is the singular word for a column ('factor', 'code'): messages and default names use it.
+    ``what`` is the singular word for a column ('factor', 'code'), which messages and default names use.
 
     >>> read_table([[1, 2], [3, 4]], "code").names
     ('code 0', 'code 1')
@@ -71,12 +71,12 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
 
 
 def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
-    """Table that may not hold text."""
+    """Table of numbers; raises an error if a column contains text."""
     table = read_table(given, what, names)
     text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
     if text:
         raise EvidenceError(
-            f"{what.capitalize()} {quoted(text[0])} holds text: {what}s are numbers, so leave this column out."
+            f"{what.capitalize()} {quoted(text[0])} contains text: {what}s are numbers, so leave this column out."
         )
     return table
 
@@ -101,7 +101,7 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         return [column], [str(frame.name or f"{what} 0")], index
     if isinstance(frame, nw.DataFrame):
         columns, names = [], []
-        for entry in frame.iter_columns():  # by their numbers would take quadratic time
+        for entry in frame.iter_columns():  # access by position would take quadratic time
             for name, column in _columns_of_series(entry, what):
                 columns.append(column)
                 names.append(name)
@@ -130,7 +130,7 @@ def _in_memory(given: object) -> object:
 
 
 def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]:
-    """The column of a series; a series of lists, such as embeddings, gives one column per list entry."""
+    """Names and columns of a series; a series of lists, such as embeddings, has one column per list entry."""
     where = f"{what.capitalize()} {quoted(series.name)}"
     if series.dtype not in (nw.List, nw.Array):
         return [(str(series.name), _one_value_per_row(series_values(series), where))]
@@ -138,15 +138,15 @@ def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]
     lengths = {-1 if row is None else len(row) for row in rows}
     if len(lengths) != 1 or lengths == {-1}:
         stated = ", ".join("none" if length < 0 else str(length) for length in sorted(lengths)[:4])
-        raise EvidenceError(f"{where} holds lists of different lengths ({stated}): give every row equally many.")
+        raise EvidenceError(f"{where} contains lists of different lengths ({stated}): give every row equally many.")
     table = np.array(rows)
     if table.ndim != 2:
-        raise EvidenceError(f"{where} holds nested lists of shape {table.shape[1:]}: flatten them to one list per row.")
+        raise EvidenceError(f"{where} contains nested lists of shape {table.shape[1:]}: flatten them to one per row.")
     return [(f"{series.name} {k}", table[:, k]) for k in range(table.shape[1])]
 
 
 def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
-    """One column as numpy holds it, and its row index if it is a pandas series."""
+    """One column as a numpy array, and its row index if it is a pandas series (None otherwise)."""
     series = nw.from_native(given, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return _one_value_per_row(series_values(series), where), _row_index(given)
@@ -165,7 +165,7 @@ def _row_index(given: object) -> Any:
 
 
 def common_index(indexes: Mapping[str, Any]) -> Any:
-    """The row index that all indexed tables share, or None where no table has one; pandas would align what differs."""
+    """The common row index of all indexed tables, or None; raises an error if indexes differ."""
     known = [(what, index) for what, index in indexes.items() if index is not None]
     if not known:
         return None
@@ -180,7 +180,7 @@ def common_index(indexes: Mapping[str, Any]) -> Any:
 
 
 def refuse_repeated(names: Sequence[str], what: str) -> None:
-    """Refuse columns of the same name."""
+    """Raise an error if two columns have the same name."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise EvidenceError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
