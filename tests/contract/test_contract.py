@@ -1,4 +1,4 @@
-"""Every metric of the catalogue keeps its contract, and the contract can tell a metric that does not."""
+"""Every metric of the catalogue passes the contract checks, and the checks detect metrics that are broken."""
 
 import dataclasses
 import math
@@ -32,13 +32,13 @@ def test_contract(name, check):
 
 @unweave.metric(**CARD)
 def always_one(evidence):
-    """Full marks for everybody."""
+    """Score 1 for all codes."""
     return Score(1.0)
 
 
 @unweave.metric(**CARD)
 def by_first_row(evidence):
-    """Depends on the order of rows."""
+    """Score that depends on the order of the rows."""
     return Score(float(evidence.codes[0, 0]))
 
 
@@ -47,7 +47,7 @@ _calls = iter(range(10_000))
 
 @unweave.metric(**CARD)
 def never_the_same(evidence):
-    """Counts its calls."""
+    """Score that differs with every call."""
     return Score(next(_calls) / 10_000)
 
 
@@ -73,7 +73,7 @@ def test_every_public_metric_is_in_the_catalogue():
 
 
 def test_every_declared_metric_is_in_the_catalogue():
-    """A metric somebody wrote and forgot to list."""
+    """Fails if a metric was declared but not added to the catalogue."""
     import importlib
     import pkgutil
 
@@ -87,7 +87,7 @@ def test_every_declared_metric_is_in_the_catalogue():
 def test_cards_are_complete(name):
     card = CATALOGUE[name].card
     for entry in dataclasses.fields(card):
-        if entry.name != "raw_range":  # empty where raw scores keep to the bounds
+        if entry.name != "raw_range":  # empty if raw scores lie within the bounds
             assert getattr(card, entry.name) not in ("", None), entry.name
     assert card.summary.endswith(".")
     assert card.best in card.bounds or math.isnan(card.best)

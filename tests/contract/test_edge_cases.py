@@ -1,5 +1,7 @@
-"""Awkward evidence, for every metric that works from factors and codes: a right number, nan with its reason, or a
-refusal; never a crash, a warning, or a number that is wrong without a word.
+"""Degenerate evidence, for every metric of factors and codes.
+
+The result is a correct number, nan with a reason, or a refusal with one sentence. It is never a crash, a warning, or a
+wrong number without a caveat.
 """
 
 import math
@@ -24,7 +26,7 @@ def named(labels):
 
 
 def made():
-    """Case name to the arguments of an Evidence."""
+    """Dictionary from the name of a case to the arguments of its Evidence."""
     rng = np.random.default_rng(0)
     factors, noise = rng.normal(size=(2, N_ROWS, 3))
     codes = factors[:, [2, 0, 1]] * [1.0, -2.0, 0.5] + [0.1, 0.2, 0.05] * noise
@@ -70,7 +72,7 @@ CASES = made()
 
 @cache
 def evidence_of(case):
-    """One evidence for all metrics, so that they share what they compute."""
+    """The Evidence of a case; all metrics share it, and with it their memoised results."""
     factors, codes, *kinds = CASES[case]
     noise = np.random.default_rng(1).normal(size=(len(codes), 1))
     return Evidence(factors, codes, nuisances=noise, **({"kinds": kinds[0]} if kinds else {}))
@@ -78,7 +80,7 @@ def evidence_of(case):
 
 @cache
 def scored(name, case):
-    """Score of a metric, with warnings as errors, or None where it refuses with a sentence."""
+    """Score of a metric on a case, with warnings as errors; None if the metric is undefined there."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -89,7 +91,7 @@ def scored(name, case):
 
 
 def takes(name, case):
-    """Whether a metric's card takes the kinds of factors in this case."""
+    """Whether the metric's card accepts the kinds of factors of this case."""
     return set(evidence_of(case).kinds) <= METRICS[name].card.factor_kinds
 
 
@@ -124,7 +126,7 @@ def test_a_missing_value_is_refused(name):
 @every_metric
 @pytest.mark.parametrize("case", ["constant code", "constant code of zeros"])
 def test_a_constant_code_is_named_and_changes_nothing(name, case):
-    """The logarithm's base of DCI completeness is the number of codes, dead ones included: it moves by that alone."""
+    """DCI completeness is the exception: the base of its logarithm is the number of codes, including dead ones."""
     with_it, without = scored(name, case), scored(name, "plain")
     assert any(caveat.kind == "dead_codes" for caveat in with_it.caveats)
     if name == "dci_completeness":
@@ -192,7 +194,7 @@ NOTHING_KNOWN = {
 }
 
 
-# these describe codes that vary, so that without any there is nothing to describe
+# these are means over codes that vary, and are therefore undefined if no code varies
 OF_LIVING_CODES = {
     "beta_vae_score",
     "dci_completeness",
@@ -239,13 +241,13 @@ def test_a_duplicated_code_costs_only_where_a_factor_should_sit_in_one(name):
 @every_metric
 def test_a_heavy_tail_changes_little_where_any_map_of_a_code_is_allowed(name):
     if METRICS[name].card.equivalence == "elementwise":
-        allowed = tolerance(name) + (0.1 if name == "irs" else 0)  # a distance, so that the tail's few rows weigh
+        allowed = tolerance(name) + (0.1 if name == "irs" else 0)  # it uses distances, which the tail changes
         assert scored(name, "heavy tail").raw == pytest.approx(scored(name, "plain").raw, abs=allowed)
 
 
-CLEAN = 0.7  # every code is a class and a little noise, or its class itself
-FINER_THAN_FACTORS = {"minimality"}  # its bins of equal width see the noise that codes hold besides
-LINEAR_IN_ONE_CODE = {"r2", "dci_explicitness"}  # of a label number, no line gives the indicator of a middle class
+CLEAN = 0.7  # lowest score for codes that are the class number, with a little noise or without
+FINER_THAN_FACTORS = {"minimality"}  # its bins of equal width also resolve the noise of the codes
+LINEAR_IN_ONE_CODE = {"r2", "dci_explicitness"}  # the indicator of a middle class is not linear in the class number
 
 
 @every_metric
@@ -266,11 +268,11 @@ def test_clean_codes_of_classes_get_good_marks(name, case):
 
 @every_metric
 def test_a_rare_class_is_no_more_than_a_rare_class(name):
-    """Three of 600 rows: what the metric says of the common classes hardly changes."""
+    """Three of 600 rows have the rare class; leaving them out hardly changes the score."""
     if not takes(name, "rare class"):
         pytest.skip(f"{name} takes no categorical factors")
     factors, codes = CASES["rare class"]
     common, codes = {factor: column[3:] for factor, column in factors.items()}, codes[3:]
     without = METRICS[name](common, codes, nuisances=np.random.default_rng(1).normal(size=(len(codes), 1)))
-    allowed = tolerance(name) + (0.1 if name in {"sap", "r2"} else 0)  # these let every class count alike
+    allowed = tolerance(name) + (0.1 if name in {"sap", "r2"} else 0)  # all classes have equal weight
     assert scored(name, "rare class").raw == pytest.approx(without.raw, abs=allowed if name != "t_mex" else 1)

@@ -1,4 +1,4 @@
-"""Metamorphic relations: what a score may not depend on, for every metric that is quick and draws nothing."""
+"""Metamorphic relations: changes of the input that must not change the score, for fast metrics without randomness."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ EXACT = [
     for name, metric in CATALOGUE.items()
     if metric.card.needs == ("factors", "codes") and metric.card.order_tolerance == 0
 ]
-SCALED = [name for name in EXACT if name != "irs"]  # irs weighs codes by how far they move, as its paper does
+SCALED = [name for name in EXACT if name != "irs"]  # irs weights codes by their range, as published
 
 
 def raw(name, factors, codes, kinds=KINDS, **options):
@@ -42,7 +42,7 @@ def test_names_decide_nothing(name):
 
 @pytest.mark.parametrize("name", SCALED)
 def test_scale_and_origin_of_every_code(name):
-    moved = CODES * [2.0, -0.5, 1024.0, 0.125] + [0.0, 8.0, -512.0, 1.0]  # powers of two, so that nothing is rounded
+    moved = CODES * [2.0, -0.5, 1024.0, 0.125] + [0.0, 8.0, -512.0, 1.0]  # powers of two avoid rounding errors
     assert raw(name, FACTORS, moved) == pytest.approx(raw(name, FACTORS, CODES), abs=1e-6)
 
 

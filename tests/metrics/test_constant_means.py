@@ -1,4 +1,4 @@
-"""A posterior whose mean is constant has only its width, which metrics of points do not read."""
+"""Posteriors with a constant mean carry information only in their widths, which metrics of points do not use."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Codes as detectors of concepts, against scikit-learn and against structure that was planted."""
+"""Codes as detectors of concepts, compared with scikit-learn and with planted structure."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,7 @@ def test_two_codes_probe_what_one_cannot():
 
 
 def planted(n_rows, n_features, n_codes, dimension, seed=0):
-    """Activations of known features, a dictionary, and a second one: shuffled, rescaled, with extra columns."""
+    """Activations of known features, their dictionary, and a shuffled and rescaled dictionary with extra columns."""
     rng = np.random.default_rng(seed)
     active = rng.random((n_rows, n_features)) < 0.05
     dictionary = rng.normal(size=(dimension, n_features))
@@ -105,7 +105,7 @@ def test_fast_matching_never_exceeds_the_exact_one():
 
 @pytest.mark.parametrize("n_rows", [3000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_planted_splits_and_absorptions_are_counted(n_rows):
-    """Concepts 0 to 4 are kept, 5 to 9 split over three codes, 10 to 14 have a hole that one other code fills."""
+    """Concepts 0 to 4 have one code, 5 to 9 are split over three codes, and 10 to 14 are absorbed by another code."""
     rng = np.random.default_rng(4)
     active = rng.random((n_rows, 15)) < 0.1
     third = rng.integers(3, size=(n_rows, 15))

@@ -11,7 +11,7 @@ from unweave.metrics.concepts import concept_report, dictionary_matching, single
 
 @dataclass(frozen=True)
 class Planted:
-    """Features as concepts, codes, both dictionaries, and what was done to which feature and code."""
+    """Concepts, codes, the true and the learned dictionary, and which concepts are split or absorbed."""
 
     concepts: np.ndarray
     codes: sparse.csr_array
@@ -23,7 +23,7 @@ class Planted:
 
 
 def planted(n_rows, n_features, n_codes, dimension, seed=0):
-    """A twelfth of the features is split over two codes, a sixteenth loses a fifth of its rows to another code."""
+    """Split 1/12 of the features over two codes, and move a fifth of the rows of 1/16 of them to another code."""
     rng = np.random.default_rng(seed)
     concepts = rng.random((n_rows, n_features)) < 0.05
     n_split, n_absorbed = n_features // 12, n_features // 16
@@ -85,7 +85,7 @@ def test_random_codes_get_the_chance_level(model):
     found = single_codes(model.concepts, model.codes[:, model.random_codes])
     assert (found.auroc > found.auroc_of_chance).mean() < 0.05
     assert abs(found.auroc.mean() - 0.5) < abs(found.auroc_of_chance.mean() - 0.5)
-    assert found.f1.mean() < 0.2  # calling every sample present has 0.1
+    assert found.f1.mean() < 0.2  # predicting "present" for every sample gives 0.1
 
 
 def test_the_report_finds_the_codes_that_were_planted(model):
@@ -97,7 +97,7 @@ def test_the_report_finds_the_codes_that_were_planted(model):
     one_code = ~(model.split | model.absorbed)[few]
     assert found.single.auroc[one_code].min() == 1.0
     assert found.probes.auroc[0][one_code].min() > 0.999
-    assert found.probes.auroc[1][model.split[few]].min() > 0.999  # two codes hold all of it
+    assert found.probes.auroc[1][model.split[few]].min() > 0.999  # two codes determine a split concept
     false = np.isin(found.screening.codes, model.random_codes).mean()
-    assert false < 0.1  # at a stated rate of .05
+    assert false < 0.1  # the nominal rate is .05
     assert totals["codes_that_depend"] >= one_code.sum() + 2 * (~one_code).sum()

@@ -1,4 +1,4 @@
-"""Screening of many codes: planted ones are found, the others at no more than the stated rate."""
+"""Screening of many codes: planted codes are found, and others at most at the nominal false discovery rate."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from unweave.metrics.matrices import factor_bases
 
 
 def null_codes(rng, n_rows, n_codes):
-    """Codes active on one to two hundred samples, whatever the factors are."""
+    """Codes that are active on 1 to 200 samples, independently of the factors."""
     density = rng.uniform(1 / n_rows, 0.2, size=n_codes)
     return np.where(rng.random((n_rows, n_codes)) < density, rng.random((n_rows, n_codes)), 0.0)
 
@@ -34,7 +34,7 @@ def test_false_discoveries_keep_to_the_rate():
 
 
 def test_many_rare_codes_keep_to_the_rate_too():
-    """The sum of few ranks is skewed: in its far tail the normal limit kept 11 false codes beside 40 planted ones."""
+    """The sum of few ranks is skewed: without the correction, 11 false codes were kept besides 40 planted ones."""
     rng = np.random.default_rng(4)
     shares = []
     for _ in range(4):

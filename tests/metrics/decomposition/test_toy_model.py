@@ -54,7 +54,7 @@ GRID = list(itertools.product([2, 3, 5, 10], [0.1, 0.5], [0.0, 1.0, 10.0], ["non
 
 
 def errors_of(found, j):
-    """Standard errors of what every code alone, all codes but one, and all codes tell of factor j."""
+    """Standard errors of I(y_j, z_S), where S is each single code, all codes but one, and all codes."""
     of_factor = found.draws[j][0]
     return of_factor.standard_error(of_factor.ratios)
 
@@ -96,7 +96,7 @@ def test_redundancy_moves_unibound_to_zero_and_leaves_mig():
 
 
 def test_where_the_paper_is_wrong():
-    """Claims 107, 111, 113: exact numbers against the printed formulas."""
+    """Claims 107, 111, 113: exact numbers, which differ from the printed formulas."""
     assert ToyModel(3, 0.1, "redundancy", 10.0).mig_numerator == pytest.approx(2.0214, abs=1e-4)  # printed: 2.2499
     assert ToyModel(2, 0.1, "redundancy", 10.0).mig_numerator == pytest.approx(0.3416, abs=1e-4)  # printed: 2.3076
     assert ToyModel(5, 0.1, "synergy", 10.0).unique_upper_bound == pytest.approx(0.005, abs=1e-4)  # printed: 2.3076
@@ -112,7 +112,7 @@ def lattice(k, n_levels):
 def check_sampler(k, n_levels, sigma, samples, within):
     factors = lattice(k, n_levels)
     posterior = Posterior(factors, np.full(factors.shape, sigma))
-    within_value = (k - 1) / 2 * np.log(1 + 1 / sigma**2)  # what codes tell of the sample once a factor is known
+    within_value = (k - 1) / 2 * np.log(1 + 1 / sigma**2)  # I(x, z | y)
     assert within_value < np.log(len(factors) / n_levels) - 2
     estimator = MixtureSampling(samples, most_rows=100_000)
     for attack, alpha in [
@@ -123,7 +123,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
         ("synergy", 10.0),
     ]:
         model = ToyModel(k, sigma, attack, alpha)
-        evidence = Evidence(factors[:, :1], attacked(posterior, attack, alpha), kinds="ordinal")  # factors are alike
+        evidence = Evidence(factors[:, :1], attacked(posterior, attack, alpha), kinds="ordinal")  # by symmetry
         found = sampled_factors(evidence, estimator)
         cases = [
             (found.single[0, 0], errors_of(found, 0)[0], model.single),
@@ -132,7 +132,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
         ]
         for metric, name in BOUNDS.items():
             score = metric(evidence, estimator=estimator, normalise=False)
-            if metric in (unibound, redundancy_lower_bound):  # a code other than the first may top the others
+            if metric in (unibound, redundancy_lower_bound):  # for other bounds the maximum may be another code
                 cases.append((score.raw, float(score.parts["standard_error"]), getattr(model, name)))
         for value, error, truth in cases:
             assert abs(value - truth) < 3 * error + 1e-6, (attack, alpha)
@@ -141,7 +141,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
 
 
 def test_sampler_agrees_with_the_closed_forms():
-    """K = 2, s = .5 within .02."""
+    """K = 2, s = .5; the error is below .02."""
     check_sampler(2, 40, 0.5, 10_000, within=0.02)
 
 
@@ -151,7 +151,7 @@ def test_sampler_agrees_with_the_closed_forms():
     [(2, 100, 0.1, 4000), (3, 20, 0.5, 4000), (3, 30, 0.1, 2000), (5, 6, 0.5, 2000)],
 )
 def test_sampler_agrees_with_more_closed_forms(k, n_levels, sigma, samples):
-    """Wherever the samples are enough: what codes tell within a value is below the logarithm of its rows less 2."""
+    """Cases with enough samples: I(x, z | y) is more than 2 nats below the logarithm of the rows per value."""
     check_sampler(k, n_levels, sigma, samples, within=0.06)
 
 
@@ -188,11 +188,11 @@ def test_closed_forms_are_refused_where_they_mean_nothing():
 
 
 def test_sharp_codes_at_few_rows_are_said_to_name_the_sample():
-    """Identity codes: sharp ones get 0 because the others name each row, and the note has both figures."""
+    """Sharp identity codes score 0 because the other codes identify each row, and the caveat states both numbers."""
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 3, size=(300, 2)).astype(float)
     mean = np.column_stack([factors, rng.normal(size=(300, 3))])
-    carried = 0.5 * np.log1p(mean.var(axis=0) / 1e-4)  # of a Gaussian with that spread
+    carried = 0.5 * np.log1p(mean.var(axis=0) / 1e-4)  # closed form for Gaussian codes
     sharp, wide = (unibound(factors, Posterior(mean, np.full_like(mean, std))) for std in (1e-2, 0.5))
     assert sharp.raw < 0.01
     note = next(str(caveat) for caveat in sharp.caveats if caveat.kind == "unique_information_at_limit")

@@ -69,7 +69,7 @@ def test_two_moons_along_and_across():
 @given(SEEDS)
 @settings(max_examples=30, deadline=None)
 def test_cosines_and_determinants_agree(seed):
-    """B.30 is the pairwise determinant form B.28."""
+    """B.30 equals B.28, which uses pairwise determinants."""
     jacobians = random_jacobians(seed)
     matrix = manifold_mutual_information(jacobians).parts["matrix"]
     for i, j in [(0, 1), (2, 4), (3, 1)]:
@@ -129,7 +129,7 @@ def test_a_mixture_prior_is_rescaled_class_by_class():
     shifts = 0.25 * np.log([2.0, 1.0]) + 0.75 * np.log([0.5, 3.0])
     assert list(score.per_code.values()) == pytest.approx(decoder.true_entropies + shifts, abs=0.03)
     shared = manifold_total_correlation(decoder, prior=prior).raw
-    assert shared == pytest.approx(manifold_total_correlation(decoder).raw)  # scales do not turn columns
+    assert shared == pytest.approx(manifold_total_correlation(decoder).raw)  # scaling does not change directions
 
 
 def test_the_mixture_can_be_fitted_to_latents():
@@ -217,7 +217,7 @@ def test_a_sample_whose_columns_are_parallel_to_the_last_digit_costs_itself_alon
     for metric in (manifold_total_correlation, manifold_mutual_information, total_entropy):
         assert metric(jacobians).raw == pytest.approx(metric(jacobians[1:]).raw, rel=1e-12)
         assert "1 of 5 samples were left out" in said(metric(jacobians))
-    assert manifold_entropy(jacobians).raw != pytest.approx(manifold_entropy(jacobians[1:]).raw)  # lengths are known
+    assert manifold_entropy(jacobians).raw != pytest.approx(manifold_entropy(jacobians[1:]).raw)  # lengths are defined
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
@@ -249,7 +249,7 @@ def test_dependent_columns_share_infinitely_much_and_say_so():
 
 
 def test_two_equal_latents_are_dependent_in_every_sample_and_none_is_called_saturated():
-    """Rounding used to decide: in 19 of 50 samples the output was said to be saturated, and -inf had no reason."""
+    """Rounding errors once made 19 of 50 samples count as saturated, and -inf had no caveat."""
     jacobians = np.random.default_rng(0).normal(size=(50, 5, 2))
     jacobians[:, :, 1] = jacobians[:, :, 0]
     for metric, expected in ((total_entropy, -math.inf), (manifold_total_correlation, math.inf)):
@@ -299,7 +299,7 @@ def test_bad_input_gets_one_sentence(call, sentence):
 
 @pytest.mark.parametrize(("n_outputs", "partition"), [(4, None), (9, None), (9, [0, 2])])
 def test_a_random_decoder_gets_what_the_score_says_it_would(n_outputs, partition):
-    """Mean over decoders of the same size whose entries are independent and normal."""
+    """``random_decoder`` is the mean over decoders of the same size with independent normal entries."""
     drawn = random_jacobians(3, n=4000, n_outputs=n_outputs, n_latents=3)
     score = manifold_total_correlation(drawn, partition=partition)
     assert score.raw == pytest.approx(score.parts["random_decoder"][0], abs=4 * score.parts["standard_error"][0])
@@ -307,7 +307,7 @@ def test_a_random_decoder_gets_what_the_score_says_it_would(n_outputs, partition
 
 
 class InBlocks:
-    """A decoder that gives its Jacobians so many at a time."""
+    """A decoder that yields its Jacobians in blocks of a given size."""
 
     def __init__(self, decoder, rows):
         self.decoder, self.rows, self.latent_size = decoder, rows, decoder.latent_size

@@ -11,7 +11,7 @@ from unweave.synthetic.known_decoders import LinearDecoder, Torus
 def test_the_torus_is_sorted_as_it_was_made():
     found = spectrum(Torus(), n_samples=500)
     assert found.order == list(range(20))
-    assert found.knee[0] == 10  # angles before radii
+    assert found.knee[0] == 10  # the angles have larger entropies than the radii
     assert found.total_correlation == pytest.approx(0.0, abs=1e-9)
     assert 1 < found.effective_dimension < 10
 
@@ -43,7 +43,7 @@ def test_dependent_columns_still_have_a_spectrum():
 
 @pytest.mark.parametrize("seed", [5, 62, 65])
 def test_nearly_dependent_columns_have_the_joint_entropy_of_total_entropy(seed):
-    """In some order of the columns rounding makes them dependent, in another it does not."""
+    """Whether rounding errors make the columns dependent varies with their order."""
     rng = np.random.default_rng(seed)
     jacobians = rng.normal(size=(3, 12, int(rng.integers(3, 9))))
     jacobians[:, :, -1] = jacobians[:, :, 0] * rng.uniform(0.2, 3)

@@ -1,4 +1,4 @@
-"""The four properties of 003 with the numbers that define them, and a rank correlation that flatness would not get."""
+"""The four properties of 003, with the thresholds that define them, and the rank correlation with mixing and noise."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ sizes = pytest.mark.parametrize("d", [5, 10])
 
 
 def mean_value(world, encoder, n_rows=N_ROWS, seeds=SEEDS):
-    """Mean score over seeds; a seed draws the factors and the map."""
+    """Mean score over seeds, each of which determines the factors and the map."""
     values = []
     for seed in seeds:
         factors = world.sample(n_rows, rng=1000 + seed)
@@ -46,7 +46,7 @@ def over_correlation(d, encoder, **options):
 
 
 def over_drops(world, order, **options):
-    """None, one, two and three factors dropped, in this order."""
+    """Mean scores with 0, 1, 2 and 3 factors dropped, in the given order."""
     encoders = [PermutedAndScaled(), *(Dropped(tuple(order[:k])) for k in (1, 2, 3))]
     return [mean_value(world, encoder, **options) for encoder in encoders]
 
@@ -60,7 +60,7 @@ def over_intervals(d, marginal, **options):
 
 
 def over_additions(d, t, **options):
-    """A partly mixed map alone, with nine copies of every code, and with as many codes of noise."""
+    """Mean scores of a partly mixed map: alone, with nine copies of every code, and with as many noise codes."""
     base = PartlyMixed(t)
     maps = (base, WithCopies(base, times=10), WithNoiseCodes(base, added=9 * d))
     return [mean_value(Independent(d), map_, **options) for map_ in maps]
@@ -84,7 +84,7 @@ def test_correlation_changes_nothing(d, encoder):
     [(Independent, (1, 0, 2), 0), (OneFactorConstraint, (1, 0, 2), 1), (TwoFactorConstraint, (2, 0, 1), 1)],
 )
 def test_only_degrees_of_freedom_count(d, world, order, redundant):
-    """The redundant factor goes first and costs nothing; every other costs its share."""
+    """Dropping the redundant factor first does not change the score; each further factor costs 1 / (free factors)."""
     values = over_drops(world(d), order)
     free = d - redundant
     assert values[0] - values[redundant] <= SATISFIED
@@ -131,7 +131,7 @@ def test_noise_gets_nothing(d, n_rows):
 
 
 def partly_mixed_nonlinear_noisy(n_encoders, n_factors=5, seed=0):
-    """Mixing-and-noise share and raw score of encoders between pure and random, noiseless and mostly noise."""
+    """Share of mixing and noise, and raw score, of encoders from pure to strongly mixed and from noiseless to noisy."""
     rng = np.random.default_rng(seed)
     shares, raws = [], []
     for k in range(n_encoders):
@@ -160,7 +160,7 @@ def partly_mixed_levels(n_encoders, n_factors=5, seed=0):
 
 @pytest.mark.parametrize("encoders", [partly_mixed_nonlinear_noisy, partly_mixed_levels])
 def test_the_score_falls_with_mixing_and_noise(encoders):
-    """A metric that is flat to satisfy the properties has no such correlation."""
+    """A metric that satisfies the properties by being constant fails this test."""
     assert spearmanr(*encoders(8, seed=1)).statistic <= -0.95
 
 

@@ -1,4 +1,4 @@
-"""identification against closed forms: squared loadings, the chance of a random mixing, and what has to be 0 or 1."""
+"""identification against closed forms: squared loadings, the chance level of random mixings, and scores of 0 or 1."""
 
 import itertools
 
@@ -56,7 +56,7 @@ def test_a_rotation_is_chance_and_lossless():
     turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
     score = identification(FACTORS[:, :2], FACTORS[:, :2] @ turn)
     assert score.value == 0
-    # the upper decile of max(cos^2, sin^2): nine of ten angles are further than 4.5 degrees from an axis
+    # the upper decile of max(cos^2, sin^2): 90 % of the angles are further than 4.5 degrees from an axis
     assert part(score, "luck_level") == pytest.approx(np.cos(np.deg2rad(0.1 * 45)) ** 2, abs=0.002)
     assert score.parts["recovery"] == pytest.approx([0.64, 0.64], abs=0.04)
     assert score.parts["affine_recovery"].min() > 0.97
@@ -90,7 +90,7 @@ def test_a_determined_factor_may_be_dropped(world, redundant):
 
 @pytest.mark.parametrize(("kept", "whole"), [((0, 2), True), ((2, 3), True), ((0, 1), False)])
 def test_two_quantities_of_the_circuit_are_all_of_it(kept, whole):
-    """Temperature and current, or current and voltage; temperature and resistance are the same."""
+    """Temperature and current, or current and voltage; temperature and resistance determine each other."""
     factors = Circuit().sample(1000, rng=0)
     score = identification(factors, factors[:, list(kept)])
     assert part(score, "effective_dimension") == 2
@@ -137,7 +137,7 @@ def test_mixing_outside_the_data_is_said():
 
 
 def test_row_groups_stay_whole():
-    """Codes that only name the group know nothing of a factor that is constant in groups and random between them."""
+    """Codes that only identify the group do not predict a factor that is constant within groups in held-out groups."""
     groups = np.repeat(np.arange(60), 10)
     rng = np.random.default_rng(6)
     factors, codes = rng.normal(size=(2, 60, 2))[:, groups]
@@ -161,15 +161,15 @@ def test_noise_around_a_function_with_jumps():
 def test_luck_of_known_mixings():
     assert luck(5, 1).quantile == 0
     assert recovery_of_mixings(np.eye(3)[None])[0].tolist() == [1, 1, 1]
-    # two codes of purity .8 that span the plane give both factors back: s = sqrt(.8)
+    # two codes of purity .8 that span the plane recover both factors: s = sqrt(.8)
     plane = np.sqrt([[[0.8, 0.2], [0.2, 0.8], [0.8, 0.2]]]) * [[[1, 1], [1, 1], [1, -1]]]
     assert recovery_of_mixings(plane)[0, 0] == pytest.approx(np.sqrt(0.8))
     levels = [luck(m, 5).quantile for m in (2, 5, 9.5, 20, 50)]
     assert levels == sorted(levels)
-    # a code passes for pure within asin(sqrt(.001)) = 1.8 degrees of one of two axes, and both codes do at once
+    # a code counts as pure within asin(sqrt(.001)) = 1.8 degrees of one of two axes, and then so does the other code
     assert luck(2, 2).passing == pytest.approx(np.rad2deg(np.arcsin(np.sqrt(0.001))) / 45, abs=0.01)
     assert luck(2, 2).beyond(np.ones(1), np.ones(1)) == pytest.approx([1])
-    # noise of a tenth costs as much as mixing of a tenth where luck is low, and no more where it is high
+    # if the chance level is low, noise of .1 costs as much as mixing of .1; if it is high, noise costs less
     assert luck(5, 10).beyond(np.array([0.9, 0.9]), np.array([0.9, 1.0])) == pytest.approx(
         1 - 0.1 / (1 - luck(5, 10).quantile), abs=1e-9
     )
@@ -191,7 +191,7 @@ def haar(n_factors, n_codes, rng):
 
 @pytest.mark.parametrize(("n_factors", "n_levels"), [(3, 2), (3, 5), (5, 3)])
 def test_a_rotation_of_levels_is_a_mixing(n_factors, n_levels):
-    """Every code has its own value for every combination of levels, so a look-up table would read all factors."""
+    """Every combination of levels has its own code value, so a look-up table would predict all factors."""
     values = []
     for seed in range(2):
         rng = np.random.default_rng([12, seed])
@@ -221,7 +221,7 @@ def test_two_factors_hashed_into_one_code_are_mixed(shuffled):
 
 
 def redundant(z):
-    """Functions of free factors, among them many-to-one ones that a spline of ranks does not see."""
+    """Functions of free factors, including many-to-one functions that a spline of ranks does not detect."""
     one, two, three = z[:, 0], z[:, 1], z[:, 2]
     return {
         "square": one**2, "absolute": np.abs(one), "rectified": np.maximum(one, 0), "sine": np.sin(3 * one),
@@ -244,7 +244,7 @@ def test_functions_of_free_factors_cost_nothing(name):
 @pytest.mark.parametrize("n_rows", [1000, 10_000])
 @pytest.mark.parametrize("n_factors", [3, 5])
 def test_rotations_of_levels_get_next_to_nothing(n_rows, n_factors):
-    """Two to six levels, eight draws each; a single draw near the axes gets more, as with continuous factors."""
+    """Two to six levels, eight draws each; a single draw near the axes scores more, as for continuous factors."""
     values = []
     for n_levels in range(2, 7):
         for seed in range(8):
@@ -273,7 +273,7 @@ def test_random_mixings_get_next_to_nothing_or_no_score(n_factors, ratio):
 def test_many_random_codes_of_few_factors_tell_nothing():
     rng = np.random.default_rng(15)
     factors = rng.normal(size=(600, 2))
-    # one code lies within the 1.8 degrees of an axis that pass for pure, the others anywhere
+    # one code lies within 1.8 degrees of an axis and counts as pure; all others have random directions
     angles = np.deg2rad([1.0, *rng.uniform(5, 85, size=19)])
     score = identification(factors, factors @ np.array([np.cos(angles), np.sin(angles)]))
     assert np.isnan(score.raw)
@@ -292,7 +292,7 @@ def lumpy(rng):
 
 
 def test_noise_within_lumps_is_as_little_as_it_is():
-    """Ranks would tear apart what lies close together."""
+    """Ranks would separate values that lie close together."""
     rng = np.random.default_rng(16)
     for factors, noise in lumpy(rng):
         codes = factors + noise * rng.normal(size=factors.shape)
@@ -301,7 +301,7 @@ def test_noise_within_lumps_is_as_little_as_it_is():
 
 @pytest.mark.parametrize("own", [0.009, 0.015])
 def test_nearly_equal_factors_are_two(own):
-    """A rotation of two factors is mixed, however little of the one is its own."""
+    """A rotation of two factors is mixed even if the factors are almost perfectly correlated."""
     x, y = np.random.default_rng(17).normal(size=(2, 1000))
     factors = np.column_stack([x, np.sqrt(1 - own) * x + np.sqrt(own) * y])
     score = identification(factors, factors @ np.array([[1.0, 1.0], [-1.0, 1.0]]))
@@ -320,7 +320,7 @@ def test_turning_costs_more_the_further():
 
 
 def test_the_value_is_the_share_of_the_factors_that_are_identified():
-    """Factors that are mixed take nothing from those that are found."""
+    """Mixed factors do not lower the score of identified ones."""
     rng = np.random.default_rng(22)
     factors = rng.normal(size=(1000, 6))
     for n_found in (2, 4):
@@ -343,7 +343,7 @@ def test_a_third_direction_of_two_free_factors_takes_nothing_away():
 
 
 def test_codes_that_are_all_mixed_are_known_to_be():
-    """Of five codes of two factors one may look pure by luck, but none of these does."""
+    """One of five codes of two factors may look pure by chance, but none of these codes does."""
     factors = np.random.default_rng(23).normal(size=(600, 2))
     angles = np.deg2rad([20, 35, 50, 65, -30])
     assert luck(5, 2).passing > 0.08
@@ -372,7 +372,7 @@ def test_every_factor_is_said_to_be_identified_or_why_not():
 
 
 def test_collapsed_codes_are_no_directions():
-    """Codes that a posterior hardly moves make no mixing likelier."""
+    """Collapsed codes do not count as distinct codes, on which the chance level depends."""
     rng = np.random.default_rng(19)
     still = 0.05 * rng.normal(size=(600, 6))
     mean, std = (
@@ -383,7 +383,7 @@ def test_collapsed_codes_are_no_directions():
 
 
 def test_scales_of_codes_do_not_matter():
-    """A code on a small scale counts in full, and is named, since a posterior might tell that it collapsed."""
+    """A code with a small scale counts fully, with a caveat, because only a posterior shows whether it is collapsed."""
     codes = PartlyMixed(0.2).encode(FACTORS, rng=0)
     score, small = identification(FACTORS, codes), identification(FACTORS, codes * [1.0, 1.0, 1e-4, 1.0])
     assert small.raw == score.raw
@@ -394,7 +394,7 @@ def test_scales_of_codes_do_not_matter():
 
 
 def test_signs_of_codes_do_not_matter():
-    """Continuous factors with noise, levels in a partial mixing, and an angle in two codes."""
+    """Cases: continuous factors with noise, a partial mixing of discrete factors, and angles in two codes each."""
     rng = np.random.default_rng(20)
     levels = rng.integers(0, 4, size=(600, 3))
     angle = rng.uniform(-3, 3, size=(600, 2))

@@ -1,4 +1,4 @@
-"""Information of several targets by the chain rule, with an estimator that says what a test tells it to."""
+"""Information about several targets by the chain rule, with a stub estimator whose values a test prescribes."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ ROWS = np.arange(4)
 
 @dataclass(frozen=True)
 class ByWidth:
-    """Information by the number of columns."""
+    """Stub estimator whose information depends only on the number of columns."""
 
     told: tuple[float, ...]
 
@@ -32,6 +32,6 @@ def test_every_target_adds_what_it_tells_beyond_those_before():
 
 
 def test_an_estimate_that_falls_with_more_columns_takes_nothing_away():
-    """Held-out estimates do; information does not."""
+    """Held-out estimates may decrease with more columns, although mutual information cannot."""
     assert chained(0.0, 0.3, 0.1, n_targets=2) == pytest.approx(0.3)
     assert chained(0.0, -0.2, 0.1, n_targets=1) == 0.0

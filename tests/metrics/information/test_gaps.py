@@ -13,7 +13,7 @@ ALL = (mig_sup, dcimig, modularity)
 
 
 def grid(*levels, repeats=6):
-    """Every combination of levels equally often: plug-in information is then exact."""
+    """Every combination of levels equally often, so that the plug-in estimate of information is exact."""
     return np.repeat(
         np.stack(np.meshgrid(*map(np.arange, levels), indexing="ij"), -1).reshape(-1, len(levels)), repeats, axis=0
     ).astype(float)
@@ -21,7 +21,7 @@ def grid(*levels, repeats=6):
 
 def test_closed_forms_for_one_code_that_tells_two_factors():
     factors = grid(2, 4)
-    codes = np.column_stack([factors[:, 0] + 2 * factors[:, 1], factors[:, 1]])  # both factors; the second alone
+    codes = np.column_stack([factors[:, 0] + 2 * factors[:, 1], factors[:, 1]])  # one code mixes both factors
     h1, h2 = np.log(2), np.log(4)
     assert mig_sup(factors, codes).per_code == pytest.approx({"code 0": 0.0, "code 1": 1.0})
     assert mig_sup(factors, codes, normalise="code_entropy").raw == pytest.approx(((h2 - h1) / np.log(8) + 1) / 2)

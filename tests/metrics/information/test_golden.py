@@ -1,4 +1,4 @@
-"""Public implementations on common inputs: equal where they are right, different where they are not."""
+"""Comparison with public implementations on common inputs: equal where they are correct, and different where not."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_infomec_agrees_with_its_publishers_in_their_convention(row):
     factors, codes = arrays(row["case"])
     kinds = "ordinal" if row["case"] in ("c09s", "c10a", "c10c") else "continuous"
     score = CATALOGUE[row["metric"]](factors, codes, kinds=kinds, estimator=PUBLISHED_NEIGHBOURS, activity="range")
-    ratio_of_noise = row["case"] == "c08"  # theirs moves with the tiny noise they add to the codes
+    ratio_of_noise = row["case"] == "c08"  # they add random noise to the codes, which changes this ratio
     assert score.raw == pytest.approx(row["value"], abs=0.03 if ratio_of_noise else 0.01)
 
 

@@ -7,7 +7,7 @@ from unweave.metrics import mig
 
 
 def test_closed_form_of_a_noisy_label():
-    """A code that names one of K labels, wrong with probability e: I = log K - H(e) - e log(K - 1)."""
+    """A code that is one of K labels, and wrong with probability e: I = log K - H(e) - e log(K - 1)."""
     rng = np.random.default_rng(0)
     k, e, n = 5, 0.3, 200_000
     label = rng.integers(0, k, n)
@@ -19,7 +19,7 @@ def test_closed_form_of_a_noisy_label():
 
 
 def test_perfect_code_tends_to_one():
-    """Claim 6: below 1 at small n by the plug-in's bias, .99 and more with 20,000 rows."""
+    """Claim 6: the bias of the plug-in estimate makes it less than 1 at small n; with 20,000 rows it is above .99."""
     values = []
     for n in (500, 5000, 50_000):
         z = np.random.default_rng(1).normal(size=(n, 5))
@@ -29,7 +29,7 @@ def test_perfect_code_tends_to_one():
 
 
 def test_bias_correction_removes_most_of_the_shortfall():
-    """At 500 rows the best of four unrelated codes looks as if it knew .4 nats; corrected, it hardly does."""
+    """At 500 rows the best of four independent codes has an estimate of .4 nats; bias correction removes most of it."""
     z = np.random.default_rng(2).normal(size=(500, 5))
     plain, corrected = mig(z, z), mig(z, z, estimator=Histogram(bias_correction="miller_madow"))
     assert plain.raw < 0.9
@@ -44,7 +44,7 @@ def test_one_heavy_tailed_code_changes_nothing(estimator):
 
 
 def test_equal_width_bins_are_destroyed_by_it():
-    """Why equal mass is the default."""
+    """This is the reason why bins of equal mass are the default."""
     z = np.random.default_rng(3).normal(size=(2000, 5))
     wild = np.column_stack([np.sinh(2 * z[:, 0] ** 3), z[:, 1:]])
     estimator = Histogram(binning="equal_width")
@@ -78,7 +78,7 @@ def test_one_code_is_told_from_none_and_says_so():
 
 
 def test_a_factor_that_is_mostly_one_value_keeps_its_entropy():
-    """95 % zeros: bins of equal mass must not swallow the rest."""
+    """With 95 % zeros, bins of equal mass must still separate the other values."""
     rng = np.random.default_rng(9)
     factor = np.where(rng.random(4000) < 0.95, 0.0, rng.exponential(size=4000))
     score = mig(factor, np.column_stack([factor, rng.normal(size=4000)]), kinds="continuous")

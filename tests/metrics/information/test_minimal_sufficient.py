@@ -1,4 +1,4 @@
-"""004 whole: matrices, theorems as numbers, nuisances, groups."""
+"""The metrics of 004: matrices, quantitative forms of the theorems, nuisances and code groups."""
 
 import numpy as np
 import pytest
@@ -73,7 +73,8 @@ def test_invariance_to_both_does_not_make_a_code_minimal():
     others = factors[:, 1:] % 2
     codes = np.column_stack([2 * factors[:, 0] + (others[:, 0] ^ nuisances[:, 0]), factors[:, 1]])
     evidence = Evidence(factors, codes, kinds="ordinal", nuisances=nuisances)
-    # the code holds the parity of another factor and a nuisance together: 004's 'if and only if' fails (CLAIMS 133)
+    # the code contains the exclusive-or of another factor's parity and a nuisance: 004's 'if and only if' fails
+    # (CLAIMS 133)
     assert factors_invariance(evidence).raw > 0.97
     assert nuisances_invariance(evidence).raw > 0.97
     assert minimality(evidence).per_code["code 0"] == pytest.approx(2 / 3, abs=0.02)
@@ -93,7 +94,7 @@ def test_theorem_two_in_numbers(alpha):
 def test_nuisances_are_needed_and_seen():
     clean, shifted = toy_evidence(NuisedClasses(0.0)), toy_evidence(NuisedClasses(0.4))
     assert nuisances_invariance(clean).raw > 0.98
-    assert nuisances_invariance(shifted).raw == pytest.approx(minimality(shifted).raw, abs=0.03)  # nothing else is lost
+    assert nuisances_invariance(shifted).raw == pytest.approx(minimality(shifted).raw, abs=0.03)  # the only loss
     assert factors_invariance(shifted).raw > 0.98
     with pytest.raises(MetricUndefined, match="nuisances"):
         nuisances_invariance([[1.0], [2.0]] * 50, [[1.0], [2.0]] * 50)
@@ -160,7 +161,7 @@ def test_of_many_codes_some_are_drawn_with_a_caveat():
 
 
 def test_sufficiency_says_what_the_bins_of_minimality_give():
-    """004 asks that the score rises with dependence: its bins do, ours do not on classes, and the note has both."""
+    """004 requires that the score does not fall with dependence; with our bins it does, and a caveat states both."""
     width = Histogram(20, "equal_width")
     free, bound = (DependentClasses(alpha=0.85, delta=delta).sample(5000) for delta in (1.0, 0.4))
     ours, theirs = (
@@ -171,7 +172,7 @@ def test_sufficiency_says_what_the_bins_of_minimality_give():
     assert ours[1].raw < ours[0].raw - 0.02
     assert f"sufficiency is 1.000 instead of {ours[1].raw:.3f}" in str(ours[1].caveats[0])
     factors = np.random.default_rng(0).normal(size=(2000, 2))
-    assert sufficiency(factors, np.exp(factors)).raw == pytest.approx(1.0)  # why ranks are the default
+    assert sufficiency(factors, np.exp(factors)).raw == pytest.approx(1.0)  # the reason why ranks are the default
     assert sufficiency(factors, np.exp(factors), estimator=width).raw < 0.5
     assert not sufficiency(factors, factors).caveats
 
@@ -187,7 +188,7 @@ def test_sufficiency_with_the_bins_of_004_never_falls_with_dependence(alpha):
 
 @pytest.mark.parametrize("metric", [factors_invariance, nuisances_invariance])
 def test_codes_of_one_bit_are_scored(metric):
-    """Their entropy is .69 nats: little, and all of it is about their factor."""
+    """Their entropy is only .69 nats, but all of it is information about their factor."""
     rng = np.random.default_rng(3)
     bits, nuisances = rng.integers(0, 2, (1500, 2)), rng.normal(size=(1500, 1))
     score = metric(bits, bits, kinds="categorical", nuisances=nuisances)

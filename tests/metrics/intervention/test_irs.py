@@ -20,7 +20,7 @@ def arrays(case):
 
 @pytest.mark.parametrize("entry", VALUES, ids=lambda entry: f"{entry['case']}-{entry['peer']}")
 def test_numbers_of_peers(entry):
-    """All but one: disentanglement_lib cuts the 40 levels of c09s into 20 bins, which here stay levels."""
+    """All cases but one: disentanglement_lib bins the 40 levels of c09s into 20 bins, while we keep the levels."""
     settings = entry["settings"]
     bins = settings.get("num_bins") or settings["nb_bins"]
     kinds = "ordinal" if entry["case"] in DISCRETE else "continuous"
@@ -33,7 +33,7 @@ def test_numbers_of_peers(entry):
 
 @pytest.mark.parametrize("small", [0.0, 0.2, 0.5, 0.9])
 def test_mixture_of_two_coins_in_closed_form(small):
-    """c = z1 + b z2 for z of -1 and 1: holding z1 leaves b of the largest distance 1 + b."""
+    """c = z1 + b z2 with z equal to -1 or 1: if z1 is fixed, the largest distance is b instead of 1 + b."""
     z = np.random.default_rng(0).integers(0, 2, size=(4000, 2)) * 2.0 - 1
     codes = z @ np.array([[1.0, small], [small, 1.0]])
     assert irs(z, codes, quantile=1.0).raw == pytest.approx(1 / (1 + small), abs=0.03)
@@ -51,7 +51,7 @@ def test_interventions_leave_a_perfect_code_at_rest():
 
 
 def test_uniform_identity_moves_by_one_bin():
-    """Within one of b bins a uniform code is at most 1/2b from its mean, of 1/2 overall."""
+    """A uniform code is at most 1/2b from its mean within one of b bins, and 1/2 overall."""
     z = np.random.default_rng(2).uniform(size=(20_000, 3))
     assert irs(z, z, bins=10).raw == pytest.approx(0.9, abs=0.005)
 

@@ -1,4 +1,4 @@
-"""T-MEX: counts on encoders whose dependences are known, peers' inputs, and every edge."""
+"""T-MEX: counts for encoders with known dependences, inputs of other implementations, and edge cases."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def gaussians(rng, n_rows, n_factors, rho):
     return np.sqrt(rho) * shared + np.sqrt(1 - rho) * rng.normal(size=(n_rows, n_factors))
 
 
-# a few data sets in every run, as many as the claim is about in the study
+# a few data sets in the fast tests, and the number that the claim states in the slow ones
 RUNS = [(0.0, 10), pytest.param(0.0, 50, marks=pytest.mark.slow), pytest.param(0.7, 50, marks=pytest.mark.slow)]
 
 
@@ -56,7 +56,7 @@ def test_a_dense_mixing_has_all_mismatches(test, rho, n_seeds):
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize(("case", "mismatches", "unpermuted"), [("c01", 0, 8), ("c02", 20, 20), ("c04", 0, 8)])
 def test_inputs_of_peers(case, mismatches, unpermuted, test):
-    # peers compare with the identity in the order given: 8, 20 and 8; the alignment of 003's code is 1 for all three
+    # other implementations use the identity as the hypothesis: 8, 20 and 8; the alignment of 003's code is 1 for all
     with np.load(GOLDEN / f"{case}.npz") as data:
         factors, codes = data["factors"], data["codes"]
     assert float(t_mex(factors, codes, test=test)) == mismatches
@@ -180,7 +180,7 @@ def test_corrections_differ_in_what_noise_gets():
 
 
 def test_more_rows_than_fit_are_drawn_and_said():
-    """At a million rows of five factors all rows took 7.3 GB and 100,000 of them 1.2 GB."""
+    """With a million rows and five factors, a test of all rows needs 7.3 GB, and of 100,000 rows 1.2 GB."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(3000, 2))
     codes = factors @ [[1.0, 1.0], [0.0, 1.0]] + rng.normal(size=(3000, 2))

@@ -34,7 +34,7 @@ def linear_sampler(mixing):
 
 def with_sampler(case):
     factors, codes = arrays(case)
-    mixing = np.linalg.lstsq(factors, codes, rcond=None)[0].T  # the cases are linear without noise
+    mixing = np.linalg.lstsq(factors, codes, rcond=None)[0].T  # in these cases codes are a linear map without noise
     return Evidence(factors, codes, sampler=linear_sampler(mixing))
 
 
@@ -44,7 +44,7 @@ def golden(metric, case):
 
 @pytest.mark.parametrize("case", ["c01", "c02", "c04", "c06"])
 def test_interventions_of_disentanglement_lib(case):
-    """The peer's accuracy of 5,000 batches has a standard error of 0.006 at 0.79."""
+    """disentanglement_lib's accuracy over 5,000 batches has a standard error of 0.006 at 0.79."""
     evidence = with_sampler(case)
     found = factor_vae_score(evidence, **PUBLISHED).raw
     assert found == pytest.approx(golden("FactorVAE", case), abs=0.012)
@@ -61,7 +61,7 @@ def test_perfect_codes(score, case):
 
 @pytest.mark.parametrize("score", FAMILY)
 def test_noise_of_few_rows_is_at_chance(score):
-    """A peer that learns and tests on the same 200 rows gives 0.983."""
+    """A library that trains and tests on the same 200 rows gives 0.983."""
     factors, codes = arrays("c08")
     assert abs(np.mean([score(factors, codes, rng=seed).raw for seed in range(3)])) < 0.1
     assert golden("Z-diff", "c08") > 0.98
@@ -69,7 +69,7 @@ def test_noise_of_few_rows_is_at_chance(score):
 
 @pytest.mark.parametrize("score", FAMILY)
 def test_a_constant_code_changes_nothing(score):
-    """0/0 wins every comparison in two peers, who then score 0.18."""
+    """In two libraries the variance ratio 0/0 of the constant code wins every vote, and the score is 0.18."""
     factors, codes = arrays("c01")
     with_constant = score(factors, np.column_stack([np.full(len(codes), 3.0), codes]))
     assert with_constant.raw == score(factors, codes).raw == 1.0
@@ -78,7 +78,7 @@ def test_a_constant_code_changes_nothing(score):
 
 @pytest.mark.parametrize("score", FAMILY)
 def test_a_rotation_by_half_a_right_angle_tells_nothing(score):
-    """Either factor moves both codes alike, so that no classifier can tell which one was held."""
+    """Both factors change both codes equally, so that no classifier can predict which factor was fixed."""
     turn = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
     z = np.random.default_rng(0).normal(size=(4000, 2))
     assert abs(score(Evidence(z, z @ turn, sampler=linear_sampler(turn))).raw) < 0.08
@@ -139,7 +139,7 @@ def test_a_permutation_is_not_undone_by_the_sampler():
     ],
 )
 def test_a_sampler_is_asked_once_for_every_value_and_the_score_says_how_often(score, n_calls, n_samples):
-    """Five continuous factors: 501 times for 138,000 (FactorVAE) or 266,000 (BetaVAE); before 5,001 and 1.3 million."""
+    """Five continuous factors need 501 calls, with 138,000 (FactorVAE) or 266,000 (BetaVAE) samples."""
     z = np.column_stack([RNG.normal(size=400), RNG.integers(0, 4, 400)])
     calls = []
 

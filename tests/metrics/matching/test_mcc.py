@@ -8,7 +8,7 @@ from unweave.metrics import mcc
 
 
 def correlated_pair(rho, n_rows, rng):
-    """Three unit Gaussians of which the last two have correlation rho."""
+    """Three standard normal factors, of which the last two have correlation rho."""
     z = rng.normal(size=(n_rows, 3))
     z[:, 2] = rho * z[:, 1] + np.sqrt(1 - rho**2) * z[:, 2]
     return z
@@ -78,7 +78,7 @@ def test_dropped_factors_are_free_when_matched_and_cost_under_coverage():
 
 
 def test_matching_is_exact_and_not_greedy():
-    """Taking the largest correlation first would leave a worthless pair."""
+    """A greedy matching would take the largest correlation first and leave a pair with correlation 0."""
     rng = np.random.default_rng(7)
     z = rng.normal(size=(20_000, 2))
     codes = np.column_stack([z @ [1.0, 0.95], z @ [1.0, 0.0] + 0.3 * rng.normal(size=20_000)])
@@ -114,7 +114,7 @@ def test_circular_factor_is_read_through_its_cosine_and_sine(correlation):
 
 @pytest.mark.parametrize("correlation", ["pearson", "rdc"])
 def test_categorical_factor_is_read_through_its_levels(correlation):
-    """A label whose numbers have no order: the multiple correlation is 1 although the linear one is 0."""
+    """For labels without an order the multiple correlation is 1 although the linear correlation is 0."""
     labels = np.tile([0, 1, 2], 500)
     code = (labels == 1) * 1.0
     assert mcc(labels, code, kinds="categorical", correlation=correlation).raw == pytest.approx(1.0, abs=1e-6)

@@ -90,7 +90,7 @@ def test_an_estimate_near_log_n_is_a_caveat():
 
 
 def test_other_metrics_of_information_take_the_whole_posterior_too():
-    """A code blurred by its posterior tells less than its mean, in every metric that is asked to look."""
+    """With `QuantisedPosterior` these metrics use the whole posterior, so that wide posteriors score less."""
     clear = Posterior(FACTORS / 10.0 - 1, np.full((400, 2), 0.02))
     blurred = Posterior(FACTORS / 10.0 - 1, np.full((400, 2), 0.5))
     for metric in (mig_sup, dcimig, sufficiency):

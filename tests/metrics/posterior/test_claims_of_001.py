@@ -1,4 +1,4 @@
-"""What paper 001 says of its metrics, and claims 137 to 151, on posteriors with known answers."""
+"""Statements of paper 001 about its metrics (claims 137 to 151), on posteriors with known values."""
 
 import numpy as np
 import pytest
@@ -23,17 +23,17 @@ def evidence(mean=MEAN, std=STD, factors=FACTORS):
     return Evidence(factors, Posterior(mean, std), kinds="categorical")
 
 
-BASE = evidence()  # remembers what was computed from it
+BASE = evidence()  # shared, because it memoises results
 
 
 def with_noise(n_noise):
-    """Codes whose posterior is the prior for every sample, put before, between and after the others."""
+    """Insert codes whose posterior is the prior for every sample before, between and after the informative codes."""
     mean = np.insert(MEAN, [0, 2, 3][:n_noise], 0.0, axis=1)
     return mean, np.insert(STD, [0, 2, 3][:n_noise], 1.0, axis=1)
 
 
 def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
-    """A.10, 200 bins, posterior stds of two bin widths and more; standard errors below .003."""
+    """A.10, with 200 bins, posterior stds of at least two bin widths, and standard errors below .003."""
     grid, sampling = QuantisedPosterior(200, LIMITS), MixtureSampling(70_000)
     std = np.broadcast_to([0.08, 0.3, 1.0], MEAN.shape)
     case = evidence(MEAN, std)
@@ -48,7 +48,7 @@ def test_grid_and_sampling_agree_on_information_of_samples_and_factors():
     joint = jemmig(case, estimator=sampling, grid=grid)
     rounding = (
         0.04 / 0.08
-    ) ** 2 / 24  # an entropy on a grid exceeds A.10's by width^2 / 24 std^2, in informations it cancels
+    ) ** 2 / 24  # an entropy on a grid exceeds that of A.10 by width^2 / 24 std^2; in mutual information this cancels
     allowed = 3 * joint.parts["standard_error"] + rounding / np.log(200)
     assert joint.raw == pytest.approx(jemmig(case, estimator=grid).raw, abs=allowed)
 
@@ -62,7 +62,7 @@ def test_sampled_joint_entropy_is_that_of_the_grid_plus_the_bin_width():
 
 
 def test_gaussian_codes_have_their_closed_forms():
-    """I(x, z_i) = 1/2 log(1 + 1/s^2), and independent codes add up, where N is large for them."""
+    """I(x, z_i) = 1/2 log(1 + 1/s^2), and the information of independent codes adds up if N is large enough."""
     mean = np.random.default_rng(1).normal(size=(4000, 2))
     case = Evidence(None, Posterior(mean, np.full_like(mean, 0.5)))
     expected = 0.5 * np.log(1 + 4)
@@ -79,9 +79,9 @@ def test_misjed_orders_informative_and_noisy_pairs():
     """Claim 137: .003 < 3.25 < 6.50 with 50 bins and unit Gaussians."""
     n = 100_000
     mean = np.random.default_rng(2).normal(size=(n, 4))
-    mean[:, 2:] = 0.04  # one bin
+    mean[:, 2:] = 0.04  # all means in one bin
     std = np.where(np.arange(4) < 2, 1e-3, 1.0) * np.ones((n, 1))
-    std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # noise, and not a dead code
+    std[:, 2:] *= 1 + 1e-9 * mean[:, :2]  # uninformative, but not constant, which would be a dead code
     matrix = misjed(None, Posterior(mean, std), estimator=QuantisedPosterior(50, LIMITS), normalise=False).parts[
         "misjed_matrix"
     ]
@@ -93,9 +93,9 @@ def test_misjed_orders_informative_and_noisy_pairs():
 
 @pytest.mark.parametrize("shift", [0.0, 0.5, -17.3])
 def test_misjed_of_noise_has_its_closed_form_wherever_the_codes_are(shift):
-    """All means in one bin: 2 H(z) / 2 log B with H(z) of a unit Gaussian on B = 101 bins of width 8 / B.
+    """With all means in one bin it is 2 H(z) / 2 log B, with H(z) of a unit Gaussian on B = 101 bins of width 8 / B.
 
-    With 100 bins an edge lay at the mean, the means of each code filled two bins, and noise had .71.
+    With 100 bins an edge lies at the mean, the means of each code lie in two bins, and noise scores .71.
     """
     mean = shift + 1e-3 * np.random.default_rng(2).normal(size=(2000, 3))
     score = misjed(None, Posterior(mean, np.ones_like(mean)))
@@ -105,7 +105,7 @@ def test_misjed_of_noise_has_its_closed_form_wherever_the_codes_are(shift):
 
 
 def test_misjed_on_the_fixed_grid_of_001_keeps_its_edge_at_zero():
-    """2 log 2 nats less for noise around 0, as the published code gives; a shift of the codes takes it away."""
+    """For noise around 0 it is 2 log 2 nats lower, as in the published code; for shifted codes it is not."""
     mean = 1e-3 * np.random.default_rng(2).normal(size=(2000, 2))
     fixed = QuantisedPosterior(100, LIMITS)
     at_zero, beside = (misjed(None, Posterior(mean + s, np.ones_like(mean)), estimator=fixed).raw for s in (0, 0.04))
@@ -113,7 +113,7 @@ def test_misjed_on_the_fixed_grid_of_001_keeps_its_edge_at_zero():
 
 
 def test_separated_information_at_the_limit_says_both_figures():
-    """SEPIN and INDIN compare I(x, z) with I(x, z_not_i): both are log N where the other codes name the sample."""
+    """SEPIN and INDIN compare I(x, z) with I(x, z_not_i); both are log N if the other codes identify the sample."""
     mean = np.random.default_rng(3).normal(size=(200, 4))
     for metric in (sepin_at_k, wsepin, indin_at_k, windin):
         sharp = metric(None, Posterior(mean, np.full_like(mean, 1e-3)), estimator=MixtureSampling(200))
@@ -127,7 +127,7 @@ def test_separated_information_at_the_limit_says_both_figures():
 
 
 def test_misjed_can_fall_below_zero_and_stays_below_its_upper_bound():
-    """Claims 138 and 139: means spread evenly over the grid have more entropy than codes whose ends are folded in."""
+    """Claims 138 and 139: means spread evenly over the grid have more entropy than posteriors cut at its ends."""
     grid = QuantisedPosterior(10, LIMITS)
     axis = np.linspace(-4, 4, 11)[:-1] + 0.4
     mean = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
@@ -170,7 +170,7 @@ def test_codes_that_are_the_prior_change_nothing(n_noise, normalise):
 
 
 def test_information_of_all_codes_does_not_fall_as_noisy_codes_are_added():
-    """Claim 150: the published code floors densities at 1e-8 and so loses information as codes are added."""
+    """Claim 150: the published code has a lower bound of 1e-8 for densities, and loses information with more codes."""
     rng = np.random.default_rng(3)
     mean, std = MEAN, STD
     told = [informativeness(evidence(mean, std), of="all", normalise=False).raw]
@@ -184,8 +184,8 @@ def test_information_of_all_codes_does_not_fall_as_noisy_codes_are_added():
 
 
 def test_a_floor_under_densities_makes_it_fall():
-    """Claim 150, the cause: max(density, 1e-8) as in the published code, with 0, 5 and 10 noisy codes."""
-    noise = np.random.default_rng(4).normal(size=(300, 13))  # the same for all, so that exact densities never fall
+    """The cause of claim 150 is max(density, 1e-8) in the published code, here with 0, 5 and 10 noisy codes."""
+    noise = np.random.default_rng(4).normal(size=(300, 13))  # shared by all cases, so that exact estimates never fall
     told = []
     for n_noise in (0, 5, 10):
         mean = np.column_stack([MEAN[:300], np.zeros((300, n_noise))])
@@ -207,7 +207,7 @@ def test_rmig_is_low_with_few_bins_and_stable_above_200():
 
 
 def test_jemmig_grows_with_the_bins_only_once_these_are_fine():
-    """Claim 142: it falls at coarse bins, then rises by the logarithm of their number; normalised it stays below 1."""
+    """Claim 142: with more bins it first falls, then rises by their logarithm; if normalised, it stays below 1."""
     case = evidence(std=np.full((N, 3), 0.1))
     raw = [jemmig(case, estimator=QuantisedPosterior(bins, LIMITS), normalise=False).raw for bins in (3, 20, 100, 200)]
     assert raw[0] > raw[1] < raw[2] < raw[3]
@@ -252,7 +252,7 @@ def test_joint_vae_mixes_a_categorical_code_with_gaussian_ones():
 
 @pytest.mark.parametrize("metric", [rmig, jemmig])
 def test_the_error_of_a_mean_over_factors_is_that_of_independent_draws(metric):
-    """sqrt(sum of squares) / d."""
+    """It is the square root of the sum of squared errors, divided by d."""
     parts = metric(BASE, estimator=MixtureSampling(1000)).parts
     per_factor = parts["standard_error_per_factor"]
     assert per_factor.shape == (2,)

@@ -1,4 +1,4 @@
-"""The scale and the origin of a code do not matter; and sharp codes are not called dependent."""
+"""The scale and the origin of codes do not change the scores, and sharp codes are not reported as dependent."""
 
 import math
 
@@ -17,11 +17,11 @@ MOVES = [(0.01, 0.0), (1000.0, 5.0), (np.array([1e-4, 1e4]), np.array([-3.0, 1e5
 
 @pytest.mark.parametrize(("scale", "origin"), MOVES, ids=["narrow", "wide", "each its own"])
 def test_scores_follow_no_scale_and_no_origin(scale, origin):
-    """Before, rmig of codes times .01 fell from .60 to .19 without a caveat."""
+    """With a fixed grid, rmig of codes multiplied by .01 falls from .60 to .19."""
     here, moved = Posterior(FACTORS, STD), Posterior(FACTORS * scale + origin, STD * scale)
     for metric in (informativeness, rmig, jemmig, misjed):
         assert metric(FACTORS, moved).raw == pytest.approx(metric(FACTORS, here).raw, abs=2e-5)
-    for metric in (sepin_at_k, wsepin):  # sampled, and other codes are other draws
+    for metric in (sepin_at_k, wsepin):  # the draws depend on the codes
         first, second = (metric(FACTORS, codes, estimator=MixtureSampling(300)) for codes in (here, moved))
         assert second.raw == pytest.approx(first.raw, abs=4 * first.parts["standard_error"])
 
@@ -33,7 +33,7 @@ def test_the_fixed_grid_of_001_is_an_argument():
 
 
 def test_independent_sharp_codes_are_undefined_and_not_worst():
-    """Three codes that tell every sample apart share nothing; the estimate is bounded by log N, not by the codes."""
+    """Three codes that each identify every sample are independent, but the estimates are bounded by log N."""
     mean = RNG.normal(size=(200, 3))
     score = separability(None, Posterior(mean, np.full_like(mean, 1e-3)))
     assert math.isnan(score.raw)

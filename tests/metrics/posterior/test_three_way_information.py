@@ -1,4 +1,4 @@
-"""Three-way information (001, Eq 2) against closed forms of Gaussians and against masses on a grid of two codes."""
+"""Three-way information (001, Eq 2), compared with closed forms for Gaussians and with a grid of two codes."""
 
 import math
 
@@ -14,7 +14,7 @@ DRAWS = MixtureSampling(4000)
 
 
 def gaussian(rho, n_rows=2000, seed=0):
-    """Means that correlate by rho, each of variance 1, exactly so."""
+    """Means with sample variance 1 and sample correlation rho, both exact."""
     drawn = np.random.default_rng(seed).normal(size=(n_rows, 2))
     drawn = (drawn - drawn.mean(axis=0)) @ np.linalg.inv(np.linalg.cholesky(np.cov(drawn.T, bias=True))).T
     return drawn @ np.linalg.cholesky([[1, rho], [rho, 1]]).T
@@ -22,11 +22,11 @@ def gaussian(rho, n_rows=2000, seed=0):
 
 @pytest.mark.parametrize(("rho", "std"), [(0.0, 0.5), (0.6, 0.5), (0.95, 0.3), (-0.8, 1.0)])
 def test_closed_form_of_gaussian_means(rho, std):
-    """The draws correlate by rho / (1 + std^2): I = -1/2 log(1 - that^2), and nothing is shared given the sample."""
+    """The draws have correlation r = rho / (1 + std^2), so I = -1/2 log(1 - r^2); I(z_i, z_j | x) is 0."""
     mean = gaussian(rho)
     score = three_way_information(None, Posterior(mean, np.full_like(mean, std)), estimator=DRAWS, normalise=False)
     drawn = rho / (1 + std**2)
-    # a finite sample is a mixture of Gaussians and no Gaussian: .02 at 2,000 rows
+    # a finite sample is a mixture of Gaussians and not Gaussian, which changes the value by .02 at 2,000 rows
     assert score.raw == pytest.approx(
         -0.5 * math.log(1 - drawn**2), abs=0.02 + 3 * float(score.parts["standard_error"])
     )
@@ -46,10 +46,10 @@ def test_correlation_given_the_sample_alone_is_negative():
 
 
 def test_masses_on_a_grid_of_two_codes():
-    """An independent estimate: mutual information of the table 1/N sum_n Q(s | x_n) Q(t | x_n), 200 bins a code."""
+    """An independent estimate: mutual information of the table 1/N sum_n Q(s | x_n) Q(t | x_n), 200 bins per code."""
     rng = np.random.default_rng(1)
     shared = rng.normal(size=(1500, 1))
-    mean = np.tanh(shared + 0.5 * rng.normal(size=(1500, 2))) + np.array([0.0, 3.0])  # far from Gaussian
+    mean = np.tanh(shared + 0.5 * rng.normal(size=(1500, 2))) + np.array([0.0, 3.0])  # strongly non-Gaussian
     std = rng.uniform(0.1, 0.4, size=mean.shape)
     grid = QuantisedPosterior(bins=200)
     tables = [grid.masses(mean[:, i], std[:, i]).astype(float) for i in range(2)]
@@ -67,7 +67,7 @@ def test_two_codes_have_the_separability_of_each_from_the_other():
 
 
 def test_pairs_and_their_matrix():
-    """A copy shares everything, an independent code nothing; every pair stands at both its places."""
+    """A copy shares all information and an independent code none; the matrix is symmetric."""
     mean = gaussian(0.0)
     mean = np.column_stack([mean, mean[:, 0]])
     score = three_way_information(None, Posterior(mean, np.full_like(mean, 0.5)), estimator=DRAWS)

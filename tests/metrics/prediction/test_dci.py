@@ -16,7 +16,7 @@ def independent(n_rows=2000, d=5, seed=0):
 
 @pytest.mark.parametrize("kept", [2, 3, 4, 5])
 def test_closed_form_when_factors_are_dropped(kept):
-    """Each dropped factor's importance, fitted to noise, spreads over the kept codes: (m/d) log m / log d."""
+    """The importance for a dropped factor is spread evenly over the m codes: D = (m/d) log m / log d."""
     z = independent()
     expected = kept / 5 * np.log(kept) / np.log(5)
     assert dci_disentanglement(z, z[:, :kept]).raw == pytest.approx(expected, abs=0.025)
@@ -25,7 +25,7 @@ def test_closed_form_when_factors_are_dropped(kept):
 @pytest.mark.parametrize("d", [3, 5, 10])
 @pytest.mark.parametrize("copy", [lambda x: x**3, lambda x: -np.tanh(x)], ids=["increasing", "decreasing"])
 def test_closed_form_when_one_factor_copies_another(d, copy):
-    """Trees cannot tell monotone copies apart: 1 - (2/d) log 2 / log d although nothing is entangled."""
+    """Trees cannot distinguish monotone copies: D = 1 - (2/d) log 2 / log d although the codes are disentangled."""
     z = independent(d=d)
     z[:, 1] = copy(z[:, 0])
     score = dci_disentanglement(z, z)
@@ -39,7 +39,7 @@ def test_skill_normalisation_gives_dropped_factors_no_weight():
 
 
 def test_completeness_of_copied_codes():
-    """Two codes share every factor: C = 1 - log 2 / log m."""
+    """Every factor is in two codes: C = 1 - log 2 / log m."""
     z = independent()
     codes = np.hstack([z, -3 * z])
     assert dci_completeness(z, codes).raw == pytest.approx(1 - np.log(2) / np.log(10), abs=0.01)
@@ -47,7 +47,7 @@ def test_completeness_of_copied_codes():
 
 
 def test_dead_codes_count_as_published_and_a_note_gives_the_value_without_them():
-    """Ten codes of which two share every factor, and six dead ones: C = 1 - log 2 / log 16."""
+    """Every factor is in two of ten codes, and six codes are dead: C = 1 - log 2 / log 16."""
     z = independent()
     codes = np.hstack([z, -3 * z])
     plain, padded = dci_completeness(z, codes), dci_completeness(z, np.hstack([codes, np.ones((len(z), 6))]))
@@ -79,7 +79,7 @@ def test_monotone_maps_of_the_codes_do_not_matter():
 
 
 def test_informativeness_of_known_noise():
-    """Population R2 of z + e with Var e = 1/4 is .8; boosted trees come close from below."""
+    """The population R2 of z + e with Var e = 1/4 is .8; boosted trees score slightly less."""
     rng = np.random.default_rng(2)
     z = rng.normal(size=(10_000, 2))
     assert dci_informativeness(z, z + 0.5 * rng.normal(size=z.shape)).raw == pytest.approx(0.8, abs=0.02)
@@ -93,7 +93,7 @@ def test_trees_read_a_lossless_mixing_less_well_as_the_card_says(d, n_mixings, s
 
 
 def test_informativeness_of_categories_is_skill_or_accuracy():
-    """Labels right with probability .8 and otherwise uniform among four: accuracy .85, chance .25, skill .8."""
+    """Labels correct with probability .8 and otherwise uniform over four: accuracy .85, chance .25, skill .8."""
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 4, 20_000)
     seen = np.where(rng.random(20_000) < 0.8, labels, rng.integers(0, 4, 20_000))

@@ -62,7 +62,7 @@ def test_never_more_than_the_best_probe_reads():
 
 
 def test_half_the_variance_at_once():
-    """A linear code of a factor and as much noise: R2 = 1/2 on every rung."""
+    """The code is the factor plus noise of the same variance: R2 = 1/2 for every probe."""
     rng = np.random.default_rng(4)
     z = rng.normal(size=(4000, 2))
     assert dci_explicitness(z, z + rng.normal(size=z.shape)).raw == pytest.approx(0.5, abs=0.04)

@@ -1,4 +1,4 @@
-"""DCI with probes that predict what a test tells them to: skill and weights in closed form."""
+"""DCI with stub probes whose predictions are prescribed: skill and weights in closed form."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class _Told:
 
 @dataclass(frozen=True)
 class MeanPlus:
-    """Predicts the mean of the rows it was fitted on plus a constant, and uses the codes alike."""
+    """Stub probe that predicts the training mean plus a constant, and has equal importances."""
 
     added: float = 0.0
 
@@ -30,11 +30,11 @@ class MeanPlus:
         return _Told(np.ones(codes.shape[1]), np.bincount(labels).argmax())
 
 
-FACTORS = np.random.default_rng(0).gamma(0.3, size=(60, 3))  # skewed: the means of few rows differ
+FACTORS = np.random.default_rng(0).gamma(0.3, size=(60, 3))  # skewed, so that training and test means differ
 
 
 def test_skill_is_measured_against_the_mean_of_the_training_rows():
-    """The mean of the test rows is what no probe can know, and would make this one's skill negative."""
+    """The mean of the test rows is unknown to a probe; compared with it, the skill of this probe would be negative."""
     assert dci_informativeness(FACTORS, FACTORS, probe=MeanPlus()).raw == pytest.approx(0.0, abs=1e-12)
 
 
@@ -44,7 +44,7 @@ def test_categories_are_measured_against_the_commonest_of_the_training_rows():
 
 
 def test_a_factor_predicted_worse_than_by_its_mean_has_no_weight():
-    """Not a negative one, which would leave shares below 0 and concentrations above 1."""
+    """A negative weight would give shares below 0 and concentrations above 1."""
     score = dci_disentanglement(FACTORS, FACTORS, probe=MeanPlus(100.0), normalise="skill")
     assert dci_informativeness(FACTORS, FACTORS, probe=MeanPlus(100.0)).raw < -1
     assert score.parts["importance_matrix"].tolist() == np.zeros((3, 3)).tolist()

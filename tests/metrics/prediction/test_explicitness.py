@@ -27,7 +27,7 @@ def arrays(case):
 
 @pytest.mark.parametrize("shift", [0.5, 1.0, 2.0])
 def test_two_gaussian_classes_in_closed_form(shift):
-    """Classes N(0, 1) and N(shift, 1): AUC = Phi(shift / sqrt 2). A draw scatters by 0.02, ten by 0.007."""
+    """Classes N(0, 1) and N(shift, 1): AUC = Phi(shift / sqrt 2), with a standard error of 0.02 (ten draws: 0.007)."""
     found = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def test_area_against_scikit_learn():
 
 @pytest.mark.parametrize(("case", "value"), of("Explicitness", "disentanglement_lib").items())
 def test_area_of_disentanglement_lib(case, value):
-    """The peer's probe on another split; it reports the area itself."""
+    """disentanglement_lib uses the same probe on another split, and reports the area itself."""
     found = explicitness(*arrays(case), kinds="ordinal", probe=PEERS_PROBE).raw
     assert found == pytest.approx(2 * value - 1, abs=0.02)
 
@@ -81,7 +81,7 @@ def test_rare_values_dead_codes_and_subsampling_are_said():
 
 
 def test_more_codes_than_rows_need_products_of_rows_alone():
-    """The whitening of both sides spans the same directions; of 20,000 codes that of codes takes 3.2 GB and hours."""
+    """Whitening by rows and by codes span the same directions; for 20,000 codes the latter takes 3.2 GB and hours."""
     codes = RNG.normal(size=(60, 90)) @ np.diag(np.geomspace(1, 1e-3, 90))
     labels = (codes[:, 0] > 0).astype(np.intp)
     scaled = (codes - codes.mean(axis=0)) / codes.std(axis=0)
@@ -99,4 +99,4 @@ def test_ten_times_as_many_codes_as_rows():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0 < score.raw < 1
-    assert peak < 3000**2 * 8  # a single matrix of codes x codes
+    assert peak < 3000**2 * 8  # the size of one codes x codes matrix

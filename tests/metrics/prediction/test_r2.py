@@ -43,7 +43,7 @@ def test_one_absurd_value_costs_no_more_than_its_row():
 
 
 def mixing(rng, size, condition):
-    """A random invertible map whose singular values go from 1 down to 1 / condition."""
+    """A random invertible map with singular values between 1 and 1 / condition."""
     left, right = (np.linalg.qr(rng.normal(size=(size, size)))[0] for _ in range(2))
     return (left * np.geomspace(1, 1 / condition, size)) @ right
 
@@ -111,7 +111,7 @@ def test_circular_and_categorical_factors():
 
 
 def test_rows_of_one_group_do_not_leak_into_the_test_part():
-    """A code that names the subject tells its factor only if the subject was in the training rows."""
+    """A code that identifies the subject predicts its factor only if the subject is in the training rows."""
     rng = np.random.default_rng(9)
     subject = np.repeat(np.arange(60), 20)
     factor = rng.normal(size=60)[subject]
@@ -138,7 +138,7 @@ def test_permutations_share_the_work_on_the_codes(monkeypatch):
     "heavy", [lambda rng: rng.lognormal(sigma=2, size=(500, 3)), lambda rng: rng.standard_t(3, size=(500, 3))]
 )
 def test_exact_codes_of_heavy_tailed_factors_get_full_marks(heavy):
-    """The largest value may lie far beyond all others, and is predicted exactly all the same."""
+    """The largest value may be far larger than all others, and is still predicted exactly."""
     for seed in range(20):
         factors = heavy(np.random.default_rng(seed))
         assert float(r2(factors, factors)) >= 0.99

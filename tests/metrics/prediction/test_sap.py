@@ -45,14 +45,14 @@ def test_numbers_of_disentanglement_lib_on_its_training_rows(case, value):
 
 @pytest.mark.parametrize("case", ["c10a", "c10c", "c09s"])
 def test_published_support_vector_machine(case):
-    """The peer scores one ordered split, so the two agree within the noise of 400 to 1,000 test rows."""
+    """disentanglement_lib uses one ordered split, so the two agree within the error of 400 to 1,000 test rows."""
     value = of("SAP-discrete", "disentanglement_lib")[case]
     score = sap(*arrays(case), kinds="ordinal", classify="discrete", classifier=LinearSvm(), rescale=False)
     assert score.raw == pytest.approx(value, abs=0.03)
 
 
 def test_clean_categories_are_told_apart_where_thresholds_cannot():
-    """c10c: the second code agrees with a factor in 3 of 5 rows, (0.6 - 0.2) / 0.8 of what can be told."""
+    """In c10c the second best code agrees with a factor in 3 of 5 rows, so it scores (0.6 - 0.2) / 0.8."""
     factors, codes = arrays("c10c")
     ours = sap(factors, codes, kinds="categorical").raw
     assert ours == pytest.approx(0.5, abs=0.02)
@@ -98,7 +98,7 @@ def test_one_code_and_unknown_options():
 
 
 def test_guessing_the_commonest_class_predicts_nothing():
-    """Nine in ten rows have it, so plain accuracy would be .9."""
+    """90 % of the rows have this class, so plain accuracy would be .9."""
     rng = np.random.default_rng(0)
     shape = np.where(np.arange(1000) % 10 == 0, "rare", "common")
     codes = np.column_stack([rng.normal(size=1000), shape == "rare"]).astype(float)
