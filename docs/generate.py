@@ -36,12 +36,18 @@ def metric_index() -> str:
     for entry in CATALOGUE.values():
         by_measure.setdefault(entry.card.measures, []).append(entry.card)
     parts = ["# Every metric", "[Which metric answers your question?](../which-metric.md) has the pictures."]
-    for measures, cards in by_measure.items():
+    for measures, cards in sorted(by_measure.items(), key=lambda item: _place(item[0])):
         rows = [f"| [`{card.name}`]({card.name}.md) | {card.equivalence} | {card.summary} |" for card in cards]
         heading = f"## {measures[0].upper()}{measures[1:]}"
         table = ["| metric | best score up to | what it measures |", "| --- | --- | --- |", *rows]
         parts += [heading, "\n".join(table)]
     return "\n\n".join(parts) + "\n"
+
+
+def _place(measures: str) -> tuple[int, str]:
+    """Where a property is listed: in the order of the questions, and properties of no question at the end."""
+    places = [place for place, question in enumerate(QUESTIONS) if measures in question.measures]
+    return (places[0] if places else len(QUESTIONS), measures)
 
 
 def with_metric_pages(settings: str) -> str:

@@ -52,6 +52,8 @@ def half(evidence, *, power=1.0):
         ("min_rows", 10.5, "whole number"),
         ("min_rows", True, "whole number"),
         ("measures", "", "a property"),
+        ("measures", "modularty", "did you mean 'modularity'"),
+        ("undefined_with", ("one row",), "'one factor', 'one code'"),
         ("reference", 3, "text"),
         ("assumes", ("rows are enough",), "Assumption"),
         ("order_tolerance", -0.1, "from 0"),

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.auditing.conformance import check_metric, checks_of
+from unweave.auditing.conformance import check_metric, checks_of, noise_is_chance
+from unweave.card.vocabulary import PROPERTIES
 from unweave.metrics import CATALOGUE
 from unweave.score import Score
 
@@ -51,6 +52,29 @@ def never_the_same(evidence):
     return Score(next(_calls) / 10_000)
 
 
+@unweave.metric(**CARD)
+def undefined_alone(evidence):
+    """Undefined with one factor, which its card does not say."""
+    return Score(float("nan") if evidence.n_factors == 1 else 0.0)
+
+
+@unweave.metric(**CARD | {"undefined_with": ("one factor", "one code")})
+def defined_alone(evidence):
+    """Defined with one code, although its card says otherwise."""
+    return Score(float("nan") if evidence.n_factors == 1 else 0.0)
+
+
+@unweave.metric(**CARD | {"chance": "by permutation"})
+def widely_varying(evidence):
+    """A score with the standard deviation .2 for random codes: three draws do not suffice to know its mean."""
+    strength = abs(np.corrcoef(evidence.factors[:, 0], evidence.codes[:, 0])[0, 1])
+    return Score(min(1.0, 0.4 + 0.33 * strength * np.sqrt(evidence.n_rows)))
+
+
+def test_chance_is_measured_with_more_draws_where_scores_vary_widely():
+    noise_is_chance(widely_varying)
+
+
 @pytest.mark.parametrize(
     ("metric", "broken"),
     [
@@ -58,6 +82,8 @@ def never_the_same(evidence):
         (by_first_row, "order_does_not_matter"),
         (by_first_row, "identity_is_best"),
         (never_the_same, "same_seed_same_number"),
+        (undefined_alone, r"with one factor the score is nan, and the card lacks"),
+        (defined_alone, r"with one code the score is 0, and the card has"),
     ],
 )
 def test_a_broken_metric_is_caught(metric, broken):
@@ -90,6 +116,7 @@ def test_cards_are_complete(name):
         if entry.name != "raw_range":  # empty if raw scores lie within the bounds
             assert getattr(card, entry.name) not in ("", None), entry.name
     assert card.summary.endswith(".")
+    assert card.measures in PROPERTIES
     assert card.best in card.bounds or math.isnan(card.best)
 
 

@@ -44,6 +44,15 @@ def test_what_a_floor_says(value, floor, p_value, level, kind):
     assert "noise_floor(metric, evidence" in found.reasons[0].how
 
 
+@pytest.mark.parametrize(("spread", "level"), [(0.14, "caution"), (0.12, "trust")])
+def test_four_standard_deviations_above_noise_are_asked_for(spread, level):
+    known = NoiseFloor("it", "permutation", 0.95, floor=0.45, p_value=0.005, calibrated=0.91, spread=spread)
+    found = with_floor(Verdict("trust"), Score(0.95, bounds=(0.0, 1.0), best=1.0), known)
+    assert found.level == level
+    if level == "caution":
+        assert "0.45 on average with a standard deviation of 0.14" in found.reasons[0].sentence
+
+
 def test_a_low_floor_beside_a_high_score_says_nothing():
     assert judged(0.9, 0.05, 0.005).reasons == ()
 

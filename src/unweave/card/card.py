@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from unweave.card.card_checks import check_card
-from unweave.card.vocabulary import ANY_KIND, UNBOUNDED, Assumption, Chance, Equivalence, Need, Variant
+from unweave.card.vocabulary import ANY_KIND, UNBOUNDED, Assumption, Case, Chance, Equivalence, Need, Variant
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.reading.columns import quoted
 
@@ -57,6 +57,7 @@ class CardFields(TypedDict):
     takes_sparse_codes: NotRequired[bool]
     takes_code_groups: NotRequired[bool]
     factor_by_factor: NotRequired[bool]
+    undefined_with: NotRequired[tuple[Case, ...]]
     variants: NotRequired[tuple[Variant, ...]]
     raw_range: NotRequired[str]
     version: NotRequired[int]
@@ -74,9 +75,10 @@ class Card:
     split or trees). ``takes_factor_tables`` tells whether a factor may be a table of probabilities p(y | x); other
     metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse matrix, and ``takes_code_groups``
     whether each group of codes is one unit. ``factor_by_factor`` tells whether the score is the mean over factors of
-    scores that each depend on one factor only, so that factors may be labelled on different rows. ``variants`` list
-    option values that change the bounds, the best score or the chance level; `under` returns the card for given
-    options. ``raw_range`` describes how far and why the raw score may lie outside the bounds, and is empty otherwise.
+    scores that each depend on one factor only, so that factors may be labelled on different rows. ``undefined_with``
+    names the cases, 'one factor' and 'one code', in which the score is nan. ``variants`` list option values that change
+    the bounds, the best score or the chance level; `under` returns the card for given options. ``raw_range`` describes
+    how far and why the raw score may lie outside the bounds, and is empty otherwise.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Card:
     takes_sparse_codes: bool = False
     takes_code_groups: bool = False
     factor_by_factor: bool = False
+    undefined_with: tuple[Case, ...] = ()
     variants: tuple[Variant, ...] = ()
     raw_range: str = ""
     version: int = 1

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import reprlib
 from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING, Any, get_args
 
-from unweave.card.vocabulary import Assumption, Equivalence, NamedChance, Need, Variant
+from unweave.card.vocabulary import PROPERTIES, Assumption, Case, Equivalence, NamedChance, Need, Variant
 from unweave.evidence import FactorKind
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def check_fields(whose: str, fields: dict[str, Any]) -> None:
         makes_sense, expected = RULES[name]
         if not makes_sense(value):
             raise MetricError(f"{whose} has {name}={reprlib.repr(value)}: write {expected}.")
+    measures = fields.get("measures")
+    near = difflib.get_close_matches(measures, PROPERTIES, n=1, cutoff=0.9) if measures else []
+    if near and measures not in PROPERTIES:
+        raise MetricError(f"{whose} has measures={measures!r}: did you mean {near[0]!r}?")
 
 
 def _is_text(value: object) -> bool:
@@ -80,6 +85,10 @@ def _are_needs(value: object) -> bool:
     return isinstance(value, tuple) and set(value) <= set(get_args(Need))
 
 
+def _are_cases(value: object) -> bool:
+    return isinstance(value, tuple) and set(value) <= set(get_args(Case))
+
+
 def _quoted(vocabulary: object) -> str:
     return ", ".join(map(repr, get_args(vocabulary)))
 
@@ -109,6 +118,7 @@ RULES: dict[str, Rule] = {
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
+    "undefined_with": (_are_cases, f"a tuple of these: {_quoted(Case)}"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
     "raw_range": (lambda value: isinstance(value, str), "a text, empty if raw scores lie within the bounds"),
     "version": (_is_whole_from(1), "a whole number from 1"),

@@ -40,6 +40,7 @@ def explained(entry: Metric) -> str:
     defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
     best = {"Best score": _full_marks_in_words(card)} if "factors" in card.needs else {}
     needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
+    needs += "".join(f", more than {case}" for case in card.undefined_with)
     sections = [
         *([meaning] if meaning else []),
         *([f"Example:\n{example}"] if example else []),

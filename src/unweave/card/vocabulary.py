@@ -12,6 +12,23 @@ from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
+PROPERTIES = (  # of the catalogue's cards; other metrics may measure something else
+    "one-to-one recovery",
+    "explicitness",
+    "modularity",
+    "modularity and explicitness",
+    "compactness",
+    "compactness and explicitness",
+    "informativeness",
+    "independence",
+    "invariance to nuisances",
+    "size",
+    "agreement of two decoders",
+    "importance of latents",
+    "orthogonality of latents",
+    "size of what is generated",
+)
+Case = Literal["one factor", "one code"]
 NamedChance = Literal["by permutation", "no pairing"]
 Chance = float | NamedChance | Callable[[int, int, int], float]
 

@@ -210,6 +210,14 @@ def hardly_above_noise(value: float, floor: float, calibrated: float) -> str:
     )
 
 
+def noise_varies_widely(value: float, floor: float, spread: float, n_spreads: float) -> str:
+    """A score above that of most random codes, whose scores vary so much that some may reach it."""
+    return (
+        f"Scores of random codes vary widely here: {floor:.2f} on average with a standard deviation of {spread:.2f}. "
+        f"This score, {value:.2f}, is less than {n_spreads:g} standard deviations from their mean."
+    )
+
+
 def floor_far_from_zero(value: float, floor: float, calibrated: float) -> str:
     """A score with a high noise floor."""
     return (

@@ -35,6 +35,7 @@ from unweave.score import Score
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,
     takes_sparse_codes=True,
+    undefined_with=("one factor",),
 )
 def modularity(
     evidence: Evidence,

@@ -25,6 +25,7 @@ held_factor_metric = functools.partial(
     chance=0.0,
     assumes=(FACTORS_HELD_ALONE,),
     order_tolerance=0.05,
+    undefined_with=("one factor",),
 )
 
 

@@ -43,6 +43,7 @@ from unweave.score import Score
     identity_tolerance=0.3,
     order_tolerance=1e-6,
     version=3,
+    undefined_with=("one code",),
 )
 def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalise: bool = True) -> Score:
     """Entropies of two codes minus the joint entropy of their means, relative to its maximum; mean over pairs.

@@ -49,6 +49,7 @@ TOLD_APART = 0.05
     identity_tolerance=0.05,
     order_tolerance=0.02,
     raw_range="below 0 if codes are correlated given the sample, and slightly below 0 by sampling error",
+    undefined_with=("one code",),
 )
 def three_way_information(
     evidence: Evidence,

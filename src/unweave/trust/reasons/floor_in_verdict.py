@@ -72,8 +72,11 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
         return "do not use", _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
     if share <= NEXT_TO_NOTHING:
         return None
-    if calibrated <= HARDLY or abs(value - noise) < CLEARLY * floor.spread:
+    if calibrated <= HARDLY:
         found = Finding("hardly_above_noise", value=value, floor=noise, calibrated=calibrated)
+        return "caution", _reason(found, floor)
+    if abs(value - noise) < CLEARLY * floor.spread:
+        found = Finding("noise_varies_widely", value=value, floor=noise, spread=floor.spread, n_spreads=CLEARLY)
         return "caution", _reason(found, floor)
     found = Finding("floor_far_from_zero", value=value, floor=noise, calibrated=calibrated)
     return "caution" if share > MOSTLY_NOISE else "trust", _reason(found, floor)

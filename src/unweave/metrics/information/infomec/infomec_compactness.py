@@ -33,6 +33,7 @@ from unweave.score import Score
     fails_when="factors are correlated, or there are very many codes, because their estimation errors add up",
     assumes=(FACTORS_NOT_CORRELATED,),
     factor_by_factor=True,
+    undefined_with=("one code",),
 )
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"

@@ -35,6 +35,7 @@ from unweave.score import Score
         "are correlated"
     ),
     assumes=(FACTORS_NOT_CORRELATED,),
+    undefined_with=("one factor",),
 )
 def infomec_modularity(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"

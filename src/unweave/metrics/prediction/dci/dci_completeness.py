@@ -38,6 +38,7 @@ from unweave.score import Score
         "the probe"
     ),
     factor_by_factor=True,
+    undefined_with=("one code",),
 )
 def dci_completeness(
     evidence: Evidence,

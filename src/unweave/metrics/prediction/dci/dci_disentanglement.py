@@ -33,6 +33,7 @@ from unweave.score import Score
         "one factor is a copy or a function of another, because a perfect encoder then scores below 1, or there are "
         "few rows for the probe"
     ),
+    undefined_with=("one factor",),
 )
 def dci_disentanglement(
     evidence: Evidence,
