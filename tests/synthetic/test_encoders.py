@@ -213,13 +213,13 @@ def test_paper_names():
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
-        (lambda: Elementwise(alpha=2.0), "within 0 and 1"),
-        (lambda: Mixed(kappa=0.5), "1 or more"),
-        (lambda: Copied(0.5), "at least as many codes"),
-        (lambda: Distributed(1), "2 codes or more"),
-        (lambda: PartlyMixed(1.5), "within 0 and 1"),
-        (lambda: Noisy(Mixed(), share=1.0), "within 0 and 1"),
-        (lambda: Dropped((7,)).encode(FREE), "number them from 0"),
+        (lambda: Elementwise(alpha=2.0), "alpha=2.0 .* from 0 to 1"),
+        (lambda: Mixed(kappa=0.5), "kappa=0.5 .* numbers from 1"),
+        (lambda: Copied(0.5), "fewer codes than factors"),
+        (lambda: Distributed(1), "2 or more codes"),
+        (lambda: PartlyMixed(1.5), "t=1.5 .* from 0 to 1"),
+        (lambda: Noisy(Mixed(), share=1.0), "share=1.0 .* from 0 to less than 1"),
+        (lambda: Dropped((7,)).encode(FREE), "different numbers from 0"),
         (lambda: WithMixedExtras().encode(FREE[:, :1]), "two factors"),
     ],
 )

@@ -107,11 +107,11 @@ def test_dependence_is_as_declared():
     ("build", "sentence"),
     [
         (lambda: Correlated(5, rho=-0.5), "-0.250 to 1"),
-        (lambda: WithCovariance(((1.0, 2.0), (2.0, 1.0))), "no covariance"),
+        (lambda: WithCovariance(((1.0, 2.0), (2.0, 1.0))), "covariance is not valid"),
         (lambda: OneFactorConstraint(4, functions=("cosine",)), "no constraint 'cosine'"),
         (lambda: TwoFactorConstraint(3, functions=("sum", "product")), "1 to 1"),
-        (lambda: Confounded((2.0,)), "within -1 and 1"),
-        (lambda: Causal(weight=1.0), "within -1 and 1"),
+        (lambda: Confounded((2.0,)), "from -1 to 1"),
+        (lambda: Causal(weight=1.0), "between -1 and 1"),
         (lambda: Independent(2, marginal="cauchy").sample(3), "no marginal 'cauchy'"),
     ],
 )

@@ -26,7 +26,7 @@ def reflection(n_codes: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Repeats the codes in as many new ones: (z, alpha U z + noise) (002, Eq 9).
+    """Adds as many codes that are noisy mixtures of the original ones: (z, alpha U z + noise) (002, Eq 9).
 
     The original codes do not change, so that metrics of single codes or pairs of codes hardly react. If alpha is large,
     the new codes together carry all the information of the original ones.
@@ -42,7 +42,7 @@ class Redundancy:
     equivalence = "none"
 
     def attack(self, posterior: Posterior) -> Posterior:
-        """The attacked posterior, Gaussian with covariances."""
+        """The attacked posterior, which is Gaussian with full covariances."""
         n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), np.zeros((n, n))], [scaled, np.eye(n)]])
@@ -51,7 +51,7 @@ class Redundancy:
 
 @dataclass(frozen=True)
 class Synergy:
-    """Hides the codes in noise that other codes reveal: (z + alpha U noise, noise) (002, Eq 10).
+    """Adds noise to the codes, and the noise itself as further codes: (z + alpha U noise, noise) (002, Eq 10).
 
     If alpha is large, no code carries much information alone; all codes together carry as much as before.
 
@@ -66,7 +66,7 @@ class Synergy:
     equivalence = "none"
 
     def attack(self, posterior: Posterior) -> Posterior:
-        """The attacked posterior, Gaussian with covariances."""
+        """The attacked posterior, which is Gaussian with full covariances."""
         n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), scaled], [np.zeros((n, n)), np.eye(n)]])
@@ -85,19 +85,19 @@ def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) 
     if matrix.shape != (n_codes, n_codes) or np.abs(matrix @ matrix.T - np.eye(n_codes)).max() > ORTHONORMAL:
         raise EvidenceError(
             f"The mixing of an attack on {n_codes} codes has to be an orthonormal {n_codes} x {n_codes} matrix: "
-            "pass such rows, 'reflection' or 'identity'."
+            "pass the rows of such a matrix, 'reflection' or 'identity'."
         )
     return matrix
 
 
 def _gaussian_codes(posterior: Posterior) -> int:
     if posterior.categories:
-        raise EvidenceError("Attacks are linear, and this posterior has categorical codes: attack its Gaussian codes.")
+        raise EvidenceError("Attacks are not defined for categorical codes: pass a posterior with Gaussian codes only.")
     return posterior.n_gaussian
 
 
 def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
-    """Posterior of transform (z, noise), with as much standard normal noise as there are codes."""
+    """Posterior of a linear transform of (z, noise), with as many standard normal noise variables as codes."""
     n_rows, n = posterior.mean.shape
     mean = np.column_stack([posterior.mean, np.zeros((n_rows, n))]) @ transform.T
     covariance = np.zeros((n_rows, 2 * n, 2 * n))

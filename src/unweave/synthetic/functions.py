@@ -1,4 +1,4 @@
-"""Named scalar functions: what constraints and elementwise encoders are made of."""
+"""Named scalar functions, which constraints and elementwise encoders use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Function:
-    """A function of one or two columns, with its formula; ``invertible`` if it can be undone."""
+    """A function of one or two columns with its formula; ``invertible`` is True if it has an inverse."""
 
     formula: str
     compute: Callable[..., Any]
@@ -25,7 +25,7 @@ class Function:
 
 
 def in_turn(functions: Sequence[Function], columns: FloatArray) -> FloatArray:
-    """Columns bent by one function each; the functions take turns.
+    """Columns transformed by one function each; the functions are used in turn.
 
     >>> in_turn([ONE_FACTOR["square"], ONE_FACTOR["cube"]], np.array([[2.0, 2.0, 3.0]])).tolist()
     [[4.0, 8.0, 9.0]]
@@ -52,7 +52,7 @@ TWO_FACTORS = {
     "signed_root": Function("sign(z1 z2) sqrt|z1 z2|", lambda x, y: np.sign(x * y) * np.sqrt(np.abs(x * y))),
 }
 
-# strictly increasing, finite on any sample, and far from linear
+# strictly increasing, finite for any sample, and strongly nonlinear
 MONOTONE = {
     "cube": Function("x^3", lambda x: x**3, invertible=True),
     "signed_root": Function("sign(x) sqrt|x|", lambda x: np.sign(x) * np.sqrt(np.abs(x)), invertible=True),
@@ -60,8 +60,8 @@ MONOTONE = {
     "asinh": Function("asinh(x)", np.arcsinh, invertible=True),
 }
 
-# the seven that 003's released code takes in turn: sinh reaches 1e20 and more on standard normal samples, tanh loses
-# all but its sign beyond 2.1 in float64, and the last one jumps at 0 and is not one to one
+# the functions of the released code of 003: sinh exceeds 1e20 on standard normal samples, tanh saturates to +-1 beyond
+# 2.1 in float64, and the last one is discontinuous at 0 and not one-to-one
 RELEASED = (
     Function("tanh(2x^3 - .1)", lambda x: np.tanh(2 * x**3 - 0.1), invertible=True),
     Function("sinh(2x^3 + .1)", lambda x: np.sinh(2 * x**3 + 0.1), invertible=True),

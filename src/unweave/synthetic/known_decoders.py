@@ -38,19 +38,19 @@ class LinearDecoder:
 
     @property
     def true_entropies(self) -> FloatArray:
-        """H(q_i) = (1 + log 2 pi)/2 + log |A_i|; with eigenvalues in place of lengths, B.24."""
+        """H(q_i) = (1 + log 2 pi)/2 + log |A_i|, which is B.24 of 000 with column norms in place of eigenvalues."""
         return HALF_LOG_2PI_E + np.log(np.linalg.norm(self.matrix, axis=0))
 
     def decode(self, latents: FloatArray) -> FloatArray:
-        """Data of latents."""
+        """Data for these latents."""
         return latents @ self.matrix.T + self.shift
 
     def encode(self, data: FloatArray) -> FloatArray:
-        """Latents of data (least squares where there are more outputs than latents)."""
+        """Latents for these data, by least squares."""
         return (data - self.shift) @ np.linalg.pinv(self.matrix).T
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
-        """The matrix, once for every latent."""
+        """Yield blocks of Jacobians, which all equal the matrix A."""
         for start in range(0, len(latents), ROWS_PER_BLOCK):
             rows = len(latents[start : start + ROWS_PER_BLOCK])
             yield np.broadcast_to(self.matrix, (rows, *self.matrix.shape)).copy()
@@ -58,10 +58,10 @@ class LinearDecoder:
 
 @dataclass(frozen=True)
 class Torus:
-    """The 10-dimensional torus in 20 dimensions of 000 (eq. 12-16): ten angles, then ten radii, rotated at random.
+    """The 10-dimensional torus in 20 dimensions of 000 (eq. 12-16): ten angles, then ten radii, randomly rotated.
 
-    Angles have deviations .44 to .098, radii (around 1) .05 to .011, each falling by exp(-1.5): every latent has an
-    importance of its own, and all of them move the data in orthogonal directions.
+    The standard deviations of the angles decrease from .44 to .098, and those of the radii (with mean 1) from .05 to
+    .011. Therefore every latent has a different importance, and all latents change the data in orthogonal directions.
 
     >>> torus = Torus()
     >>> latents = np.random.default_rng(0).normal(size=(5, 20))
@@ -74,49 +74,50 @@ class Torus:
 
     @property
     def latent_size(self) -> int:
-        """Number of latents, two a circle."""
+        """Number of latents, two for each circle."""
         return 2 * self.n_circles
 
     @property
     def deviations(self) -> FloatArray:
-        """sigma of the angles, then of the radii (eq. 15, 16)."""
+        """Standard deviations of the angles, followed by those of the radii (eq. 15, 16)."""
         decay = np.exp(-np.linspace(0.0, 1.5, self.n_circles))
         return np.concatenate([0.07 * 2 * np.pi * decay, 0.05 * decay])
 
     @property
     def rotation(self) -> FloatArray:
-        """The fixed orthogonal matrix that hides the circles."""
+        """The fixed orthogonal matrix that rotates the data."""
         rng = np.random.default_rng(self.rotation_seed)
         return np.linalg.qr(rng.normal(size=(self.latent_size, self.latent_size)))[0]
 
     @property
     def true_entropies(self) -> FloatArray:
-        """H(q_i) = (1 + log 2 pi)/2 + log sigma_i, for angles + E log r.
+        """H(q_i) = (1 + log 2 pi)/2 + log sigma_i for radii, and additionally + E log r for angles.
 
-        D.26 has another log 10: the sum over i in D.19 runs over one circle, not ten, as its deltas say.
+        D.26 has an additional log 10. This is an error: because of its deltas, the sum over i in D.19 has one nonzero
+        term and not ten.
         """
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         radii = np.log(np.abs(1 + self.deviations[self.n_circles :, None] * nodes)) @ weights / weights.sum()
         return HALF_LOG_2PI_E + np.log(self.deviations) + np.concatenate([radii, np.zeros(self.n_circles)])
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
-        """Data without added noise."""
+        """Random data, n x 20 by default, without added noise."""
         return self.decode(np.random.default_rng(rng).standard_normal((n_rows, self.latent_size)))
 
     def decode(self, latents: FloatArray) -> FloatArray:
-        """Data of latents."""
+        """Data for these latents."""
         angles, radii = self._polar(latents)
         flat = np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=2).reshape(len(latents), -1)
         return flat @ self.rotation.T
 
     def encode(self, data: FloatArray) -> FloatArray:
-        """Latents of data."""
+        """Latents for these data."""
         circles = (data @ self.rotation).reshape(len(data), self.n_circles, 2)
         angles = np.arctan2(circles[..., 1], circles[..., 0])
         return np.concatenate([angles, np.linalg.norm(circles, axis=2) - 1], axis=1) / self.deviations
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
-        """Jacobians (D.16, D.17), multiplied by the rotation."""
+        """Yield blocks of Jacobians (D.16, D.17), multiplied by the rotation."""
         circle = np.arange(self.n_circles)
         for start in range(0, len(latents), ROWS_PER_BLOCK):
             angles, radii = self._polar(latents[start : start + ROWS_PER_BLOCK])
@@ -134,10 +135,10 @@ class Torus:
 
 @dataclass(frozen=True)
 class TwoMoons:
-    """Two half circles of radius 1: one latent runs along both moons, the other across them, orthogonal everywhere.
+    """Two half circles of radius 1; one latent moves along the moons, the other across them, orthogonally everywhere.
 
-    ``sample`` gives the data that flows are trained on, with noise in both directions; the decoder's own noise is
-    across the moons only, so that its entropies are known.
+    ``sample`` draws training data for flows, with noise in both directions. The decoder has noise across the moons
+    only, so that its entropies are known.
 
     >>> moons = TwoMoons()
     >>> moons.true_entropies.round(3)
@@ -153,13 +154,13 @@ class TwoMoons:
 
     @property
     def true_entropies(self) -> FloatArray:
-        """log of the moons' length 2 pi, + E log r; and the entropy of the noise."""
+        """Entropies along the moons, log 2 pi (their length) + E log r, and across them, that of the noise."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         radius = np.log(np.abs(1 + self.noise * nodes)) @ weights / weights.sum()
         return np.array([np.log(2 * np.pi) + radius, HALF_LOG_2PI_E + np.log(self.noise)])
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
-        """Data as scikit-learn's ``make_moons`` draws them: points on the moons plus noise in both directions."""
+        """Data like those of scikit-learn's ``make_moons``: points on the moons plus noise in both directions."""
         generator = np.random.default_rng(rng)
         angle, lower = generator.uniform(0, np.pi, n_rows), generator.random(n_rows) < 0.5
         upper = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -167,12 +168,12 @@ class TwoMoons:
         return points + self.noise * generator.standard_normal((n_rows, 2))
 
     def decode(self, latents: FloatArray) -> FloatArray:
-        """Data of latents: the first half of the first latent's quantiles is the upper moon."""
+        """Data for these latents; a negative first latent is on the upper moon."""
         lower, along, radius, _ = self._parts(latents)
         return np.where(lower[:, None], [1.0, 0.5] - along * radius, along * radius)
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
-        """Jacobians; undefined only where one moon ends and the other begins."""
+        """Yield the Jacobians, which are undefined only where one moon ends and the other begins."""
         lower, along, radius, speed = self._parts(latents)
         turned = np.column_stack([-along[:, 1], along[:, 0]])
         columns = np.stack([turned * radius * speed, self.noise * along], axis=2)

@@ -1,7 +1,7 @@
-"""The two toy experiments of 004: dependent factors, and nuisances, with the truth known by construction.
+"""The two toy experiments of 004, with dependent factors and with nuisances, in which the truth is known.
 
-Classes are 0 to K - 1. The paper writes 1 to K, with which the argument of the cosine passes pi, the map is no longer
-one to one, and sufficiency falls with the nuisance although it should not.
+Classes are 0 to K - 1. The paper writes 1 to K. The argument of the cosine then exceeds pi, the map is no longer
+one-to-one, and sufficiency decreases with the nuisance although it should not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from unweave.arrays import FloatArray
 
 
 class Toy(NamedTuple):
-    """Factors (n x d classes), codes (n x d) and nuisances (n x 1, or n x 0 where there are none).
+    """Factors (n x d classes), codes (n x d) and nuisances (n x 1, or n x 0 if there are none).
 
     >>> factors, codes, nuisances = DependentClasses().sample(10)
     >>> len(factors), len(codes), nuisances.shape
@@ -29,19 +29,20 @@ class Toy(NamedTuple):
 
 @dataclass(frozen=True)
 class DependentClasses:
-    """004, section 5.1: classes y that share their sources, and codes z that share their classes.
+    """004, section 5.1: classes y that are mixtures of common sources, and codes z that are mixtures of the classes.
 
         y'_i = delta eps_i + (1 - delta) / (d - 1) sum_{l != i} eps_l,    y_i = floor(K y'_i),    eps ~ U(0, 1)
         z'_j = alpha y_j + (1 - alpha) / (d - 1) sum_{i != j} y_i,        z_j = cos(pi z'_j / K)
 
-    ``delta = 1`` makes the factors independent and ``delta = 1 / d`` identical; ``alpha = 1`` gives every factor its
-    code and ``alpha = 1 / d`` gives every code the same mean of all. Corners in closed form:
+    Factors are independent if ``delta = 1`` and identical if ``delta = 1 / d``. Each code depends on one factor if
+    ``alpha = 1``, and every code is a function of the mean of all factors if ``alpha = 1 / d``. Three cases have a
+    closed form:
 
     - alpha = 1, any delta: minimality = sufficiency = 1.
-    - delta = 1 / d, any alpha: the factors are one, so both are 1.
-    - alpha = 1 / d, delta = 1: every code is S_d, a sum of d uniform classes, so I(Y_i; Z_j) = H(S_d) - H(S_{d-1}),
-      and minimality and sufficiency are that over H(S_d) and over log K: .061 and .093 for d = 4 and K = 5, where each
-      value of the code has a bin of its own.
+    - delta = 1 / d, any alpha: all factors are identical, so minimality = sufficiency = 1.
+    - alpha = 1 / d, delta = 1: every code is a function of S_d, a sum of d uniform classes, so
+      I(Y_i; Z_j) = H(S_d) - H(S_{d-1}). Minimality and sufficiency are this divided by H(S_d) and by log K: .061 and
+      .093 for d = 4 and K = 5, if each value of the code has its own bin.
 
     >>> toy = DependentClasses(alpha=1.0, delta=0.25).sample(1000, rng=0)
     >>> bool((toy.factors == toy.factors[:, :1]).all())
@@ -63,12 +64,12 @@ class DependentClasses:
 
 @dataclass(frozen=True)
 class NuisedClasses:
-    """004, section 5.2: independent classes, and codes that a common nuisance shifts within their class.
+    """004, section 5.2: independent classes, and codes that are shifted within their class by a common nuisance.
 
         y_i uniform on 0 .. K - 1,    z_j = cos(pi (y_j + beta eps) / K),    eps ~ U(0, 1),    0 <= beta <= 1 - 1 / K
 
-    Every code still tells its class, so sufficiency is 1 whatever beta is; minimality is 1 at beta = 0 and falls as
-    the nuisance fills more of the code's bins.
+    Every code determines its class, so sufficiency is 1 for any beta. Minimality is 1 at beta = 0 and decreases as the
+    nuisance spreads each class over more bins of the code.
 
     >>> toy = NuisedClasses(beta=0.5).sample(1000, rng=0)
     >>> toy.codes.shape, toy.nuisances.shape
@@ -89,9 +90,9 @@ class NuisedClasses:
 
 
 def _shared(columns: FloatArray, own: float) -> FloatArray:
-    """Every column by this weight, and the others by equal parts of the rest."""
+    """Weighted sums of the columns: ``own`` for the column itself, and equal weights for the others."""
     if columns.shape[1] == 1:
         return columns
     rest = (1 - own) / (columns.shape[1] - 1)
-    # the same numbers in the same order for every column, so that equal weights give equal columns to the last bit
+    # the same operations in the same order for every column, so that equal weights give exactly equal columns
     return (own - rest) * columns + rest * columns.sum(axis=1, keepdims=True)

@@ -1,7 +1,8 @@
 """Encoders: maps from factors to codes that declare what they apply and what they lose (003, appendix D.2).
 
-Every encoder is a frozen value with `encode(factors, rng)`; the same ``rng`` gives the same map whatever the factors
-are. `purity` says how far each code follows each factor alone, and `mixing_share` sums that up in a number.
+Every encoder is a frozen value with `encode(factors, rng)`; the same ``rng`` gives the same map for all factors.
+`purity` is the share of each code's variance that each factor explains alone, and `mixing_share` summarises it in one
+number.
 """
 
 from unweave.synthetic.encoders.encoder import Encoder, mixing_share
@@ -11,7 +12,7 @@ from unweave.synthetic.encoders.overcomplete import Copied, Distributed, WithMix
 from unweave.synthetic.encoders.partial import Noisy, PartlyMixed, Reshaped, WithCopies, WithNoiseCodes
 from unweave.synthetic.encoders.undercomplete import Dropped, Kept
 
-# 003's names; E10 is the Gaussian control of its released code
+# the names in 003; E10 is the Gaussian control of its released code
 BY_PAPER_NAME = {
     "E1": PermutedAndScaled,
     "E2": Elementwise,

@@ -26,31 +26,31 @@ class Encoder(Protocol):
 
     @property
     def equivalence(self) -> Recovery:
-        """The smallest class of maps up to which it recovers the factors it keeps."""
+        """The smallest class of maps up to which the codes recover the factors that the encoder keeps."""
 
     @property
     def applies(self) -> str:
-        """What it does to the factors."""
+        """A description of the map that the encoder applies to the factors."""
 
     @property
     def loses(self) -> str:
-        """The information that is lost in the codes."""
+        """A description of the information that the codes lose."""
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes, m."""
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes, n x m; the same ``rng`` gives the same map whatever the factors are."""
+        """Codes, n x m; the same ``rng`` gives the same map for all factors."""
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """Share of each code's variance that each factor alone explains, m x d, for independent factors of variance 1.
 
-        A monotone map of a code leaves it as it is.
+        It does not change if codes are transformed by monotone maps.
         """
 
 
 class OneFactorPerCode:
-    """What encoders share whose codes follow one factor each."""
+    """Base class of encoders in which each code depends on one factor."""
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes, which is the number of factors."""
@@ -61,7 +61,7 @@ class OneFactorPerCode:
         return generator.permutation(n_factors)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code."""
+        """1 for the factor of each code, and 0 otherwise."""
         return np.eye(n_factors)[self.sources(n_factors, np.random.default_rng(rng))]
 
 
@@ -81,15 +81,15 @@ class LinearMap(ABC):
         return factors @ self.matrix(factors.shape[1], rng).T
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """A_ij^2 over its row's sum: the share of A z that each of independent unit factors moves."""
+        """A_ij^2 divided by its sum over factors j: the share of the variance of code i that is due to factor j."""
         squares = self.matrix(n_factors, rng) ** 2
         return squares / squares.sum(axis=1, keepdims=True)
 
 
 def mixing_share(encoder: Encoder, n_factors: int, rng: Rng = 0) -> float:
-    """One minus the mean purity of the best matching of codes and factors; 0 for codes of one factor each, 1 for noise.
+    """1 minus the mean purity of the best matching of codes and factors; 0 for codes of one factor each, 1 for noise.
 
-    Lost factors do not count: there are as many pairs as the shorter side allows.
+    The matching has min(m, d) pairs, so factors that are lost do not count.
 
     >>> from unweave.synthetic.encoders import Noise, PermutedAndScaled
     >>> mixing_share(PermutedAndScaled(), 5), mixing_share(Noise(5), 5)
@@ -109,5 +109,5 @@ def size_of(ratio: float, n_factors: int) -> int:
 
 
 def random_scales(n_codes: int, generator: np.random.Generator) -> FloatArray:
-    """Scales of either sign and size 0.5 to 2."""
+    """Random scales with absolute values between 0.5 and 2, and random signs."""
     return generator.uniform(0.5, 2.0, n_codes) * generator.choice([-1.0, 1.0], n_codes)

@@ -1,4 +1,4 @@
-"""Encoders with a code for every factor, E1 to E3 of 003, and E7, the linear mixing into more codes."""
+"""Encoders with as many codes as factors, E1 to E3 of 003, and E7, the linear mixing into more codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.synthetic.functions import MONOTONE, in_turn
 
 @dataclass(frozen=True)
 class PermutedAndScaled(OneFactorPerCode):
-    """E1 of 003: every factor once, in another order and on another scale. Nothing is lost or mixed.
+    """E1 of 003: the factors, permuted and rescaled. No information is lost, and no factors are mixed.
 
     >>> codes = PermutedAndScaled().encode(np.eye(3), rng=0)
     >>> (codes != 0).sum(axis=0).tolist()
@@ -27,7 +27,7 @@ class PermutedAndScaled(OneFactorPerCode):
     loses = "nothing"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes c_j = a_j z_pi(j) with a_j of either sign and size 0.5 to 2."""
+        """Codes c_j = a_j z_pi(j), where a_j has a random sign and an absolute value between 0.5 and 2."""
         generator = np.random.default_rng(rng)
         order = self.sources(factors.shape[1], generator)
         return factors[:, order] * random_scales(order.size, generator)
@@ -37,7 +37,7 @@ class PermutedAndScaled(OneFactorPerCode):
 class Elementwise(OneFactorPerCode):
     """E2 of 003: c_j = (1 - alpha) s_j z_pi(j) + alpha h_j(z_pi(j)), with strictly increasing h_j and s_j > 0.
 
-    The h_j take turns: x^3, sign(x) sqrt|x|, exp(x), asinh(x). ``alpha=0`` is E1 with positive scales.
+    The h_j are x^3, sign(x) sqrt|x|, exp(x) and asinh(x) in turn. ``alpha=0`` is E1 with positive scales.
 
     >>> factors = np.random.default_rng(0).normal(size=(50, 2))
     >>> codes = Elementwise(alpha=1.0).encode(factors, rng=0)
@@ -54,17 +54,17 @@ class Elementwise(OneFactorPerCode):
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
-            raise EvidenceError(f"The nonlinearity alpha lies within 0 and 1, and this is {self.alpha}.")
+            raise EvidenceError(f"alpha={self.alpha} is not a degree of nonlinearity: use a number from 0 to 1.")
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes of one factor each."""
+        """Codes that each depend on one factor, n x d."""
         generator = np.random.default_rng(rng)
         columns = factors[:, self.sources(factors.shape[1], generator)]
         scales = generator.uniform(0.5, 2.0, columns.shape[1])
         return (1 - self.alpha) * scales * columns + self.alpha * self.bent(columns)
 
     def bent(self, columns: FloatArray) -> FloatArray:
-        """h_j of each column."""
+        """h_j applied to each column."""
         return in_turn(tuple(MONOTONE.values()), columns)
 
 
@@ -91,12 +91,10 @@ class Mixed(LinearMap):
 
     def __post_init__(self) -> None:
         if self.kappa < 1 or self.ratio < 1:
-            raise EvidenceError(
-                f"A mixing needs kappa and ratio of 1 or more, and these are {self.kappa} and {self.ratio}."
-            )
+            raise EvidenceError(f"kappa={self.kappa} and ratio={self.ratio} give no mixing: use numbers from 1.")
 
     def n_codes(self, n_factors: int) -> int:
-        """Ratio times the number of factors."""
+        """Number of codes: ``ratio`` times the number of factors."""
         return size_of(self.ratio, n_factors)
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
@@ -113,11 +111,11 @@ class Mixed(LinearMap):
 
 
 def haar_frame(n_rows: int, n_columns: int, generator: np.random.Generator) -> FloatArray:
-    """Orthonormal columns in a direction that is uniformly random.
+    """A matrix with orthonormal columns, uniformly distributed (Haar measure).
 
     >>> frame = haar_frame(4, 2, np.random.default_rng(0))
     >>> bool(np.allclose(frame.T @ frame, np.eye(2)))
     True
     """
     basis, triangle = np.linalg.qr(generator.normal(size=(n_rows, n_columns)))
-    return basis * np.sign(np.diag(triangle))  # without the signs QR is not uniform
+    return basis * np.sign(np.diag(triangle))  # without these signs, the distribution would not be uniform

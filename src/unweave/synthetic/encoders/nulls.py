@@ -13,7 +13,7 @@ from unweave.synthetic.encoders.encoder import Recovery, Rng
 
 @dataclass(frozen=True)
 class Noise:
-    """E9 of 003: random codes that do not depend on the factors, uniform within 0 and 1 as in the text, or gaussian.
+    """E9 of 003: random codes that do not depend on the factors, uniform between 0 and 1 as in the text, or Gaussian.
 
     >>> Noise(4).encode(np.eye(3), rng=0).shape
     (3, 4)
@@ -23,11 +23,11 @@ class Noise:
     distribution: Literal["uniform", "gaussian"] = "uniform"
 
     equivalence: ClassVar[Recovery] = "none"
-    applies = "nothing: the codes are drawn without looking"
+    applies = "nothing: the codes do not depend on the factors"
     loses = "everything"
 
     def n_codes(self, n_factors: int) -> int:
-        """Number of codes, as passed by the user."""
+        """Number of codes, which is ``codes``."""
         return self.codes
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:

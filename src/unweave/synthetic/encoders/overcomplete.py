@@ -17,7 +17,7 @@ from unweave.synthetic.encoders.matched import Elementwise
 
 @dataclass(frozen=True)
 class Copied(OneFactorPerCode):
-    """E5 of 003: every factor at least once and some several times, each code on a scale of its own.
+    """E5 of 003: copies of the factors with different scales; every factor occurs at least once.
 
     >>> codes = Copied(ratio=2.0).encode(np.eye(3), rng=0)
     >>> codes.shape, int((codes != 0).sum())
@@ -34,16 +34,16 @@ class Copied(OneFactorPerCode):
         _refuse_small(self.ratio)
 
     def n_codes(self, n_factors: int) -> int:
-        """Ratio times the number of factors."""
+        """Number of codes: ``ratio`` times the number of factors."""
         return size_of(self.ratio, n_factors)
 
     def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """The factor of each code: every factor once, the others drawn with replacement, shuffled."""
+        """The factor of each code: every factor once, further factors drawn with replacement, in random order."""
         extras = generator.integers(n_factors, size=self.n_codes(n_factors) - n_factors)
         return generator.permutation(np.concatenate([np.arange(n_factors), extras]))
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes of one factor each."""
+        """Codes that each depend on one factor, n x m."""
         generator = np.random.default_rng(rng)
         sources = self.sources(factors.shape[1], generator)
         return factors[:, sources] * random_scales(sources.size, generator)
@@ -51,9 +51,9 @@ class Copied(OneFactorPerCode):
 
 @dataclass(frozen=True)
 class WithMixedExtras:
-    """E6 of 003: d codes as in E2, and m - d more that mix two factors each and add no information.
+    """E6 of 003: d codes as in E2, and m - d further codes that mix two factors each and add no information.
 
-    The extra codes take turns over z_a z_b, tanh(z_a + z_b), sin(z_a) z_b and |z_a - z_b| of random different factors.
+    The further codes are z_a z_b, tanh(z_a + z_b), sin(z_a) z_b and |z_a - z_b| in turn, for random factors a != b.
 
     >>> WithMixedExtras(ratio=2.0).encode(np.random.default_rng(0).normal(size=(9, 3)), rng=0).shape
     (9, 6)
@@ -63,22 +63,22 @@ class WithMixedExtras:
     alpha: float = 1.0
 
     equivalence: ClassVar[Recovery] = "elementwise"
-    applies = "a strictly increasing map of each factor, and nonlinear mixtures of two factors beside them"
+    applies = "a strictly increasing map of each factor, and additional nonlinear mixtures of two factors"
     loses = "nothing"
 
     def __post_init__(self) -> None:
         _refuse_small(self.ratio)
 
     def n_codes(self, n_factors: int) -> int:
-        """Ratio times the number of factors."""
+        """Number of codes: ``ratio`` times the number of factors."""
         return size_of(self.ratio, n_factors)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The elementwise codes first, then the mixed ones."""
+        """The elementwise codes, followed by the mixed codes."""
         generator = np.random.default_rng(rng)
         n_factors = factors.shape[1]
         if n_factors < 2:
-            raise EvidenceError("Codes of two factors need two factors, and there is one: use Copied.")
+            raise EvidenceError("WithMixedExtras needs at least two factors, and there is one: use Copied.")
         own = Elementwise(self.alpha).encode(factors, generator)
         extras = []
         for k in range(self.n_codes(n_factors) - n_factors):
@@ -87,18 +87,18 @@ class WithMixedExtras:
         return np.column_stack([own, *extras])
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """One factor a code for the first d; the mixed ones count as pure for none."""
+        """1 for the factor of each of the first d codes, and 0 otherwise; mixed codes have purity 0."""
         extras = np.zeros((self.n_codes(n_factors) - n_factors, n_factors))
         return np.vstack([Elementwise(self.alpha).purity(n_factors, rng), extras])
 
 
 @dataclass(frozen=True)
 class Distributed(OneFactorPerCode):
-    """E8 of 003: ``k`` codes for each factor that determine it only together; no code depends on two factors.
+    """E8 of 003: ``k`` codes for each factor, which determine it only jointly; no code depends on two factors.
 
-    ``k=2``: sin z and cos z, which give z back within -pi and pi (3 in 1000 standard normal values lie beyond, and
-    are lost). ``k>2``: the line is cut into k intervals of equal standard normal mass; code i is z inside the i-th
-    interval and 0 elsewhere.
+    For ``k=2`` the codes are sin z and cos z, which determine z between -pi and pi (about 2 in 1000 standard normal
+    values are outside). For ``k>2`` the real line is divided into k intervals of equal probability under the standard
+    normal distribution; code i is z inside the i-th interval and 0 elsewhere.
 
     >>> codes = Distributed(k=3).encode(np.array([[-2.0], [0.1], [2.0]]), rng=0)
     >>> codes.tolist()
@@ -113,14 +113,14 @@ class Distributed(OneFactorPerCode):
 
     def __post_init__(self) -> None:
         if self.k < 2:
-            raise EvidenceError(f"A factor is split into 2 codes or more, and k is {self.k}.")
+            raise EvidenceError(f"k={self.k} does not split a factor: use 2 or more codes for each factor.")
 
     def n_codes(self, n_factors: int) -> int:
-        """k for every factor."""
+        """Number of codes: k for every factor."""
         return self.k * n_factors
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The codes of one factor after those of another, factors in random order."""
+        """All codes of one factor, followed by those of the next; the factors are in random order."""
         generator = np.random.default_rng(rng)
         shuffled = factors[:, generator.permutation(factors.shape[1])]
         if self.k == 2:
@@ -131,21 +131,21 @@ class Distributed(OneFactorPerCode):
         return parts.reshape(factors.shape[0], -1)
 
     def intervals(self, columns: FloatArray, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Number of the interval that each value lies in, for k > 2."""
+        """Index of the interval that contains each value, for k > 2."""
         return np.searchsorted(self.cuts, columns)
 
     @property
     def cuts(self) -> FloatArray:
-        """Where one interval ends and the next begins, for k > 2."""
+        """The k - 1 boundaries between the intervals, for k > 2."""
         return np.asarray(ndtri(np.arange(1, self.k) / self.k))
 
     def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """The factor of each code."""
+        """Index of the factor of each code."""
         return np.repeat(generator.permutation(n_factors), self.k)
 
 
 def _mixture(kind: int, first: FloatArray, second: FloatArray) -> FloatArray:
-    """A nonlinear function of two factors that neither of them gives alone."""
+    """A nonlinear function of two factors that neither of them determines alone."""
     match kind % 4:
         case 0:
             return first * second
@@ -159,4 +159,4 @@ def _mixture(kind: int, first: FloatArray, second: FloatArray) -> FloatArray:
 
 def _refuse_small(ratio: float) -> None:
     if ratio < 1:
-        raise EvidenceError(f"There are at least as many codes as factors here, and the ratio is {ratio}.")
+        raise EvidenceError(f"ratio={ratio} gives fewer codes than factors: use a ratio of 1 or more.")

@@ -1,4 +1,4 @@
-"""Encoders between the pure types, with the share of mixing and noise known, and what can be added to any encoder."""
+"""Encoders with a known share of mixing or noise, and encoders that add noise, copies or maps to another encoder."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class PartlyMixed(LinearMap):
     t: float
 
     equivalence: ClassVar[Recovery] = "affine"
-    applies = "a permutation and, to the share t, a rotation"
-    loses = "nothing (at single values of t and Q the sum is singular)"
+    applies = "a weighted sum of a permutation and a rotation"
+    loses = "nothing (except for isolated values of t at which the matrix is singular)"
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise EvidenceError(f"The share of mixing t lies within 0 and 1, and this is {self.t}.")
+            raise EvidenceError(f"t={self.t} is not a share of mixing: use a number from 0 to 1.")
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """(1 - t) P + t Q; the same P and Q for every t."""
+        """(1 - t) P + t Q, d x d; P and Q do not depend on t."""
         generator = np.random.default_rng(rng)
         permutation = np.eye(n_factors)[generator.permutation(n_factors)]
         return (1 - self.t) * permutation + self.t * haar_frame(n_factors, n_factors, generator)
@@ -67,7 +67,7 @@ class _BuiltOnAnother:
 
 @dataclass(frozen=True)
 class Noisy(_BuiltOnAnother):
-    """Another encoder, each code with Gaussian noise that is this ``share`` of its variance.
+    """Another encoder with Gaussian noise added to each code; ``share`` is the noise's share of the total variance.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled, mixing_share
     >>> round(mixing_share(Noisy(PermutedAndScaled(), share=0.3), 5), 3)
@@ -78,33 +78,33 @@ class Noisy(_BuiltOnAnother):
 
     def __post_init__(self) -> None:
         if not 0 <= self.share < 1:
-            raise EvidenceError(f"The share of noise lies within 0 and 1, and this is {self.share}.")
+            raise EvidenceError(f"share={self.share} is not a share of noise: use a number from 0 to less than 1.")
 
     @property
     def applies(self) -> str:
-        """The encoder within, and noise."""
+        """What the inner encoder applies, and the noise."""
         return f"{self.encoder.applies}, then noise"
 
     @property
     def loses(self) -> str:
-        """What the noise hides, too."""
+        """What the inner encoder loses, and what is lost through the noise."""
         return f"{self.encoder.loses}, and what the noise hides"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes with noise; their variance is measured on these rows."""
+        """Codes with noise; the variance of the noise is relative to that of the codes on these rows."""
         seed = _seed(rng)
         codes = self.encoder.encode(factors, seed)
         scales = codes.std(axis=0) * np.sqrt(self.share / (1 - self.share))
         return codes + scales * _second_stream(seed).normal(size=codes.shape)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """What the noise leaves of it."""
+        """Purity of the inner encoder, multiplied by 1 - share."""
         return (1 - self.share) * self.encoder.purity(n_factors, _seed(rng))
 
 
 @dataclass(frozen=True)
 class Reshaped(_BuiltOnAnother):
-    """Another encoder, each standardised code then bent by a strictly increasing map; the maps take turns.
+    """Another encoder whose standardised codes are transformed by strictly increasing maps, which are used in turn.
 
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> Reshaped(PermutedAndScaled()).equivalence
@@ -113,17 +113,17 @@ class Reshaped(_BuiltOnAnother):
 
     @property
     def equivalence(self) -> Recovery:
-        """Elementwise, where the codes within were permuted and scaled."""
+        """Elementwise if each code of the inner encoder depends on one factor; none otherwise."""
         inner = self.encoder.equivalence
         return "elementwise" if inner in ("permutation and scale", "elementwise") else "none"
 
     @property
     def applies(self) -> str:
-        """The encoder within, and monotone maps."""
+        """What the inner encoder applies, and the monotone maps."""
         return f"{self.encoder.applies}, then a strictly increasing map of each code"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Codes after their maps."""
+        """The transformed codes of the inner encoder."""
         codes = self.encoder.encode(factors, _seed(rng))
         standardised = (codes - codes.mean(axis=0)) / codes.std(axis=0)
         return in_turn(tuple(MONOTONE.values()), standardised)
@@ -173,7 +173,7 @@ class WithNoiseCodes(_BuiltOnAnother):
     @property
     def applies(self) -> str:
         """What the inner encoder applies, and the noise codes."""
-        return f"{self.encoder.applies}, with codes of noise beside them"
+        return f"{self.encoder.applies}, and additional codes of noise"
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: that of the inner encoder plus ``added``."""
@@ -191,10 +191,10 @@ class WithNoiseCodes(_BuiltOnAnother):
 
 
 def _seed(rng: Rng) -> int:
-    """One seed for the map, so that what is added on top does not change it."""
+    """An integer seed for the inner encoder, whose map then does not depend on what is added."""
     return int(rng) if isinstance(rng, (int, np.integer)) else int(rng.integers(2**31))
 
 
 def _second_stream(seed: int) -> np.random.Generator:
-    """Randomness apart from that of the encoder within."""
+    """A random generator that is independent of that of the inner encoder."""
     return np.random.default_rng([seed, 1])

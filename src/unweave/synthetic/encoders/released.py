@@ -1,8 +1,8 @@
-"""The encoders that 003's released code really used, where they differ from the text, to run its figures again.
+"""Encoders of the released code of 003 that differ from its text; they are needed to reproduce its figures.
 
-E1, E5 and E7 are `PermutedAndScaled`, `Copied` and `Mixed` with a ratio. Its null encoders are ``Noise(m, "gaussian")``
-under the name E9 and `ReleasedNoise` under the name E10. Nothing here is a model to follow: each docstring says what
-differs. With the code's seeds they draw what the code drew, E7 apart.
+E1, E5 and E7 are `PermutedAndScaled`, `Copied` and `Mixed` with a ratio. The null encoders of the code are
+``Noise(m, "gaussian")`` under the name E9 and `ReleasedNoise` under the name E10. For other purposes, use the encoders
+of the text; each docstring says what differs. With the same seeds, the draws are those of the code, except for E7.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unweave.synthetic.functions import RELEASED, in_turn
 
 @dataclass(frozen=True)
 class ReleasedElementwise(Elementwise):
-    """E2 of the code: seven functions in turn, one of which reaches 1e40 and one of which is not one to one.
+    """E2 of the code: seven functions in turn, of which one reaches 1e40 and one is not one-to-one.
 
     >>> ReleasedElementwise(alpha=0.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 2)
@@ -33,7 +33,7 @@ class ReleasedElementwise(Elementwise):
     loses = "the sign of some values of every seventh code"
 
     def bent(self, columns: FloatArray) -> FloatArray:
-        """h_j of each column."""
+        """h_j applied to each column."""
         return in_turn(RELEASED, columns)
 
 
@@ -41,7 +41,7 @@ class ReleasedElementwise(Elementwise):
 class ReleasedMixed(LinearMap):
     """E3 of the code: `Mixed` with the two orthogonal matrices of one singular value decomposition.
 
-    The distribution is that of `Mixed`; the draws of a seed are others.
+    The distribution is that of `Mixed`, but the same seed gives a different matrix.
 
     >>> matrix = ReleasedMixed(kappa=2.0).matrix(3, rng=0)
     >>> np.linalg.svd(matrix)[1].round(3).tolist()
@@ -62,7 +62,7 @@ class ReleasedMixed(LinearMap):
 
 @dataclass(frozen=True)
 class ReleasedKept(OneFactorPerCode):
-    """E4 of the code: the last columns, so that the first factors are dropped first, redundant or not.
+    """E4 of the code: it keeps the last factors, so that the first factors are dropped first, redundant or not.
 
     >>> codes = ReleasedKept(2).encode(np.eye(3), rng=0)
     >>> (codes != 0).argmax(axis=0).tolist()
@@ -76,21 +76,21 @@ class ReleasedKept(OneFactorPerCode):
     loses = "the first factors, unless the others determine them"
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as asked for."""
+        """Number of codes, which is ``codes``."""
         return self.codes
 
     def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """The last factors."""
+        """Indices of the last factors."""
         return np.arange(n_factors - self.codes, n_factors)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """The last columns on other scales."""
+        """The last factors, rescaled."""
         return factors[:, -self.codes :] * random_scales(self.codes, np.random.default_rng(rng))
 
 
 @dataclass(frozen=True)
 class ReleasedElementwiseCopies(Copied):
-    """E6 of the code: copies of single factors, bent by seven functions in turn; no code mixes factors.
+    """E6 of the code: seven functions in turn, applied to copies of single factors; no code mixes factors.
 
     >>> ReleasedElementwiseCopies(ratio=2.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 4)
@@ -101,15 +101,16 @@ class ReleasedElementwiseCopies(Copied):
     loses = "the sign of some values of every seventh code"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """h_j of one factor each."""
+        """h_j applied to one factor for each code."""
         return in_turn(RELEASED, factors[:, self.sources(factors.shape[1], np.random.default_rng(rng))])
 
 
 @dataclass(frozen=True)
 class ReleasedDistributed(Distributed):
-    """E8 of the code: for k > 2 the intervals are cut at random, in the logistic function of z.
+    """E8 of the code: for k > 2 the boundaries of the intervals are random, on the scale of the logistic function of z.
 
-    The codes of a factor sum to it, so a linear probe reads it whatever k is; intervals are unequal, and some empty.
+    The codes of a factor sum to the factor, so a linear probe recovers it for any k. The intervals are unequal, and
+    some are empty.
 
     >>> codes = ReleasedDistributed(k=3).encode(np.array([[0.5], [-1.0]]), rng=0)
     >>> codes.sum(axis=1).tolist()
@@ -119,7 +120,7 @@ class ReleasedDistributed(Distributed):
     k: int = 3
 
     def intervals(self, columns: FloatArray, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Number of the interval that each value lies in, for k > 2."""
+        """Index of the interval that contains each value, for k > 2."""
         cuts = np.sort(generator.uniform(size=(columns.shape[1], self.k - 1)), axis=1)
         logistic = 1 / (1 + np.exp(-columns))
         return (logistic[:, :, None] > cuts).sum(axis=2)
@@ -127,7 +128,7 @@ class ReleasedDistributed(Distributed):
 
 @dataclass(frozen=True)
 class ReleasedNoise:
-    """E10 of the code: random codes, uniform within -1 and 1, so that a probe without intercept is unbiased.
+    """E10 of the code: random codes, uniform between -1 and 1, so that a probe without intercept is unbiased.
 
     >>> bool(ReleasedNoise(4).encode(np.eye(3), rng=0).min() < 0)
     True
@@ -136,17 +137,17 @@ class ReleasedNoise:
     codes: int
 
     equivalence: ClassVar[Recovery] = "none"
-    applies = "nothing: the codes are drawn without looking"
+    applies = "nothing: the codes do not depend on the factors"
     loses = "everything"
 
     def n_codes(self, n_factors: int) -> int:
-        """As many as asked for."""
+        """Number of codes, which is ``codes``."""
         return self.codes
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Random numbers, whatever the factors."""
+        """Random numbers that do not depend on the factors."""
         return np.random.default_rng(rng).uniform(-1.0, 1.0, size=(factors.shape[0], self.codes))
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """No factor moves a code."""
+        """Zeros, because no factor changes a code."""
         return np.zeros((self.codes, n_factors))

@@ -1,4 +1,4 @@
-"""Encoders that leave factors out, E4 of 003."""
+"""Encoders that drop factors, E4 of 003."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unweave.synthetic.encoders.matched import PermutedAndScaled
 
 @dataclass(frozen=True)
 class Kept:
-    """E4 of 003: these factors only, permuted and scaled. What only the others tell is lost.
+    """E4 of 003: only these factors, permuted and scaled. Factors that they do not determine are lost.
 
     >>> Kept((0, 2)).encode(np.eye(3), rng=0).shape
     (3, 2)
@@ -37,7 +37,7 @@ class Kept:
         return PermutedAndScaled().encode(factors[:, list(self.kept)], rng)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Each code depends on one kept factor."""
+        """1 for the kept factor of each code, and 0 otherwise."""
         purity = np.zeros((len(self.kept), n_factors))
         purity[:, list(self.kept)] = PermutedAndScaled().purity(len(self.kept), rng)
         return purity
@@ -45,7 +45,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Dropped:
-    """E4 of 003 by what it leaves out: all factors but these, permuted and scaled.
+    """E4 of 003: all factors except these, permuted and scaled.
 
     >>> Dropped((1,)).encode(np.eye(3), rng=0).shape
     (3, 2)
@@ -58,7 +58,7 @@ class Dropped:
     loses = "every dropped factor that the kept ones do not determine"
 
     def n_codes(self, n_factors: int) -> int:
-        """All but the dropped."""
+        """Number of codes, which is the number of factors that are not dropped."""
         return n_factors - len(self.dropped)
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
@@ -66,7 +66,7 @@ class Dropped:
         return self._kept(factors.shape[1]).encode(factors, rng)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Each code depends on one kept factor."""
+        """1 for the kept factor of each code, and 0 otherwise."""
         return self._kept(n_factors).purity(n_factors, rng)
 
     def _kept(self, n_factors: int) -> Kept:
@@ -76,4 +76,6 @@ class Dropped:
 
 def _refuse_absent(columns: tuple[int, ...], n_factors: int) -> None:
     if len(set(columns)) < len(columns) or not all(0 <= j < n_factors for j in columns):
-        raise EvidenceError(f"Factors {columns} are not different columns of {n_factors}: number them from 0.")
+        raise EvidenceError(
+            f"{columns} are not different factors of {n_factors}: use different numbers from 0 to {n_factors - 1}."
+        )

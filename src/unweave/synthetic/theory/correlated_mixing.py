@@ -11,12 +11,12 @@ from unweave.estimators.matching import best_matching
 
 
 def mcc_of_mixed_pair(rho: float, epsilon: float) -> float:
-    """MCC of (z1, z2 + e z3, e z2 + z3), with corr(z2, z3) = rho and z1 apart (003, Eq 39; Eq 51 for e = 1).
+    """MCC of (z1, z2 + e z3, e z2 + z3), with corr(z2, z3) = rho and z1 independent (003, Eq 39; Eq 51 for e = 1).
 
         MCC = (1 + 2 (1 + e rho) / sqrt(1 + e^2 + 2 e rho)) / 3
 
-    It falls from rho = 0 to rho = -e and rises to 1 at rho = 1, and at rho = -1 where e < 1: correlated factors hide
-    a mixing that does not change.
+    As a function of rho it has its minimum at rho = -e. It rises to 1 at rho = 1 and, if e < 1, also at rho = -1:
+    correlated factors hide a constant mixing.
 
     >>> round(mcc_of_mixed_pair(0.0, 0.5), 4), round(mcc_of_mixed_pair(-0.99, 0.5), 4)
     (0.9296, 0.9936)
@@ -34,7 +34,7 @@ def least_mcc_of_mixed_pair(epsilon: float) -> float:
 
 
 def mcc_of_linear_map(matrix: FloatArray, covariance: FloatArray) -> float:
-    """MCC, over infinitely many samples, of codes A z of factors with this covariance.
+    """MCC of codes A z, for infinitely many samples of factors with this covariance.
 
     >>> round(mcc_of_linear_map(np.array([[1.0, 0.5], [0.5, 1.0]]), np.eye(2)), 4)
     0.8944

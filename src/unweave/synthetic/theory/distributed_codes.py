@@ -1,4 +1,4 @@
-"""MCC where a factor is split over several codes, E8 of 003."""
+"""MCC if every factor is split over several codes, E8 of 003."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unweave.synthetic.encoders.overcomplete import Distributed
 
 
 def mcc_of_distributed(k: int) -> float:
-    """MCC of E8 with k codes a factor, over infinitely many samples of standard normal factors.
+    """MCC of E8 with k codes for each factor, for infinitely many samples of standard normal factors.
 
-    k = 2: corr(z, sin z) = e^(-1/2) / sqrt((1 - e^(-2)) / 2) = .9225, cos z being even (003's text says .85).
-    k > 2: the largest corr(z, z 1[z in I]) of the intervals I, from the truncated moments
-    E[z 1_I] = phi(a) - phi(b) and E[z^2 1_I] = P(I) + a phi(a) - b phi(b).
+    For k = 2, it is corr(z, sin z) = e^(-1/2) / sqrt((1 - e^(-2)) / 2) = .9225, because cos z is even and therefore
+    uncorrelated with z (the text of 003 says .85). For k > 2, it is the largest corr(z, z 1[z in I]) of the intervals
+    I = [a, b], from the truncated moments E[z 1_I] = phi(a) - phi(b) and E[z^2 1_I] = P(I) + a phi(a) - b phi(b).
 
     >>> [round(mcc_of_distributed(k), 3) for k in (2, 3, 5, 10)]
     [0.922, 0.819, 0.729, 0.599]

@@ -1,8 +1,8 @@
-"""DCI and R2 where codes drop or copy factors (003, appendix F.2, corrected).
+"""DCI and R2 of encoders that drop or copy factors (003, appendix F.2, corrected).
 
-Importances of a probe sum to one for every factor (that is what tree libraries give), so a dropped factor spreads its
-importance over all codes: D and C fall with every factor that is lost. 003's Proposition 2, by which they stay 1,
-holds only for importances without that normalisation.
+Tree libraries normalise the importances of a probe to sum to 1 for every factor. The importances of a dropped factor
+are therefore spread over all codes, and D and C decrease with every factor that is lost. Proposition 2 of 003, which
+states that D and C stay 1, holds only for importances without this normalisation.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import math
 
 
 def dci_disentanglement_of_dropped(n_codes: int, n_factors: int) -> float:
-    """D where m of d independent factors are kept: (m / d) log m / log d.
+    """D if m of d independent factors are kept: (m / d) log m / log d.
 
-    Every row has 1 for its own factor and 1/m for each of the d - m lost ones, and sums to d / m, so that
-    1 - H / log d of it is (m / d) log m / log d.
+    The importances of every code are 1 for its own factor and 1/m for each of the d - m lost factors. They sum to
+    d / m, so that 1 - H / log d is (m / d) log m / log d.
 
     >>> round(dci_disentanglement_of_dropped(9, 10), 3), dci_disentanglement_of_dropped(10, 10)
     (0.859, 1.0)
@@ -23,7 +23,7 @@ def dci_disentanglement_of_dropped(n_codes: int, n_factors: int) -> float:
 
 
 def dci_completeness_of_dropped(n_codes: int, n_factors: int) -> float:
-    """C where m of d independent factors are kept: m / d, because a lost factor is read from all codes alike.
+    """C if m of d independent factors are kept: m / d, because all codes are equally important for a lost factor.
 
     >>> dci_completeness_of_dropped(9, 10)
     0.9
@@ -32,9 +32,9 @@ def dci_completeness_of_dropped(n_codes: int, n_factors: int) -> float:
 
 
 def dci_disentanglement_of_constraint(n_factors: int) -> float:
-    """D of a perfect encoder where one factor is an increasing function of another: 1 - (2 / d) log 2 / log d.
+    """D of a perfect encoder if one factor is an increasing function of another: 1 - (2 / d) log 2 / log d.
 
-    Trees cannot tell the two codes apart, so each is half of the importance for both factors.
+    The two codes are equivalent for trees, so each has half of the importance for both factors.
 
     >>> [round(dci_disentanglement_of_constraint(d), 3) for d in (5, 10, 20)]
     [0.828, 0.94, 0.977]
@@ -43,7 +43,7 @@ def dci_disentanglement_of_constraint(n_factors: int) -> float:
 
 
 def dci_completeness_of_copies(n_copies: int, n_factors: int) -> float:
-    """C where every factor has k codes of equal importance: 1 - log k / log(k d); D stays 1.
+    """C if every factor has k codes of equal importance: 1 - log k / log(k d); D is 1.
 
     >>> dci_completeness_of_copies(1, 5), round(dci_completeness_of_copies(2, 5), 3)
     (1.0, 0.699)
@@ -52,9 +52,9 @@ def dci_completeness_of_copies(n_copies: int, n_factors: int) -> float:
 
 
 def r2_of_dropped(n_codes: int, n_factors: int, rho: float = 0.0) -> float:
-    """R2 where m of d factors are kept and every two factors correlate by rho.
+    """R2 if m of d factors are kept and all pairs of factors have the correlation rho.
 
-    A lost factor is read from the kept ones with m rho^2 / (1 + (m - 1) rho); without correlation R2 is m / d.
+    The R2 of a lost factor from the kept ones is m rho^2 / (1 + (m - 1) rho). The mean R2 is m / d if rho is 0.
 
     >>> r2_of_dropped(9, 10), round(r2_of_dropped(9, 10, rho=0.5), 3)
     (0.9, 0.945)

@@ -1,4 +1,4 @@
-"""MCC of unrelated codes and factors (003, appendix F.3, corrected)."""
+"""MCC of random codes (003, appendix F.3, corrected)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from unweave.estimators.matching import best_matching
 
 @dataclass(frozen=True)
 class NullMcc:
-    """MCC of m random codes and d factors on n rows: an extreme-value calculation at finite n and m.
+    """MCC of m random codes and d factors on n rows: an extreme-value calculation for finite n and m.
 
-    A correlation r of unrelated Gaussian columns has r^2 ~ Beta(1/2, (n - 2) / 2), and correlations with different
-    codes are independent, so the largest of k has the distribution function F^k. A factor that takes its best code
-    among all m, and one that takes it among those left over, bracket the matching:
+    A correlation r of independent Gaussian columns has r^2 ~ Beta(1/2, (n - 2) / 2), and correlations with different
+    codes are independent, so the largest of k has the distribution function F^k. The expected MCC has two bounds. In
+    the upper one, every factor is matched with the best of all m codes. In the lower one, factors are matched one after
+    another with the best of the remaining codes:
 
         1/d sum_j mu(m - j + 1) <= E[MCC] <= mu(m),    mu(k) = E max of k    (d <= m; else with m and d exchanged)
 
-    The correlations of several factors are taken as independent, too, which is right while d is well below n (at 4
-    rows and m = d = 10 it gives .865 where data give .83).
-    003 calls sqrt(2 log m / n) a lower bound. It is not: it lies above mu(m) itself.
+    The correlations of different factors are assumed to be independent as well, which holds if d is well below n (for 4
+    rows and m = d = 10, the result is .865, while data give .83). 003 calls sqrt(2 log m / n) a lower bound, but it is
+    larger than the upper bound mu(m).
 
     >>> null = NullMcc(n_rows=20, n_codes=10, n_factors=10)
     >>> low, high = null.mean_bounds
@@ -38,7 +39,7 @@ class NullMcc:
     n_factors: int
 
     def cumulative(self, correlation: float) -> float:
-        """P(|r| <= correlation) of one code and one factor."""
+        """P(|r| <= correlation) for one code and one factor."""
         return float(betainc(0.5, (self.n_rows - 2) / 2, correlation**2))
 
     def largest(self, n_candidates: int) -> float:
@@ -47,17 +48,17 @@ class NullMcc:
 
     @property
     def mean_bounds(self) -> tuple[float, float]:
-        """Brackets of E[MCC]; they meet where one side is a single column, and nearly so where m >> d."""
+        """Lower and upper bound of E[MCC]; they are equal if m or d is 1, and nearly equal if m >> d."""
         fewer, more = sorted((self.n_codes, self.n_factors))
         return float(np.mean([self.largest(more - j) for j in range(fewer)])), self.largest(more)
 
     @property
     def mean(self) -> float:
-        """E[MCC], from draws of the matching."""
+        """E[MCC], estimated from random draws."""
         return float(self._draws.mean())
 
     def quantile(self, share: float) -> float:
-        """The value below which MCC stays in this share of data sets; exact for one factor, drawn for more."""
+        """Quantile of MCC over data sets; exact if m or d is 1, and otherwise estimated from random draws."""
         fewer, more = sorted((self.n_codes, self.n_factors))
         if fewer == 1:
             return float(np.sqrt(betaincinv(0.5, (self.n_rows - 2) / 2, share ** (1 / more))))
@@ -70,7 +71,7 @@ class NullMcc:
 
 @functools.lru_cache(maxsize=256)
 def _drawn(n_rows: int, n_codes: int, n_factors: int) -> FloatArray:
-    """Matched means of matrices whose entries have the exact null distribution; many entries scatter little."""
+    """MCC of random matrices whose entries have the exact null distribution; large matrices need fewer draws."""
     generator = np.random.default_rng(0)
     n_draws = int(np.clip(5_000_000 // (n_codes * n_factors), 20, 2000))
     draws = np.empty(n_draws)

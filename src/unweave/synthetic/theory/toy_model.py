@@ -1,11 +1,12 @@
 """Closed forms of a toy model whose information is known exactly, in nats.
 
 The toy model of 002, section 5.1: K factors y ~ N(0, I), codes z | y ~ N(y, s^2 I), attacked with the reflection
-U = I - 2/K 11'. Where the paper's Table 1 and appendix B are wrong, the right form stands here:
+U = I - 2/K 11'. These formulas correct errors in the paper's Table 1 and appendix B:
 
-- MIG under redundancy takes the larger of (1 - 2/K)^2 and 4/K^2, not always the first (wrong for K = 2 and 3);
+- MIG under redundancy uses the larger of (1 - 2/K)^2 and 4/K^2; the paper always uses the first, which is wrong for
+  K = 2 and 3;
 - the upper bound under synergy is that of Eq 7, 1/2 log(1 + 1/(a^2 + s^2)); Table 1 prints I(y; z) - I(y; z_rest);
-- I(y_k; z without added l) for k != l under synergy (Eq 14) has 4/K^2 where (1 - 2/K)^2 is printed.
+- I(y_k; z without added l) for k != l under synergy (Eq 14) has 4/K^2 in place of the printed (1 - 2/K)^2.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class ToyModel:
 
     @property
     def rest(self) -> float:
-        """I(y_k; all codes but z_k)."""
+        """I(y_k; z_rest), where z_rest are all codes except z_k."""
         if self.attack != "redundancy":
             return 0.0
         a, s = self.alpha**2, self.sigma**2
@@ -57,7 +58,7 @@ class ToyModel:
 
     @property
     def second(self) -> float:
-        """Largest I(y_k; z_l) of any code but z_k."""
+        """Largest I(y_k; z_l) of the codes except z_k."""
         if self.attack != "redundancy":
             return 0.0
         a, s, k = self.alpha**2, self.sigma**2, self.n_factors
@@ -65,7 +66,7 @@ class ToyModel:
         return 0.5 * math.log((1 + a * (1 + s)) / (1 + a * (1 + s - share)))
 
     def rest_without_added(self, own: bool) -> float:
-        """I(y_k; all codes but the added one of the same place, or of another)."""
+        """I(y_k; all codes except one added code: code k if ``own``, otherwise any other)."""
         if self.attack != "synergy":
             return self.whole
         a, s, k = self.alpha**2, self.sigma**2, self.n_factors
@@ -74,7 +75,7 @@ class ToyModel:
 
     @property
     def mig_numerator(self) -> float:
-        """I(y_k; z_k) less that of the second best code."""
+        """I(y_k; z_k) minus the mutual information of the second best code."""
         return abs(self.single - self.second)
 
     @property
@@ -94,16 +95,16 @@ class ToyModel:
 
     @property
     def redundancy(self) -> float:
-        """R(y_k; z_k, z_rest), which both bounds meet (appendix B)."""
+        """R(y_k; z_k, z_rest), for which the lower and the upper bound are equal (appendix B)."""
         return max(self.interaction, 0.0)
 
     @property
     def synergy(self) -> float:
-        """C(y_k; z_k, z_rest), which both bounds meet (appendix B)."""
+        """C(y_k; z_k, z_rest), for which the lower and the upper bound are equal (appendix B)."""
         return max(-self.interaction, 0.0)
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> tuple[FloatArray, Posterior]:
-        """Factors whose sample covariance is the identity exactly, and the posterior before any attack."""
+        """Factors whose sample covariance is exactly the identity, and the posterior before any attack."""
         factors = np.random.default_rng(rng).normal(size=(n_rows, self.n_factors))
         factors -= factors.mean(axis=0)
         factors = factors @ np.linalg.inv(np.linalg.cholesky(np.cov(factors, rowvar=False, bias=True))).T

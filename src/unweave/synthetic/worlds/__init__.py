@@ -1,8 +1,8 @@
 """Worlds: factors whose dependence is known by construction (003, section 2.1 and appendix D.1).
 
-A world draws rows of factors with `sample`, and knows its `effective_dimension`, the number of factors that vary
-freely, and its `constraints`, the factors that others determine. Gaussian draws are turned into other marginals by
-their distribution function, so that dependence stays and only scales change.
+A world draws rows of factors with `sample`. Its `effective_dimension` is the number of factors that vary freely, and
+its `constraints` are the factors that others determine. Gaussian draws are transformed to other marginals by their
+distribution function, which does not change their copula.
 """
 
 from unweave.synthetic.worlds.constrained import Circuit, OneFactorConstraint, TwoFactorConstraint

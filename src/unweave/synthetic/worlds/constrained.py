@@ -1,4 +1,4 @@
-"""Worlds in which some factors follow from others: D_f and D_F of 003, and the circuit."""
+"""Worlds in which some factors are functions of others: D_f and D_F of 003, and the circuit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from unweave.synthetic.worlds.world import Constraint, Marginal, NumberedFactors
 class OneFactorConstraint(NumberedFactors):
     """D_f of 003: factors that are functions of the first one, (z1, f1(z1), ..., z_2, z_3, ...); the rest vary freely.
 
-    ``functions`` has one name for every constrained factor: cube, tanh (tanh(2x^3 - .1), the released code's), both
-    invertible; sign, square, absolute, rectified (max(z1, 0)) and sine (sin 3 z1), which collapse.
+    ``functions`` has one name for every constrained factor. The functions cube and tanh (tanh(2x^3 - .1), as in the
+    released code) are invertible. The functions sign, square, absolute, rectified (max(z1, 0)) and sine (sin 3 z1) are
+    many-to-one.
 
     >>> world = OneFactorConstraint(4)
     >>> factors = world.sample(5, rng=0)
@@ -50,7 +51,7 @@ class OneFactorConstraint(NumberedFactors):
 
 @dataclass(frozen=True)
 class TwoFactorConstraint(NumberedFactors):
-    """D_F of 003: factors that two others determine together, (z1, z2, g1(z1, z2), ..., z_3, ...).
+    """D_F of 003: factors that are functions of the first two, (z1, z2, g1(z1, z2), ..., z_3, ...).
 
     ``functions`` has one name for every constrained factor: product, sum, sum_of_squares, tanh_product, signed_root.
 
@@ -84,10 +85,10 @@ class TwoFactorConstraint(NumberedFactors):
 
 @dataclass(frozen=True)
 class Circuit:
-    """The circuit with a resistor, 003's running example: four quantities, two degrees of freedom.
+    """The circuit with a resistor, the running example of 003: four quantities with two degrees of freedom.
 
-    Ambient temperature T (degrees Celsius) and current I (amperes) vary freely; resistance R = R0 (1 + alpha (T - T0))
-    (ohms) and voltage V = I R (volts) follow.
+    Ambient temperature T (degrees Celsius) and current I (amperes) vary freely. They determine the resistance
+    R = R0 (1 + alpha (T - T0)) (ohms) and the voltage V = I R (volts).
 
     >>> temperature, resistance, current, voltage = Circuit().sample(5, rng=0).T
     >>> bool(np.allclose(voltage, current * resistance))
@@ -107,7 +108,7 @@ class Circuit:
     )
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
-        """Rows of T, R, I, V."""
+        """Rows of T, R, I and V, n x 4."""
         generator = np.random.default_rng(rng)
         temperature = generator.normal(self.reference_temperature, 15.0, n_rows)
         current = generator.uniform(0.5, 2.0, n_rows)
@@ -121,4 +122,4 @@ def _refuse_unknown(functions: tuple[str, ...], known: tuple[str, ...], at_most:
     if unknown:
         raise EvidenceError(f"There is no constraint {unknown[0]!r}: use {', '.join(known)}.")
     if not 1 <= len(functions) <= at_most:
-        raise EvidenceError(f"{len(functions)} constraints do not fit here: name 1 to {at_most}.")
+        raise EvidenceError(f"{len(functions)} functions do not fit the number of factors: use 1 to {at_most}.")

@@ -1,4 +1,4 @@
-"""Worlds in which every factor varies freely: independent, correlated, confounded, caused."""
+"""Worlds in which no factor is a function of others: independent, correlated, confounded or causal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.synthetic.worlds.world import Marginal, NumberedFactors, Rng, with_
 class Independent(NumberedFactors):
     """D_perp of 003: factors that vary independently.
 
-    ``marginal`` is gaussian (N(0, 1)), uniform (0 to 1), truncated (N(0, 1) within -pi and pi) or discrete (classes
+    ``marginal`` is gaussian (N(0, 1)), uniform (0 to 1), truncated (N(0, 1) between -pi and pi) or discrete (classes
     0 to 9, equally likely).
 
     >>> Independent(3).sample(100, rng=0).shape
@@ -33,9 +33,9 @@ class Independent(NumberedFactors):
 
 @dataclass(frozen=True)
 class Correlated(NumberedFactors):
-    """D_rho of 003: every two factors have the same correlation ``rho`` (before the marginal is changed).
+    """D_rho of 003: all pairs of factors have the same correlation ``rho`` (before the marginal is changed).
 
-    A covariance needs rho >= -1 / (d - 1).
+    ``rho`` must be at least -1 / (d - 1), because otherwise there is no such covariance.
 
     >>> factors = Correlated(3, rho=0.9).sample(5000, rng=0)
     >>> bool(abs(np.corrcoef(factors, rowvar=False)[0, 1] - 0.9) < 0.02)
@@ -75,7 +75,7 @@ class WithCovariance(NumberedFactors):
         matrix = np.array(self.covariance, dtype=float)
         square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
         if not (square and np.allclose(matrix, matrix.T) and np.linalg.eigvalsh(matrix).min() > -1e-10):
-            raise EvidenceError("This is no covariance: pass rows of a symmetric matrix without negative eigenvalues.")
+            raise EvidenceError("covariance is not valid: pass the rows of a symmetric positive semidefinite matrix.")
 
     @property
     def n_factors(self) -> int:  # type: ignore[override]
@@ -92,7 +92,7 @@ class WithCovariance(NumberedFactors):
 
 @dataclass(frozen=True)
 class Confounded(NumberedFactors):
-    """A hidden common cause u: z_j = l_j u + sqrt(1 - l_j^2) e_j, so that factors i and j correlate by l_i l_j.
+    """A hidden common cause u: z_j = l_j u + sqrt(1 - l_j^2) e_j, so that factors i and j have correlation l_i l_j.
 
     >>> world = Confounded((0.9, 0.9, 0.0))
     >>> bool(abs(np.corrcoef(world.sample(5000, rng=0), rowvar=False)[0, 1] - 0.81) < 0.02)
@@ -104,7 +104,7 @@ class Confounded(NumberedFactors):
 
     def __post_init__(self) -> None:
         if not self.loadings or max(map(abs, self.loadings)) > 1:
-            raise EvidenceError(f"Loadings on a confounder lie within -1 and 1, and these are {self.loadings}.")
+            raise EvidenceError(f"loadings={self.loadings} are not valid: use one or more numbers from -1 to 1.")
 
     @property
     def n_factors(self) -> int:  # type: ignore[override]
@@ -123,7 +123,8 @@ class Confounded(NumberedFactors):
 class Causal(NumberedFactors):
     """A chain of noisy causes: z_{j+1} = w f(z_j) + sqrt(1 - w^2) e.
 
-    ``link`` is linear, f(z) = z, or square, f(z) = (z^2 - 1) / sqrt 2, whose effect no correlation shows.
+    ``link`` is linear, f(z) = z, or square, f(z) = (z^2 - 1) / sqrt 2. In the second case, z_1 and z_2 are dependent
+    but uncorrelated.
 
     >>> factors = Causal(2, weight=0.9, link="square").sample(20_000, rng=0)
     >>> bool(abs(np.corrcoef(factors, rowvar=False)[0, 1]) < 0.03)
@@ -136,7 +137,7 @@ class Causal(NumberedFactors):
 
     def __post_init__(self) -> None:
         if abs(self.weight) >= 1:
-            raise EvidenceError(f"The weight of a noisy cause lies within -1 and 1, and this is {self.weight}.")
+            raise EvidenceError(f"weight={self.weight} is not valid: use a number between -1 and 1.")
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""

@@ -14,9 +14,9 @@ from unweave.synthetic.worlds.world import Constraint, NumberedFactors, Rng, Wor
 
 @dataclass(frozen=True)
 class Levelled(NumberedFactors):
-    """Independent factors, the first ``n_continuous`` of them N(0, 1), the others with a few levels.
+    """Independent factors; the first ``n_continuous`` of them are N(0, 1), and the others have a few levels.
 
-    Levels are equally likely and equally spaced, with mean 0 and variance 1; the numbers of levels take turns.
+    Levels are equally likely and equally spaced, with mean 0 and variance 1. The numbers of levels are used in turn.
 
     >>> factors = Levelled(3, n_continuous=1, levels=(2,)).sample(100, rng=0)
     >>> [np.unique(column).size for column in factors.T]
@@ -29,18 +29,18 @@ class Levelled(NumberedFactors):
 
     def __post_init__(self) -> None:
         if not self.levels or min(self.levels) < 2:
-            raise EvidenceError(f"levels={self.levels} does not make factors that vary: use two levels or more.")
+            raise EvidenceError(f"levels={self.levels} is not valid: use numbers of levels from 2.")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of the factors, as an Evidence takes them."""
+        """Kinds of the factors, as `Evidence` accepts them."""
         n_levelled = max(self.n_factors - self.n_continuous, 0)
         return ("continuous",) * (self.n_factors - n_levelled) + ("ordinal",) * n_levelled
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
         factors = Independent(self.n_factors).sample(n_rows, rng)
-        shares = Independent(self.n_factors, "uniform").sample(n_rows, rng)  # the same draws by their ranks
+        shares = Independent(self.n_factors, "uniform").sample(n_rows, rng)  # the same draws, with uniform marginals
         for place, j in enumerate(range(self.n_continuous, self.n_factors)):
             n_levels = self.levels[place % len(self.levels)]
             numbers = np.minimum(np.floor(n_levels * shares[:, j]), n_levels - 1)

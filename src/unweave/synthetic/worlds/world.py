@@ -19,7 +19,7 @@ N_VALUES = 10
 
 @dataclass(frozen=True)
 class Constraint:
-    """A factor that other factors determine; ``invertible`` if it also gives back the one that determines it.
+    """A factor that is a function of other factors; ``invertible`` is True if it also determines the other factor.
 
     >>> Constraint(determined=2, by=(0, 1), sentence="z3 = z1 z2").invertible
     False
@@ -32,7 +32,7 @@ class Constraint:
 
 
 class World(Protocol):
-    """Factors that can be drawn, and what is known of them.
+    """A distribution of factors with known constraints.
 
     >>> from unweave.synthetic.worlds import Circuit
     >>> world: World = Circuit()
@@ -50,7 +50,7 @@ class World(Protocol):
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """Every factor that others determine; empty where all vary freely."""
+        """Constraints, one for each factor that others determine; empty if all factors vary freely."""
 
     @property
     def effective_dimension(self) -> int:
@@ -61,13 +61,13 @@ class World(Protocol):
 
 
 class NumberedFactors:
-    """What worlds share whose factors have numbers for names: z1, z2, ..."""
+    """Base class of worlds whose factors are named z1, z2, ..."""
 
     n_factors: int
 
     @property
     def factor_names(self) -> tuple[str, ...]:
-        """z1, z2, ..."""
+        """The names z1, z2, ..."""
         return tuple(f"z{j + 1}" for j in range(self.n_factors))
 
     @property
@@ -82,7 +82,7 @@ class NumberedFactors:
 
 
 def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray:
-    """Standard normal columns, each carried monotonely to another distribution.
+    """Standard normal columns, transformed by an increasing function to another distribution.
 
     >>> with_marginal(np.zeros((1, 1)), "uniform").tolist()
     [[0.5]]
