@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# one thread per process: two on a busy two-core machine are slower than one, and sums keep their order
+# one thread per process: two threads are slower on a busy two-core machine, and would change the order of sums
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
@@ -13,12 +13,12 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
-# every tracker in its real package; mlflow, wandb and aim take some minutes to install, so CI leaves them out
+# tests with the real packages of all trackers; CI leaves them out because installing them takes some minutes
 test-integrations: $(VENV)/installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,integrations-dev]'
 	$(BIN)/python -m pytest tests/integrations src/unweave/integrations
 
-# the lowest versions that pyproject.toml allows, in an environment of their own
+# tests with the lowest versions that pyproject.toml allows, in a separate environment
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow"
 
@@ -42,12 +42,12 @@ types: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks
 
-# a fresh list: make mutants SEED=7; the kept lists: make mutants
+# make mutants runs the stored lists of faults, make mutants SEED=7 a newly drawn list
 mutants: $(VENV)/installed-dev build/reach
 	$(if $(SEED),$(BIN)/python tests/mutants/draw.py --seed $(SEED) > build/faults-$(SEED).toml)
 	$(BIN)/python tests/mutants/run.py $(if $(SEED),build/faults-$(SEED).toml) $(ARGS)
 
-# which tests reach which lines; delete it to look again
+# records which tests reach which lines; delete it to record them again
 build/reach:
 	-$(BIN)/python tests/mutants/reach.py
 

@@ -1,4 +1,4 @@
-"""Run the benchmarks, print a table, write results.json; exit code 1 when a target is not met."""
+"""Run the benchmarks, print a table and write results.json; the exit code is 1 if a target is not met."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all; 0 when every target is met."""
+    """Run the named benchmarks, or all; return 0 if every target is met, 1 if not, and 2 for an unknown name."""
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         print(f"There is no benchmark {unknown[0]!r}: choose from {', '.join(BENCHMARKS)}.", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The whole sample-based catalogue in one go, and what four information metrics cost together."""
+"""Time and memory of all metrics of factors and codes together, and of four information metrics."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ assert all(row.score is not None for row in evaluate(factors, codes).rows)
 
 
 def whole_catalogue(evidence: Evidence) -> None:
-    """Every metric that factors and codes are enough for, sharing what it can."""
+    """Compute every metric that needs only factors and codes, with shared computations."""
     for entry in CATALOGUE.values():
         if entry.card.lacking(evidence) is None:
             entry(evidence)
 
 
 def catalogue_time() -> Measurement:
-    """All metrics together, as a share of what one of them takes elsewhere; both read the factors as categories."""
+    """Time of all metrics together relative to the usual fits for DCI alone, both with categorical factors."""
     factors, codes, origin = discrete_case()
     train, _ = Evidence(factors, codes).split(0.2, seed=0)
 
@@ -50,16 +50,16 @@ def catalogue_time() -> Measurement:
     return Measurement(
         subject=f"all metrics of factors and codes, {origin}, categorical factors of {LEVELS} values",
         figure=times["catalogue"] / (times["few trees, all factors"] * scale),
-        unit="times what sklearn's GradientBoostingClassifier takes for DCI alone",
+        unit="times the time of sklearn's GradientBoostingClassifier for DCI alone",
         target=Target("at most", 0.2),
         notes=(f"slice: {FEW_TREES} of {ALL_TREES} trees, x {scale:.1f}", seconds(times)),
     )
 
 
 def catalogue_sharing() -> Measurement:
-    """The catalogue costs little more than its distinct shared computations, each timed on evidence of its own."""
+    """Time of all metrics relative to the sum of their distinct computations, each timed on new evidence."""
     factors, codes, origin = discrete_case()
-    # one metric for each thing that is computed once: the others read it
+    # one metric for each shared computation; the other metrics use its results
     distinct = (
         "mcc", "r2", "dci_disentanglement", "dci_explicitness", "sap", "explicitness", "mig", "t_mex",
         "beta_vae_score", "factor_vae_score", "relevance_factor_vae_score", "irs", "infomec_modularity",
@@ -70,32 +70,32 @@ def catalogue_sharing() -> Measurement:
     return Measurement(
         subject=f"all metrics of factors and codes, {origin}",
         figure=times["catalogue"] / sum(times[name] for name in distinct),
-        unit=f"times the sum of {len(distinct)} metrics that share nothing with each other",
+        unit=f"times the sum of {len(distinct)} metrics that share no computation with each other",
         target=Target("at most", 1.3),
         notes=(seconds({"catalogue": times["catalogue"]}),),
     )
 
 
 def catalogue_memory() -> Measurement:
-    """A common size of evaluation on a laptop."""
+    """Peak memory of an evaluation of a size that is common on laptops."""
     return Measurement(
-        subject="evaluate with all metrics, n = 50,000, m = 32, d = 10: interpreter, imports, inputs and all",
+        subject="evaluate with all metrics, n = 50,000, m = 32, d = 10, including interpreter, imports and inputs",
         figure=peak_gigabytes(LARGE_CATALOGUE),
-        unit="GB peak of a fresh process",
+        unit="GB peak memory of a new process",
         target=Target("at most", 2),
     )
 
 
 def four_information_metrics() -> Measurement:
-    """MIG, modularity, minimality and sufficiency against the loop that other libraries run for MIG alone."""
+    """Speed of MIG, modularity, minimality and sufficiency relative to the usual loop for MIG alone."""
     found = wide_rows()[0]
     return Measurement(
-        subject="mig, modularity, minimality and sufficiency together on built evidence, n = 10,000, m = 512, d = 20",
+        subject="mig, modularity, minimality and sufficiency on existing evidence, n = 10,000, m = 512, d = 20",
         figure=float(str(found["ratio"])),
         unit="times faster than a loop over sklearn's mutual_info_score for MIG alone",
         target=Target("at least", 50),
         notes=(
-            "slice: the loop runs on a tenth of the codes and is scaled",
+            "the loop is timed on a tenth of the codes and scaled",
             seconds({"four metrics": float(str(found["seconds"])), "loop": float(str(found["loop seconds"]))}),
         ),
     )

@@ -1,8 +1,8 @@
-"""Measure what every metric costs, and write the table from which draws are planned.
+"""Measure the computing time of every metric, and write the table with which numbers of draws are planned.
 
-Run ``python -m benchmarks.costs`` when metrics have become much slower or faster; it takes some ten minutes. Seconds
-are CPU seconds of one thread, for factors that are numbers and for classes. The coefficients are the non-negative ones
-whose relative errors have the least sum of squares. Names of metrics as arguments measure only what these share.
+Run ``python -m benchmarks.costs`` if metrics have become much slower or faster; it takes about ten minutes. Times are
+CPU seconds of one thread, for continuous and for categorical factors. The non-negative coefficients minimise the sum of
+squared relative errors. With names of metrics as arguments, only the computations of these metrics are measured.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ GRID = [
 
 
 def world(n: int, m: int, d: int, kind: str) -> Evidence:
-    """Codes that follow the factors with noise, a little mixed."""
+    """Return evidence whose codes are factors with noise and weak mixing, and further noise codes."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(n, d)) if kind == "continuous" else rng.integers(8, size=(n, d)).astype(float)
     own = np.concatenate([factors + 0.3 * rng.normal(size=(n, d)), rng.normal(size=(n, m))], axis=1)[:, :m]
@@ -63,7 +63,7 @@ def world(n: int, m: int, d: int, kind: str) -> Evidence:
 
 
 def measured(metric: str, evidence: Evidence) -> float:
-    """CPU seconds of one computation: the least of three, or of two where it is slow, because caches warm up."""
+    """Return the smallest CPU time of up to three computations in seconds; slow metrics are repeated less often."""
     seconds: list[float] = []
     while len(seconds) < (3 if sum(seconds) < 1 else 2 if sum(seconds) < 10 else 1):
         fresh = evidence.rows(np.arange(evidence.n_rows))
@@ -74,9 +74,9 @@ def measured(metric: str, evidence: Evidence) -> float:
 
 
 def share_of_permutation(metric: str, evidences: Iterable[Evidence]) -> float:
-    """The cost of a permutation relative to that of the score, at most 1: the mean over data of several sizes.
+    """Return the cost of a permutation relative to that of the score, averaged over data of several sizes, at most 1.
 
-    What depends on one side only is computed with the first permutation, and the others share it.
+    Results that depend on factors or codes alone are computed with the first permutation, which is therefore left out.
     """
     shares = []
     for evidence in evidences:
@@ -91,7 +91,7 @@ def share_of_permutation(metric: str, evidences: Iterable[Evidence]) -> float:
 
 
 def fitted(points: list[tuple[DataSizes, float]]) -> dict[str, float]:
-    """Coefficients of the terms."""
+    """Fit the coefficients of the cost terms to pairs of data sizes and seconds."""
     matrix = np.array([[term(sizes) for term in TERMS.values()] for sizes, _ in points])
     seconds = np.array([max(taken, SMALLEST) for _, taken in points])
     scaled = matrix / seconds[:, None]
@@ -101,7 +101,7 @@ def fitted(points: list[tuple[DataSizes, float]]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure, fit, write."""
+    """Measure all metrics, fit the coefficients and write the table."""
     warnings.simplefilter("ignore")
     together = {metric for metrics in SHARED.values() for metric in metrics}
     any_world = world(300, 3, 2, "continuous")
@@ -118,7 +118,7 @@ def main() -> None:
     for name, metrics in {**SHARED, **alone}.items():
         if wanted and not wanted & set(metrics):
             continue
-        fixed = name in MOST_ROWS or name == "identification"  # whose kernels and readouts look at 1,000 rows
+        fixed = name in MOST_ROWS or name == "identification"  # its kernels and readouts use 1,000 rows
         found: dict[str, object] = {"metrics": metrics, "most_rows": MOST_ROWS.get(name), "fixed_rows": fixed}
         for place, what in enumerate(("numbers", "classes")):
             points = [

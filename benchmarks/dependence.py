@@ -1,7 +1,7 @@
-"""004's timing figure: seconds of information metrics as factors grow, against a plain loop over scikit-learn.
+"""CPU time of information metrics by the number of factors (as in 004), relative to a plain loop over scikit-learn.
 
-The loop is what libraries of these metrics do for one of them: bin the codes, then one `mutual_info_score` per pair.
-Every metric starts from new evidence; minimality and sufficiency share one matrix and are timed together, as in 004.
+The loop is the usual implementation of one such metric: it bins the codes and calls `mutual_info_score` for every pair.
+Every metric is timed on new evidence; minimality and sufficiency share one matrix and are timed together, as in 004.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def loop_over_sklearn(factors: np.ndarray, codes: np.ndarray, bins: int = 20) ->
 def rows(
     n_factors: Sequence[int] = (2, 4, 8, 16, 32), n_rows: int = 5000, repeats: int = 3, with_dci: bool = False
 ) -> list[dict[str, object]]:
-    """One row per metric and number of factors: CPU seconds, those of the loop, and their ratio."""
+    """Return CPU seconds, those of the loop, and their ratio for every metric and number of factors."""
     found: list[dict[str, object]] = []
     for d in n_factors:
         factors, codes, _ = DependentClasses(alpha=0.7, delta=1.0, n_factors=d).sample(n_rows)
@@ -56,7 +56,7 @@ def rows(
 
 
 def wide_rows(n_rows: int = 10_000, n_codes: int = 512, n_factors: int = 20) -> list[dict[str, object]]:
-    """Four metrics together on wide codes; the loop is timed on a tenth of the codes, and multiplied."""
+    """Time four metrics together on many codes; the loop is timed on a tenth of the codes and scaled."""
     rng = np.random.default_rng(12)
     factors = rng.normal(size=(n_rows, n_factors))
     mixed = np.tanh(factors @ rng.normal(size=(n_factors, n_codes - n_factors)))
@@ -71,8 +71,8 @@ def wide_rows(n_rows: int = 10_000, n_codes: int = 512, n_factors: int = 20) -> 
         minimality(evidence, **minimality_options)
 
     name = "mig + modularity + minimality + sufficiency"
-    built = [Evidence(factors, codes) for _ in range(8)]  # each remembers what was once computed, so one for each run
-    # minimality has bins of its own, so there are two matrices
+    built = [Evidence(factors, codes) for _ in range(8)]  # results are memoised, so each run needs new evidence
+    # minimality uses other bins by default, so two matrices are computed
     timed = {name: min(_cpu_seconds(lambda e=e: together(e), 1) for e in built[:4])}
     one_matrix = {"estimator": Histogram()}
     timed[f"{name}, one matrix"] = min(_cpu_seconds(lambda e=e: together(e, **one_matrix), 1) for e in built[4:])

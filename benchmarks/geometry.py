@@ -1,4 +1,4 @@
-"""Jacobians and all-pairs information of decoders, against the loops they replace."""
+"""Jacobians of decoders and mutual information of all pairs of latents, relative to the loops that they replace."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SLICE_SAMPLES, SLICE_OUTPUTS, SLICE_COLUMNS = 100, 64, 6
 
 
 def conv_jacobians() -> Measurement:
-    """A decoder of images, 10 latents to 64 x 64: columns by forward mode against rows one after another."""
+    """Jacobians of an image decoder (10 latents to 64 x 64): forward mode against a reverse-mode loop over outputs."""
     import torch
 
     from unweave.neural.jacobians import jacobian_blocks
@@ -88,9 +88,9 @@ def conv_jacobians() -> Measurement:
 
 
 def conv_memory() -> Measurement:
-    """The same decoder with 1,000 samples, through a metric."""
+    """Peak memory of a metric on the same decoder with 1,000 samples."""
     return Measurement(
-        subject="total_entropy of the convolutional decoder, 1,000 samples: interpreter, torch and all",
+        subject="total_entropy of the convolutional decoder, 1,000 samples, including interpreter and torch",
         figure=peak_gigabytes(JACOBIANS),
         unit="GB peak of a fresh process",
         target=Target("at most", 2),
@@ -103,12 +103,14 @@ def all_pairs() -> Measurement:
 
     rng = np.random.default_rng(0)
     jacobians = rng.standard_normal((20, 784, 784))
-    some_columns = rng.standard_normal((1000, SLICE_COLUMNS, 784))  # latents first, as the peer keeps them
+    some_columns = rng.standard_normal(
+        (1000, SLICE_COLUMNS, 784)
+    )  # latents first, as the compared implementation stores them
     some_columns[:20] = jacobians[:, :, :SLICE_COLUMNS].transpose(0, 2, 1)
     pairs = [(i, j) for i in range(SLICE_COLUMNS) for j in range(i)]
 
     def determinants(n_samples: int) -> list[float]:
-        """Pair after pair from two columns, vectorised over samples."""
+        """Mutual information of one pair of columns after another, vectorised over samples."""
         found = []
         for i, j in pairs:
             columns = some_columns[:n_samples, [i, j]]
@@ -140,9 +142,9 @@ def all_pairs() -> Measurement:
 
 
 def all_pairs_memory() -> Measurement:
-    """The same with 1,000 samples in a stream of blocks: the Jacobians alone would be 4.9 GB, the cosines as much."""
+    """Peak memory with 1,000 samples in blocks; all Jacobians would take 4.9 GB, and all cosines as much again."""
     return Measurement(
-        subject="manifold_mutual_information, D = d = 784, 1,000 samples streamed: interpreter, inputs and all",
+        subject="manifold_mutual_information, D = d = 784, 1,000 samples in blocks, including interpreter and inputs",
         figure=peak_gigabytes(ALL_PAIRS),
         unit="GB peak of a fresh process",
         target=Target("at most", 2),

@@ -1,4 +1,4 @@
-"""The null grid of 003's Figure 5 as a sweep, against the bare loop over its cells."""
+"""The null grid of 003's Figure 5 as a sweep, relative to a bare loop over its cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.sweeps import run
 
 
 def null_grid() -> Measurement:
-    """Keys, files and the table cost little beside the metrics, and the whole is far below a minute on two cores."""
+    """Overhead of a sweep's keys, files and table relative to the metrics alone."""
     [part] = FIGURES["fig5"].parts
     sweep = SWEEPS[part.experiment].sweep("ours", part.settings, ("MCC-P", "R2"))
     root = Path(tempfile.mkdtemp())

@@ -1,4 +1,4 @@
-"""identification, against the least-squares fit that its models share."""
+"""Time and memory of identification, relative to the least-squares fits on which its models are based."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ identification(Evidence(*mixed_codes(1024)))
 
 
 def mixed_codes(n_codes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Factors, and codes of a random network with a little noise: every code depends on all factors."""
+    """Return factors, and codes of a random network with some noise; every code depends on all factors."""
     factors, _ = noisy_copies(N_ROWS, N_FACTORS, N_FACTORS)
     rng = np.random.default_rng(1)
     hidden = np.tanh(factors @ rng.normal(size=(N_FACTORS, 64)))
@@ -42,7 +42,7 @@ def _time(n_codes: int, target: Target | None) -> Measurement:
         {"identification": identification, "lstsq": fits}, 1, lambda: Evidence(factors, codes), ["identification"]
     )
     return Measurement(
-        subject=f"identification, n = 10,000, m = {n_codes:,}, d = 10, every code a mixture with noise",
+        subject=f"identification, n = 10,000, m = {n_codes:,}, d = 10, codes that mix all factors",
         figure=times["identification"] / times["lstsq"],
         unit="times numpy.linalg.lstsq of all codes on 80 functions, once over all rows in five parts",
         target=target,
@@ -51,11 +51,11 @@ def _time(n_codes: int, target: Target | None) -> Measurement:
 
 
 def identification_memory() -> Measurement:
-    """Codes come in blocks; what stays is a few tables of the size of the codes."""
+    """Peak memory for many codes, which are processed in blocks."""
     return Measurement(
-        subject="identification, n = 10,000, m = 1,024, d = 10: interpreter, imports, inputs and all",
+        subject="identification, n = 10,000, m = 1,024, d = 10, including interpreter, imports and inputs",
         figure=peak_gigabytes(WIDE),
-        unit="GB peak of a fresh process",
+        unit="GB peak memory of a new process",
         target=Target("at most", 2),
         notes=(f"the codes alone are {N_ROWS * 1024 * 8 / 1e9:.2f} GB, and evidence keeps a copy",),
     )

@@ -1,4 +1,4 @@
-"""Jacobians of image flows and of convolutional VAEs, both ways, against torch.func sample after sample."""
+"""Jacobians of decoders and encoders of image flows and VAEs, relative to torch.func applied to single samples."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
 
 FLOW_SAMPLES, VAE_SAMPLES = 8, 24
-ROUNDING = 1e-3  # of derivatives in single precision, as a share of the largest
+ROUNDING = 1e-3  # rounding error of derivatives in single precision, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A direction of a model: our Jacobians, a function of a single row, rows, and what of torch.func suits it."""
+    """A decoder or encoder: our adapter, a function of a single row, rows, and suitable transforms of torch.func."""
 
     name: str
     adapter: Any
@@ -26,11 +26,11 @@ class Way:
     modes: tuple[str, ...]
 
     def ours(self) -> list[Any]:
-        """All blocks."""
+        """Return all blocks of Jacobians."""
         return list(self.adapter.jacobian_blocks(self.rows.numpy()))
 
     def loop(self, mode: str, module: Any) -> list[Any]:
-        """Row after row by torch.func, in evaluation mode."""
+        """Return the Jacobian of one row after another by torch.func, in evaluation mode."""
         import torch.func
 
         module.eval()
@@ -41,7 +41,7 @@ class Way:
 
 
 def flow_jacobians() -> Measurement:
-    """A GLOW-like flow of 16 x 16 with fresh weights, as decoder and as encoder: 256 x 256."""
+    """Jacobians (256 x 256) of an untrained GLOW-like flow of 16 x 16 images, as decoder and as encoder."""
     import torch
 
     from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
@@ -60,7 +60,7 @@ def flow_jacobians() -> Measurement:
 
 
 def vae_jacobians() -> Measurement:
-    """A convolutional VAE with BatchNorm, 10 latents and 32 x 32 pixels, that was left in training mode."""
+    """Jacobians of a convolutional VAE with BatchNorm in training mode, with 10 latents and 32 x 32 pixels."""
     import torch
     from torch import nn
 
@@ -83,7 +83,7 @@ def vae_jacobians() -> Measurement:
         }
     )
     images = torch.rand(200, 1, 32, 32)
-    vae["decoder"](vae["encoder"](images))  # running means and deviations that are not 0 and 1
+    vae["decoder"](vae["encoder"](images))  # so that running means and variances are not 0 and 1
     decoder = TorchDecoder(vae["decoder"], 10, module=vae)
     encoder = TorchDecoder(lambda x: vae["encoder"](x.reshape(-1, 1, 32, 32)), 1024, module=vae)
     latents, pixels = torch.randn(VAE_SAMPLES, 10), images[:VAE_SAMPLES].flatten(1)
@@ -95,7 +95,7 @@ def vae_jacobians() -> Measurement:
 
 
 def _measured(subject: str, ways: tuple[Way, ...], module: Any) -> Measurement:
-    """The smallest ratio over all ways to the fastest loop; the module is in training mode but for the loops."""
+    """Return the smaller of two speed-ups over the fastest loop; outside the loops the module is in training mode."""
     ratios, notes = [], []
     for way in ways:
         module.train()
@@ -112,7 +112,7 @@ def _measured(subject: str, ways: tuple[Way, ...], module: Any) -> Measurement:
     return Measurement(
         subject=f"Jacobians of {subject}, float32 on both sides, evaluation mode",
         figure=min(ratios),
-        unit="times faster than torch.func's jacrev or jacfwd, whichever suits, sample after sample (slower way)",
+        unit="times faster than the faster of torch.func's jacrev and jacfwd on single samples (smaller of two)",
         target=Target("at least", 1),
         notes=tuple(notes),
     )

@@ -1,4 +1,4 @@
-"""Facts about the machine and its libraries, without which a figure cannot be read."""
+"""Facts about the machine and its libraries, which are needed to interpret a figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 
 def machine_facts() -> dict[str, str]:
-    """Cores, load, versions, and the BLAS in use with its number of threads."""
+    """Return cores, load, versions, and the BLAS with its number of threads."""
     blas = {f"{pool['internal_api']} {pool['version']}" for pool in threadpool_info() if pool["user_api"] == "blas"}
     threads = {pool["num_threads"] for pool in threadpool_info()}
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"

@@ -1,4 +1,4 @@
-"""Metrics that match codes to factors, against the matrix product they cannot do without."""
+"""Metrics that match codes to factors, relative to the matrix product that they need."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ mcc(Evidence(rng.normal(size=(1000, 100)), rng.normal(size=(1000, 16384))))
 
 
 def mcc_time() -> Measurement:
-    """The first call on built evidence does little more than the product of factors and codes."""
+    """Time of MCC on existing evidence, relative to the product of factors and codes."""
     factors, codes = noisy_copies(n_rows=50_000, n_codes=512, n_factors=20)
     kept = Evidence(factors, codes)
     contestants = {
         "mcc": mcc,
         "product": lambda _: kept.factors.T @ kept.codes,
     }
-    # built anew each time, because evidence remembers what it has once computed
+    # new evidence for each repetition, because results are memoised
     times = best_cpu_seconds(contestants, 12, lambda: Evidence(factors, codes), prepared_for=["mcc"])
     return Measurement(
-        subject="mcc on built evidence, n = 50,000, m = 512, d = 20",
+        subject="mcc on existing evidence, n = 50,000, m = 512, d = 20",
         figure=times["mcc"] / times["product"],
         unit="times the bare product factors.T @ codes",
         target=Target("at most", 4),
@@ -39,23 +39,23 @@ def mcc_time() -> Measurement:
 
 
 def mcc_memory() -> Measurement:
-    """More codes than any square matrix of them would allow."""
+    """Peak memory for so many codes that an m x m matrix would not fit into the limit."""
     return Measurement(
-        subject="mcc, n = 1,000, m = 16,384, d = 100: interpreter, imports, inputs and all",
+        subject="mcc, n = 1,000, m = 16,384, d = 100, including interpreter, imports and inputs",
         figure=peak_gigabytes(WIDE_MCC),
-        unit="GB peak of a fresh process",
+        unit="GB peak memory of a new process",
         target=Target("at most", 1),
         notes=(f"the inputs alone are {1000 * (16_384 + 100) * 8 / 1e9:.2f} GB, and evidence keeps a copy",),
     )
 
 
 def mcc_spearman() -> Measurement:
-    """What ranks cost."""
+    """Time of Spearman correlation relative to Pearson correlation."""
     return _against_pearson("spearman")
 
 
 def mcc_rdc() -> Measurement:
-    """What the randomised dependence coefficient costs."""
+    """Time of the randomised dependence coefficient relative to Pearson correlation."""
     return _against_pearson("rdc")
 
 
@@ -75,9 +75,9 @@ def _against_pearson(correlation: str) -> Measurement:
 
 
 def noisy_copies(n_rows: int, n_codes: int, n_factors: int) -> tuple[np.ndarray, np.ndarray]:
-    """Independent factors, and codes of which the first follow one factor each and the others nothing."""
+    """Return independent factors, and codes: the first are factors with noise, the others are noise."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(n_rows, n_factors))
-    codes = rng.normal(size=(n_codes, n_rows)).T  # column after column in memory, as evidence keeps them
+    codes = rng.normal(size=(n_codes, n_rows)).T  # stored column by column, as in evidence
     codes[:, :n_factors] += factors
     return factors, codes

@@ -1,4 +1,4 @@
-"""What a benchmark hands back, and how it reads."""
+"""The result of a benchmark, and its text."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ VERDICTS = {True: "met", False: "NOT met", None: "-"}
 
 @dataclass(frozen=True)
 class Target:
-    """A promise about a ratio (or, for memory, gigabytes)."""
+    """A bound on a ratio (or on gigabytes for memory)."""
 
     bound: Literal["at most", "at least"]
     limit: float
 
     def met_by(self, figure: float) -> bool:
-        """Whether the figure keeps the promise."""
+        """Whether the figure is within the bound."""
         return figure <= self.limit if self.bound == "at most" else figure >= self.limit
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One figure with its unit, what was measured against what, and on which slice where a side was too slow to finish.
+    """One figure with its unit, the compared computations, and notes on parts that were timed and scaled.
 
-    A measurement without a target is context.
+    A measurement without a target is only informative.
     """
 
     subject: str
@@ -35,17 +35,17 @@ class Measurement:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None without one."""
+        """Whether the target is met; None if there is no target."""
         return None if self.target is None else self.target.met_by(self.figure)
 
     def lines(self, name: str) -> list[str]:
-        """The table row and what belongs below it."""
+        """Return the table row and the lines below it."""
         target = "context" if self.target is None else f"{self.target.bound} {self.target.limit:g}"
         row = f"{name:<20}{self.figure:>8.2f}  {target:<13}{VERDICTS[self.met]:<9}{self.unit}"
         return [row, *(f"{'':<52}{line}" for line in (self.subject, *self.notes))]
 
     def as_plain_data(self) -> dict[str, Any]:
-        """The same for a JSON file."""
+        """Return the measurement as plain data for a JSON file."""
         return {**asdict(self), "met": self.met}
 
 
@@ -53,5 +53,5 @@ HEADING = f"{'BENCHMARK':<20}{'FIGURE':>8}  {'TARGET':<13}{'VERDICT':<9}WHAT THE
 
 
 def seconds(times: dict[str, float]) -> str:
-    """CPU times for a note; they belong to this machine and moment."""
+    """Format CPU times for a note; they depend on the machine and its load."""
     return "CPU here: " + ", ".join(f"{name} {took:.3g} s" for name, took in times.items())

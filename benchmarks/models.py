@@ -1,4 +1,4 @@
-"""Training of many models: a fleet against one model at a time, and two fleets on two cores."""
+"""Training of many models: a fleet relative to one model at a time, and two fleets on two cores."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _stack(objective: Objective = BetaVAE()) -> Stack:  # noqa: B008 - a frozen 
 
 
 def _plain_loop(_: object) -> None:
-    """One model after another, as it is usually written: modules, Adam, sampling and loss of torch."""
+    """Train one model after another in the usual way, with torch's modules, Adam, sampling and loss."""
     pixels = (torch.rand(4608, PIXELS) > 0.9).float()
     for _model in range(N_MODELS):
         encoder = nn.Sequential(
@@ -53,7 +53,7 @@ def _plain_loop(_: object) -> None:
 
 
 def fleet_against_one_at_a_time() -> Measurement:
-    """Sixteen beta-VAEs as one stack, against a plain loop over sixteen."""
+    """Speed of sixteen beta-VAEs trained as one stack, relative to a plain loop over sixteen models."""
     torch.set_num_threads(1)
     contestants = {"fleet": lambda stack: stack.advance(N_STEPS), "loop": _plain_loop}
     times = best_cpu_seconds(contestants, repetitions=3, prepare=_stack, prepared_for=["fleet"])
@@ -65,21 +65,21 @@ def fleet_against_one_at_a_time() -> Measurement:
         target=Target("at least", 1.8),
         notes=(
             seconds(times),
-            f"{1e3 * each:.2f} ms for a model and step: 60 models x 8,000 steps take {each * 60 * 8000 / 60:.1f} min",
+            f"{1e3 * each:.2f} ms per model and step: 60 models x 8,000 steps take {each * 60 * 8000 / 60:.1f} min",
         ),
     )
 
 
 def factor_vae_fleet() -> Measurement:
-    """Sixteen FactorVAEs with critics of three layers of 256, and the share of the products in what they take.
+    """Time of sixteen FactorVAEs with critics of three layers of 256, relative to the critics' matrix products.
 
-    A critic of 10-256-256-256-2 sees 64 codes forwards and backwards for the encoder's loss and 128 for its own: 60
-    million multiplications a model and step, three times as many as encoder and decoder. Their products alone are timed
-    beside it, so that the figure is what everything else adds.
+    A critic of 10-256-256-256-2 processes 64 codes forwards and backwards for the encoder's loss and 128 for its own
+    loss. These are 60 million multiplications per model and step, three times as many as for encoder and decoder. The
+    products alone are also timed, so that the figure shows the overhead of everything else.
     """
     torch.set_num_threads(1)
     rows, wide = torch.randn(N_MODELS, 2 * BATCH, 256), torch.randn(N_MODELS, 256, 256)
-    n_products = 6 * N_STEPS  # two layers of 256 x 256: forwards, and backwards to inputs and weights
+    n_products = 6 * N_STEPS  # two layers of 256 x 256, each forwards and backwards to inputs and weights
 
     def products(_: object) -> None:
         for _product in range(n_products):
@@ -95,7 +95,7 @@ def factor_vae_fleet() -> Measurement:
         figure=each / floor,
         unit="times the critic's two large products on 128 codes",
         target=Target("at most", 4.0),
-        notes=(f"{each:.2f} ms for a model and step, of which these products take {floor:.2f} ms",),
+        notes=(f"{each:.2f} ms per model and step, of which these products take {floor:.2f} ms",),
     )
 
 
@@ -111,11 +111,10 @@ print(time.process_time() - start, time.time() - clock)
 
 
 def two_fleets_on_two_cores() -> Measurement:
-    """A fleet alone and beside another, three times; the best counts.
+    """Throughput of two fleets in two processes relative to one fleet, the best of three repetitions.
 
-    By wall time where every process had a core to itself. On a machine that does other work two processes get no two
-    cores, and wall time says how busy the others are; there it is CPU time, which shows what two processes lose by
-    sharing memory and caches.
+    Wall time is used if every process had a core to itself. On a busy machine, two processes do not get two cores and
+    wall time depends on the load. CPU time is used then, which still includes the cost of sharing memory and caches.
     """
     pairs = [(_times(1)[0], _times(2)) for _ in range(REPETITIONS)]
     by_cpu = max(2 * alone[0] / max(cpu for cpu, _ in both) for alone, both in pairs)
@@ -129,13 +128,13 @@ def two_fleets_on_two_cores() -> Measurement:
         target=Target("at least", 1.7),
         notes=(
             f"by CPU time {by_cpu:.2f}, by wall time {by_wall:.2f}; a process had at least {share:.0%} of a core",
-            "wall time counts where that share is above 90%",
+            "wall time is used if that share is above 90 %",
         ),
     )
 
 
 def _times(n_processes: int) -> list[tuple[float, float]]:
-    """CPU and wall seconds of so many processes at once."""
+    """Return CPU and wall seconds of ``n_processes`` processes that run at the same time."""
     started = [
         subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) for _ in range(n_processes)
     ]

@@ -1,6 +1,6 @@
-"""Stochastic encoders at the size of dSprites: masses on a grid, and densities of mixtures.
+"""Posteriors at the size of dSprites: bin masses on a grid, and densities of mixtures.
 
-`python -m benchmarks.posterior` runs these alone.
+`python -m benchmarks.posterior` runs only these benchmarks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ three_metrics(dsprites_posteriors())
 
 
 def dsprites_posteriors(n_rows: int = N_ROWS) -> Evidence:
-    """All combinations of five factors; five codes follow one each, five are nearly the prior."""
+    """Return combinations of five factors, with five codes of one factor each and five that are nearly the prior."""
     rng = np.random.default_rng(0)
     factors = np.stack(np.unravel_index(np.arange(N_ROWS), CARDINALITIES), axis=1)
     factors = factors[rng.permutation(N_ROWS)[:n_rows]]
@@ -43,12 +43,12 @@ def dsprites_posteriors(n_rows: int = N_ROWS) -> Evidence:
 
 
 def three_metrics(evidence: Evidence) -> list[float]:
-    """RMIG, JEMMIG and informativeness, which share one pass over the rows."""
+    """Compute RMIG, JEMMIG and informativeness, which share one pass over the rows."""
     return [rmig(evidence).raw, jemmig(evidence).raw, informativeness(evidence).raw]
 
 
 def direct_formula(evidence: Evidence) -> list[float]:
-    """The same by the definition: the error function at both edges of every bin, over whole arrays (001, A.13)."""
+    """Compute the three metrics by definition, with the error function at both edges of every bin (001, A.13)."""
     mean, std = evidence.posterior.mean, evidence.posterior.std
     edges = np.linspace(-4, 4, N_BINS + 1)
     low, high = edges[:-1].copy(), edges[1:].copy()
@@ -74,7 +74,7 @@ def direct_formula(evidence: Evidence) -> list[float]:
 
 
 def quantised_time() -> Measurement:
-    """The three metrics on all rows, against the definition on a slice of them."""
+    """Time of the three metrics on all rows, relative to the definition, which is timed on a part of the rows."""
     whole, part = dsprites_posteriors(), dsprites_posteriors(ROWS_OF_DIRECT)
     np.testing.assert_allclose(three_metrics(part), direct_formula(part), atol=1e-5)
     times = best_cpu_seconds(
@@ -90,12 +90,15 @@ def quantised_time() -> Measurement:
         figure=times["slice"] * scale / times["unweave"],
         unit="times faster than the error function at both edges of every bin",
         target=Target("at least", 5),
-        notes=(f"slice: {ROWS_OF_DIRECT:,} rows, x {scale:g}; same numbers to 1e-5", seconds(times)),
+        notes=(
+            f"the definition is timed on {ROWS_OF_DIRECT:,} rows and scaled by {scale:g}; same numbers to 1e-5",
+            seconds(times),
+        ),
     )
 
 
 def quantised_masses() -> Measurement:
-    """Largest error of a mass, in millionths."""
+    """Largest error of a bin's mass, in millionths."""
     rng = np.random.default_rng(1)
     mean, std = rng.normal(size=200_000), np.exp(rng.uniform(-6, 1, 200_000))
     grid = QuantisedPosterior(N_BINS)
@@ -106,17 +109,17 @@ def quantised_masses() -> Measurement:
     return Measurement(
         subject="masses of 200,000 posteriors with std from .0025 to 2.7, against scipy's error function",
         figure=float(np.abs(found - np.diff(below, axis=0)).max() * 1e6),
-        unit="millionths, the largest error of a mass",
+        unit="millionths, the largest error of a bin's mass",
         target=Target("at most", 1),
     )
 
 
 def quantised_memory() -> Measurement:
-    """A fresh process: inputs, imports and all."""
+    """Peak memory of a new process, including inputs and imports."""
     return Measurement(
         subject=f"rmig + jemmig + informativeness, n = {N_ROWS:,}, without torch",
         figure=peak_gigabytes(MEMORY_PROGRAM),
-        unit="GB at the peak, inputs included",
+        unit="GB peak memory of a new process, including inputs",
         target=Target("at most", 1.5),
     )
 
@@ -134,7 +137,7 @@ def _joint_entropy_ratios(components: Components, draws: np.ndarray, rows: np.nd
 
 
 def mixture_against_the_machine() -> Measurement:
-    """A slice of the draws, against one matrix product of that size and one exponential per pair."""
+    """Time of mixture densities, relative to a matrix product of the same size and one exponential per pair."""
     components, draws, rows = _mixture()
     rng = np.random.default_rng(0)
     left, right = rng.normal(size=(256, 2 * N_CODES + 2)), rng.normal(size=(2 * N_CODES + 2, 256))
@@ -157,14 +160,14 @@ def mixture_against_the_machine() -> Measurement:
         unit="times a matrix product of that size plus one exponential per pair",
         target=Target("at most", 3),
         notes=(
-            f"slice: {DRAWS_TIMED} of {N_SAMPLES:,} draws on both sides; product and exponential are timed in cache",
+            f"both are timed on {DRAWS_TIMED} of {N_SAMPLES:,} draws; product and exponential work within the cache",
             seconds(times),
         ),
     )
 
 
 def mixture_against_broadcasting() -> Measurement:
-    """A slice of the draws, against arrays of draws x components x codes and a log-sum-exp."""
+    """Time of mixture densities, relative to arrays of draws x components x codes and a log-sum-exp."""
     components, draws, rows = _mixture()
     few = slice(DRAWS_OF_BROADCAST)
 
@@ -188,17 +191,16 @@ def mixture_against_broadcasting() -> Measurement:
         unit="times faster than broadcasting and scipy's logsumexp",
         target=Target("at least", 10),
         notes=(
-            f"slice: {DRAWS_OF_BROADCAST} draws against {DRAWS_TIMED}, x {scale:g}; same numbers to 1e-9",
+            f"broadcasting is timed on {DRAWS_OF_BROADCAST} draws and scaled by {scale:g}; same numbers to 1e-9",
             seconds(times),
         ),
     )
 
 
 def posterior_threads() -> Measurement:
-    """CPU seconds per second of wall time with two threads over those with one, against plain exponentials.
+    """Gain of core use (CPU time over wall time) from a second thread, relative to the gain of plain exponentials.
 
-    Both are divided by what two threads of nothing but exponentials get, because a busy or limited machine may give
-    them no more than one.
+    The relation to plain exponentials is needed because a busy or limited machine may not give a process two cores.
     """
     components, draws, rows = _mixture()
     work: dict[str, Callable[[], object]] = {
@@ -218,7 +220,7 @@ def posterior_threads() -> Measurement:
     return Measurement(
         subject=f"masses on the grid and densities of the mixture, n = {N_ROWS:,}",
         figure=min(used["grid"], used["mixture"]) / used["exponentials"],
-        unit="of the gain that exponentials alone have from a second thread, the smaller of both",
+        unit="times the gain of plain exponentials from a second thread, the smaller of both",
         notes=(", ".join(f"{name} {ratio:.2f}" for name, ratio in used.items()),),
     )
 
@@ -233,7 +235,7 @@ def _exponentials() -> None:
 
 
 def _fresh(evidence: Evidence) -> Evidence:
-    """The same evidence with nothing remembered."""
+    """Return the same evidence without memoised results."""
     return Evidence(evidence.factors, evidence.posterior, kinds="categorical")
 
 
@@ -248,7 +250,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
 
 
 def main() -> int:
-    """Run all of these; 0 when every target is met."""
+    """Run all benchmarks of this module; return 0 if every target is met."""
     print(HEADING)
     missed = 0
     for name, run in BENCHMARKS.items():

@@ -1,4 +1,4 @@
-"""Metrics that fit probes, against the fits that others use."""
+"""Metrics that fit probes, relative to the fits that are usual elsewhere."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ ALL_TREES, FEW_TREES = 100, 4
 
 
 def dci_time() -> Measurement:
-    """All three metrics share one fit per factor; the others' default fits every tree exactly.
+    """Speed of the three DCI metrics, which share one fit per factor, relative to exact gradient boosting.
 
-    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper, so the time
-    is scaled by what all trees cost on the factor with the fewest levels, not by the number of trees.
+    The exact fit takes minutes, so only its first trees are timed, on all factors. Later trees are cheaper. The time is
+    therefore scaled by the ratio measured with all trees on the factor with the fewest levels, and not by the number
+    of trees.
     """
     factors, codes, origin = discrete_case()
     evidence = Evidence(factors, codes, kinds="categorical")
@@ -41,7 +42,7 @@ def dci_time() -> Measurement:
         "few trees, factor 0": exact_fits([0], FEW_TREES),
         "all trees, factor 0": exact_fits([0], ALL_TREES),
     }
-    fresh = lambda: Evidence(factors, codes, kinds="categorical")  # noqa: E731 - evidence remembers its fits
+    fresh = lambda: Evidence(factors, codes, kinds="categorical")  # noqa: E731 - fits are memoised in evidence
     times = best_cpu_seconds(contestants, repetitions=2, prepare=fresh)
     scale = times["all trees, factor 0"] / times["few trees, factor 0"]
     return Measurement(
@@ -50,15 +51,15 @@ def dci_time() -> Measurement:
         unit="times faster than fitting sklearn's GradientBoostingClassifier",
         target=Target("at least", 20),
         notes=(
-            f"slice: {FEW_TREES} of {ALL_TREES} trees for each of {sum(LEVELS)} classes on the same training rows, "
-            f"x {scale:.1f} (all trees against {FEW_TREES} on factor 0)",
+            f"exact fits are timed on {FEW_TREES} of {ALL_TREES} trees for each of {sum(LEVELS)} classes and scaled by "
+            f"{scale:.1f} (the ratio of all trees to {FEW_TREES} trees on factor 0)",
             seconds(times),
         ),
     )
 
 
 def r2_time() -> Measurement:
-    """Five fits with a chosen penalty, against one plain least-squares fit of the same training size."""
+    """Time of five fits with a selected penalty, relative to one least-squares fit of the same training size."""
     factors, codes = noisy_copies(n_rows=50_000, n_codes=512, n_factors=20)
     train, _ = Evidence(factors, codes).folds(5, seed=0)[0]
     train_codes, train_factors = codes[train], factors[train]
@@ -76,7 +77,7 @@ def r2_time() -> Measurement:
 
 
 def discrete_case() -> tuple[np.ndarray, np.ndarray, str]:
-    """Discrete factors with codes that follow them: the golden case where it is at hand, else one of the same shape."""
+    """Return discrete factors, codes that depend on them, and their origin: golden case c09 or data of its shape."""
     if GOLDEN_CASE.exists():
         with np.load(GOLDEN_CASE) as case:
             return case["factors"], case["codes"], "golden case c09"

@@ -1,9 +1,9 @@
-"""Many rows: one pass over a folder of Parquet files beside reading the same files alone.
+"""Many rows: metrics in one pass over a folder of Parquet files, relative to reading the same files.
 
-Run ``python -m benchmarks.rows [ROWS CODES FACTORS FOLDER KIND]``, where the kind of numbers is float64 or float32. The
-files are written first, unless the folder has some. CPU seconds are of all threads; the memory is the largest that the
-process ever held, so give the folder of an earlier run to leave the writing out. Up to a million rows, the scores are
-also compared with those of the rows in memory.
+Run ``python -m benchmarks.rows [ROWS CODES FACTORS FOLDER KIND]``, where KIND is float64 or float32. The files are
+written first, unless the folder has some. CPU seconds are those of all threads. Memory is the peak of the process, so
+use the folder of an earlier run to exclude the writing. Up to a million rows, the scores are also compared with those
+of the rows in memory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def write(folder: Path, n_rows: int, n_codes: int, n_factors: int, kind: str = "
 
 
 def seconds_of_reading(folder: Path) -> float:
-    """CPU seconds that polars takes to read all columns of the files, a batch at a time."""
+    """Return the CPU seconds that polars needs to read all columns of the files in batches."""
     start = time.process_time()
     for path in sorted(folder.glob("*.parquet")):
         for _ in polars.scan_parquet(path).collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
@@ -48,7 +48,7 @@ def seconds_of_reading(folder: Path) -> float:
 
 
 def difference_from_memory(folder: Path, values: dict[str, float]) -> float:
-    """Largest difference of any score from that of the rows in memory."""
+    """Return the largest difference of a score from that of the rows in memory."""
     table = polars.read_parquet(folder / "*.parquet")
     sides = [table.select(polars.selectors.starts_with(name)).to_numpy() for name in ("factor", "code")]
     evidence = Evidence(*sides)
@@ -74,9 +74,9 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         shown = ", ".join(f"{name} {value:.6f}" for name, value in values.items())
         print(f"{shown}: {used:.1f} CPU s, {source.n_rows / used / 1e6:.2f} M rows/s")
-        print(f"{used / reading:.2f} times reading, peak {peak:.2f} GB ({peak_before:.2f} GB before)")
+        print(f"{used / reading:.2f} times reading, peak memory {peak:.2f} GB ({peak_before:.2f} GB before)")
         if source.n_rows <= 1_000_000:
-            print(f"largest difference from memory: {difference_from_memory(folder, values):.1e}")
+            print(f"largest difference from scores of rows in memory: {difference_from_memory(folder, values):.1e}")
 
 
 if __name__ == "__main__":

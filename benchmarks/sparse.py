@@ -1,7 +1,7 @@
-"""Sparse codes: CPU seconds and memory of mcc, mig, sap and single codes, beside loops over dense columns.
+"""Sparse codes: CPU seconds and memory of mcc, mig, sap and single codes, relative to a loop over dense columns.
 
-Run ``python -m benchmarks.sparse [ROWS CODES DENSITY CONCEPTS]``. The stand-in is timed on a few columns, as people
-write it with numpy and scikit-learn, and multiplied by the number of codes.
+Run ``python -m benchmarks.sparse [ROWS CODES DENSITY CONCEPTS]``. The loop uses numpy and scikit-learn in the usual
+way. It is timed on a few columns and scaled to the number of codes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STAND_IN_COLUMNS = 3
 def codes_and_concepts(
     n_rows: int, n_codes: int, density: float, n_concepts: int
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Random codes, of which the first follow the concepts."""
+    """Return random sparse codes, the first of which contain the concepts, and the concepts."""
     rng = np.random.default_rng(0)
     concepts = (rng.random((n_rows, n_concepts)) < 0.05).astype(np.float64)
     n_entries = int(n_rows * n_codes * density)
@@ -36,7 +36,7 @@ def codes_and_concepts(
 
 
 def stand_in(codes: sparse.csr_array, concepts: np.ndarray) -> float:
-    """Seconds for all codes of correlations and areas by scikit-learn, one dense column after another."""
+    """Return scaled CPU seconds of correlations and areas under the curve, one dense column after another."""
     from sklearn.metrics import roc_auc_score
 
     columns = codes[:, :STAND_IN_COLUMNS].toarray()
@@ -49,7 +49,7 @@ def stand_in(codes: sparse.csr_array, concepts: np.ndarray) -> float:
 
 
 def main() -> None:
-    """Print a line for each."""
+    """Print value and time of each metric, the total time and memory, and the time of the loop."""
     n_rows, n_codes, density, n_concepts = 100_000, 16_384, 0.01, 50
     if len(sys.argv) > 4:
         n_rows, n_codes, density, n_concepts = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
@@ -68,7 +68,7 @@ def main() -> None:
         value = compute()
         print(f"{name}: {value:.4f} in {time.process_time() - start:.1f} s", flush=True)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"in all {time.process_time() - total:.1f} CPU s, {peak:.2f} GB")
+    print(f"in total {time.process_time() - total:.1f} CPU s, peak memory {peak:.2f} GB")
     print(f"scikit-learn and numpy, column by column, without mig: {stand_in(codes, concepts):.0f} CPU s")
 
 

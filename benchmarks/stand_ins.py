@@ -1,7 +1,8 @@
-"""Each metric against the loop over scikit-learn, scipy or numpy calls that public libraries run for it.
+"""Each metric relative to the usual loop over scikit-learn, scipy or numpy calls in public libraries.
 
-The stand-ins compute the same kind of quantity in the usual way; what their originals took elsewhere (CPU seconds, one
-thread, this case) stands beside. Case c09: 10,000 rows, 10 codes, discrete factors of 3, 6, 40, 32 and 32 values.
+The loops here compute the same kind of quantity as these libraries do. The CPU seconds of the libraries themselves,
+with one thread on the same data, are given for comparison. Case c09 has 10,000 rows, 10 codes, and discrete factors of
+3, 6, 40, 32 and 32 values.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 
 Arrays = tuple[np.ndarray, np.ndarray]
-BATCHES, BATCH_ROWS = 15_000, 64  # for training and test, as public code draws them
+BATCHES, BATCH_ROWS = 15_000, 64  # numbers of batches for training and test, as in public code
 REPEATS = 9
 
 
@@ -104,7 +105,7 @@ def forests_of_rising_depth(factors: np.ndarray, codes: np.ndarray) -> None:
             RandomForestRegressor(20, max_depth=depth, random_state=0).fit(codes, factor)
 
 
-# metric: the usual loop, and what a public library took for it on this case (None: none was timed)
+# metric to the usual loop, and the CPU seconds of a public library on this case (None if none was timed)
 STAND_INS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], None], float | None]] = {
     "mcc": (correlations, 0.0073),
     "r2": (five_regressions, 0.0056),
@@ -128,7 +129,7 @@ STAND_INS: dict[str, tuple[Callable[[np.ndarray, np.ndarray], None], float | Non
 
 
 def each_metric() -> Measurement:
-    """Every metric on evidence of its own, so nothing is shared; the smallest ratio is the figure."""
+    """Speed of every metric on new evidence relative to its loop; the figure is the median ratio."""
     factors, codes, origin = discrete_case()
     ratios, lines = {}, []
     for name, (loop, elsewhere) in STAND_INS.items():
@@ -138,11 +139,11 @@ def each_metric() -> Measurement:
         }
         times = best_cpu_seconds(contestants, 2, lambda: Evidence(factors, codes))
         ratios[name] = times["loop"] / times["ours"]
-        beside = "" if elsewhere is None else f"; a public library took {elsewhere:g} s elsewhere"
+        beside = "" if elsewhere is None else f"; a public library took {elsewhere:g} s on another machine"
         lines.append(f"{name:<24}{ratios[name]:>7.1f} x  {seconds(times)} ({loop.__name__}){beside}")
     slowest = min(ratios, key=lambda name: ratios[name])
     return Measurement(
-        subject=f"every metric against the usual loop, {origin}; the slowest against its loop is {slowest}",
+        subject=f"every metric relative to the usual loop, {origin}; the smallest ratio is that of {slowest}",
         figure=float(np.median(list(ratios.values()))),
         unit="times faster than the usual loop, the median metric",
         notes=tuple(lines),

@@ -1,4 +1,4 @@
-"""How time and memory are measured."""
+"""Measurement of CPU time and peak memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-# The peak of this very program: getrusage would also count the parent's, which a child inherits until it loads its own.
+# VmHWM is the peak of this program only; getrusage also counts the parent's peak, which a child inherits at its start.
 PRINT_PEAK_KILOBYTES = """
 try:
     with open("/proc/self/status") as status:
@@ -26,12 +26,12 @@ def best_cpu_seconds(
     prepare: Callable[[], Any] = lambda: None,
     prepared_for: Collection[str] | None = None,
 ) -> dict[str, float]:
-    """Smallest CPU time of every contestant, each called with a freshly prepared input that is not timed.
+    """Return the smallest CPU time of every contestant; each call gets a new input, whose preparation is not timed.
 
-    ``prepared_for`` names those that need the input, all by default; the others are called with None.
+    ``prepared_for`` names the contestants that need the input, all by default; the others are called with None.
 
-    Contestants take turns, so that whatever else the machine does hits them alike; the smallest time is the one that
-    was disturbed least, and CPU time does not count waiting for a core.
+    Contestants take turns, so that the load of the machine affects all of them. The smallest time is the least
+    disturbed one, and CPU time does not include waiting for a core.
     """
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(repetitions):
@@ -44,7 +44,7 @@ def best_cpu_seconds(
 
 
 def peak_gigabytes(program: str) -> float:
-    """Peak memory of a fresh process that runs this program: interpreter, imports, inputs and all."""
+    """Return the peak memory in GB of a new process that runs this program, including interpreter and imports."""
     finished = subprocess.run(
         [sys.executable, "-c", program + PRINT_PEAK_KILOBYTES], check=True, capture_output=True, text=True
     )

@@ -1,4 +1,4 @@
-"""What a noise floor costs beside the scores it belongs to."""
+"""Cost of noise floors and intervals relative to the scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METRICS = {"mcc": mcc, "r2": r2, "mig": mig}
 
 
 def noise_floor_time() -> Measurement:
-    """Permutations share ranks, bins, norms and factorizations, so that each costs a part of the bare scores."""
+    """Time of noise floors, whose permutations share ranks, bins, norms and factorizations."""
     factors, codes = noisy_copies(n_rows=10_000, n_codes=10, n_factors=5)
     contestants = {
         "bare scores": lambda evidence: [score(evidence) for score in METRICS.values()],
@@ -25,14 +25,14 @@ def noise_floor_time() -> Measurement:
     return Measurement(
         subject=f"{N_PERMUTATIONS} permutations of mcc, r2 and mig together, n = 10,000, m = 10, d = 5",
         figure=times["noise floors"] / times["bare scores"],
-        unit="times the three bare scores",
+        unit="times the three scores alone",
         target=Target("at most", 150),
         notes=(seconds(times),),
     )
 
 
 def interval_time() -> Measurement:
-    """Intervals compute the metric on 24 halves of the samples."""
+    """Time of intervals, which compute each metric on 24 halves of the rows."""
     factors, codes = noisy_copies(n_rows=10_000, n_codes=10, n_factors=5)
     metrics = METRICS | {"dci_disentanglement": dci_disentanglement}
     contestants = {
@@ -43,7 +43,7 @@ def interval_time() -> Measurement:
     return Measurement(
         subject="intervals of mcc, r2, mig and dci_disentanglement together, n = 10,000, m = 10, d = 5",
         figure=times["intervals"] / times["bare scores"],
-        unit="times the four bare scores",
+        unit="times the four scores alone",
         notes=(seconds(times),),
     )
 
