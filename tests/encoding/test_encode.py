@@ -69,9 +69,9 @@ def test_what_an_encoder_may_return(output):
     [
         (lambda images: means(images)[:-1], "one row per image"),
         (lambda images: means(images) * np.nan, "returned nan as codes"),
-        (lambda images: (means(images), -np.ones((len(images), 2))), "one for each mean"),
+        (lambda images: (means(images), -np.ones((len(images), 2))), "return one spread for each mean"),
         (lambda images: (means(images), 1, 2, 3), "returned 4 values"),
-        (lambda images: {"codes": means(images)}, "needs 'mean'"),
+        (lambda images: {"codes": means(images)}, "let it return 'mean' as well"),
         (lambda images: np.array(["a"] * len(images)), "let it return numbers"),
         (lambda images: images, "one row per image"),
         (lambda images: (means(images), None, [3 * categories(images)]), "not probabilities"),
@@ -278,7 +278,7 @@ def test_the_command(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (["mymodel:encoder", "dsprits"], "did you mean 'dsprites'?"),
-        (["mymodel", "small_sprites"], "is no model"),
+        (["mymodel", "small_sprites"], "is not a model"),
         (["nomodule:encoder", "small_sprites"], "cannot be imported"),
         (["json:nothing", "small_sprites"], "has no 'nothing'"),
         (["json:dumps", "mnist"], "give their path"),

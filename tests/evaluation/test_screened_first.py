@@ -115,4 +115,4 @@ def test_a_sparse_matrix_in_a_file(tmp_path):
     (tmp_path / "codes.npz").write_bytes((tmp_path / "codes.npz").read_bytes()[:-400])
     broken = CliRunner().invoke(main, words)
     assert broken.exit_code != 0
-    assert "is not a whole .npz file" in broken.output
+    assert "is not a complete .npz file" in broken.output

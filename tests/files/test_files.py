@@ -117,7 +117,7 @@ def object_arrays(folder):
     np.savez(folder / "objects.npz", factors=np.array([{}, 1], dtype=object), codes=CODES)
 
 
-BROKEN = r"is not a whole \.np. file: save it again with numpy\.savez?\."
+BROKEN = r"is not a complete \.np. file: save it again with numpy\.savez?\."
 UNREADABLE = "cannot be read as a .* table .*: check the file, or save it again"
 
 
@@ -159,7 +159,7 @@ def test_only_the_arrays_asked_for_are_read(folder):
 @pytest.mark.parametrize(("first", "second"), [("objects.npz", None), ("objects.npy", "codes.npy")])
 def test_python_objects_are_not_read(folder, first, second):
     object_arrays(folder)
-    with pytest.raises(EvidenceError, match=f"{first} holds Python objects, which are not read: save plain arrays"):
+    with pytest.raises(EvidenceError, match=f"{first} contains Python objects, which are not read: save plain arrays"):
         read_files(folder / first, second and folder / second)
 
 
@@ -172,13 +172,13 @@ def test_python_objects_are_not_read(folder, first, second):
         ((".",), r"\.parquet and \w+\.parquet have different columns"),
         (
             ("notes.txt",),
-            r"notes\.txt is of a kind that is not read \(\.txt\): use \.npz, \.npy, \.csv, \.parquet, \.h5 or \.zarr",
+            r"notes\.txt has an unsupported format \(\.txt\): use \.npz, \.npy, \.csv, \.parquet, \.h5 or \.zarr",
         ),
-        (("README",), r"README is of a kind that is not read \(no ending\)"),
-        (("codes.npy",), r"codes\.npy holds one array: pass two files, the factors and then the codes"),
+        (("README",), r"README has an unsupported format \(no ending\)"),
+        (("codes.npy",), r"codes\.npy contains one array: pass two files, the factors and then the codes"),
         (
             ("named.npz",),
-            r"named\.npz has no array 'factors' but 'size', 'hue', 'z': name what is there with --factors",
+            r"named\.npz has no array 'factors' but 'size', 'hue', 'z': name existing ones with --factors",
         ),
         (("named.npz", "codes.npy"), "named.npz has no array 'factors' but 'size'"),
         (("codes.csv",), r"codes\.csv does not say which .* \('z0', 'z1', 'z2'\): name the factors with --factors A,B"),
@@ -211,7 +211,7 @@ def test_names_that_are_not_there(folder, name, options, message):
 
 @pytest.mark.parametrize("options", [{"factors": ["a"]}, {"row_groups": "a"}], ids=str)
 def test_a_bare_array_has_no_names(folder, options):
-    with pytest.raises(EvidenceError, match=r"factors\.npy holds one array without names, so it has no 'a': omit"):
+    with pytest.raises(EvidenceError, match=r"factors\.npy contains one array without names, so it has no 'a': omit"):
         read_files(folder / "factors.npy", folder / "codes.npy", **options)
 
 

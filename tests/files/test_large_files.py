@@ -60,7 +60,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, folder):
     with pytest.raises(EvidenceError, match=r"broken.h5 cannot be read as arrays"):
         read_files(tmp_path / "broken.h5")
     np.savez(tmp_path / "both.npz", factors=FACTORS, codes=CODES)
-    with pytest.raises(EvidenceError, match=r"both.npz is none: leave --cluster out"):
+    with pytest.raises(EvidenceError, match=r"both.npz is not one: leave --cluster out"):
         read_files(tmp_path / "both.npz", cluster="tcp://127.0.0.1:1")
     with pytest.raises(EvidenceError, match=r"has no column 'colour' but 'factor 0'"):
         read_files(folder, factors=["colour"], cluster="tcp://127.0.0.1:1")

@@ -93,7 +93,7 @@ def broken(kind):
 @pytest.mark.parametrize("kind", ["cut", "changed", "empty", "pickle"])
 def test_broken_archives(folder, kind):
     broken(kind)
-    assert "bad.npz is not a whole .npz file: save it again with numpy.savez" in ended("geometry", "bad.npz")
+    assert "bad.npz is not a complete .npz file: save it again with numpy.savez" in ended("geometry", "bad.npz")
     assert "bad.npz" in ended("score", "bad.npz", "--factors", "jacobians", "--quick")
 
 
@@ -103,8 +103,8 @@ def test_python_objects_are_not_unpickled(folder):
             return (Path.touch, (Path("sprung"),))
 
     np.savez("trap.npz", factors=np.array([Trap()], dtype=object), codes=Z, jacobians=np.array([Trap()], dtype=object))
-    assert "holds Python objects, which are not read" in ended("score", "trap.npz")
-    assert "holds Python objects, which are not read" in ended("geometry", "trap.npz")
+    assert "contains Python objects, which are not read" in ended("score", "trap.npz")
+    assert "contains Python objects, which are not read" in ended("geometry", "trap.npz")
     assert not Path("sprung").exists()
 
 

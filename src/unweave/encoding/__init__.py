@@ -1,4 +1,4 @@
-"""From a model and a data set to a file of codes: `encode`."""
+"""`encode` computes the codes of a data set with a model and writes them to a file."""
 
 from unweave.encoding.encode import encode
 from unweave.encoding.encoded import Encoded, EncodingError, read_encoded

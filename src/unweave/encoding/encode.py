@@ -1,4 +1,4 @@
-"""`encode`: codes of the images of a data set by any model, in batches, to a file that survives interruptions."""
+"""`encode`: codes of the images of a data set by any model, in batches; an interrupted encoding can be continued."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def encode(
         mean and log-variance, a `Posterior`, or a mapping with 'mean', 'std' or 'log_variance', and 'categories'. A
         third output is the probabilities of categorical codes, n x k each.
     dataset : `DataSet`
-        A `DependentSample` gives dependent factors and needs ``rows``.
+        A `DependentSample` has dependent factors and needs ``rows``.
     out : path, optional
         File to write, .npz. An interrupted encoding continues when it is called again.
     rows : int, optional
@@ -49,9 +49,9 @@ def encode(
     batch_size : int
         Number of images per batch.
     spread : {"std", "log_variance"}, optional
-        What the second output is; by default it is taken for log-variances if any is negative.
+        Meaning of the second output; by default it is read as log-variances if any value is negative.
     progress : bool
-        Whether to show a bar on a terminal.
+        Whether to show a progress bar on a terminal.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def encode(
     ((100, 16), ('shape', 'scale', 'x', 'y'))
     """
     if batch_size < 1:
-        raise EncodingError(f"A batch of {batch_size} images is none: use at least one.")
+        raise EncodingError(f"batch_size is {batch_size}: use at least one image per batch.")
     indices = _chosen(dataset, rows, seed)
     encoder, reader = encoder_of(model), OutputReader(spread)
     note = {
@@ -130,13 +130,13 @@ def _encoded_stretch(
 
 
 def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:
-    """What identifies an encoding, so that its parts match. A model is identified by its first codes, not its name."""
+    """Identity of an encoding, so that its parts match; a model is identified by its first codes, not its name."""
     choice = {name: note[name] for name in ("dataset", "fingerprint", "rows", "seed")}
     return choice | {"batch size": batch_size, "model": _digest(probe)}
 
 
 def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Digest of the codes of the first images. Codes are rounded, because sums can differ in their last digits."""
+    """Digest of the codes of the first images, which are rounded because sums can differ in their last digits."""
     digest = hashlib.blake2b(digest_size=16)
     for name, array in arrays.items():
         digest.update(name.encode() + np.round(array, 3).tobytes())

@@ -1,7 +1,7 @@
-"""`Encoded`: codes of images with the factors of these images, and the file they are kept in.
+"""`Encoded`: codes of images with the factors of these images, and the file that stores them.
 
 The file is an .npz with the arrays factors, factor_names, factor_kinds, codes, codes_std for a posterior, one array
-``codes_category NAME`` for every categorical code, the indices of the images, and a note on how it was made.
+``codes_category NAME`` for every categorical code, the indices of the images, and a note on how it was created.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from unweave.whole_files import write_whole
 
 
 class EncodingError(EvidenceError):
-    """Encoding that cannot be done or finished; the message says what to do."""
+    """Raised if an encoding cannot be started or finished; the message states what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +34,13 @@ class Encoded:
     Attributes
     ----------
     arrays : mapping of name to array
-        codes (n x m), and codes_std and ``codes_category NAME`` where the encoder gives these.
+        codes (n x m), and codes_std and ``codes_category NAME`` if the encoder returns these.
     factors : array, n x d
     factor_names, kinds : tuple of str
     indices : array, n
-        Which images of the data set.
+        Indices of the images in the data set.
     note : mapping
-        How it was made: model, data set and its fingerprint, rows, seed, dependence.
+        How the codes were computed: model, data set and its fingerprint, rows, and seed.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -62,7 +62,7 @@ class Encoded:
 
     @property
     def codes(self) -> Posterior | NDArray[Any]:
-        """Codes as `Evidence` takes them: a posterior if the encoder is stochastic."""
+        """Codes for `Evidence`: a `Posterior` if the encoder is stochastic, otherwise an array."""
         categories = {
             name.removeprefix(CATEGORY): table for name, table in self.arrays.items() if name.startswith(CATEGORY)
         }
@@ -101,7 +101,7 @@ def read_encoded(path: str | Path) -> Encoded:
     """Read a file that `Encoded.save` wrote."""
     path = Path(path)
     if not path.is_file():
-        raise EncodingError(f"There is no file {path}: make it with unweave encode.")
+        raise EncodingError(f"There is no file {path}: create it with unweave encode.")
     try:
         with np.load(path, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
@@ -116,7 +116,7 @@ def read_encoded(path: str | Path) -> Encoded:
             note,
         )
     except KeyError as error:
-        raise EncodingError(f"{path} has no array {error}: it was not made by unweave encode.") from None
+        raise EncodingError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise EncodingError(f"{path} is not a complete file of codes ({error}): create it again.") from None
 

@@ -1,4 +1,4 @@
-"""Models from what a person has: a function, a torch module, an importable path, or published weights."""
+"""Encoders from a function, a torch module, an importable path, or published weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Encoder = Callable[[NDArray[np.float32]], Any]
 
 
 def encoder_of(model: Any) -> Encoder:
-    """Function of images as an array. Of a torch module, its method encode if it has one, in evaluation mode."""
+    """Function that encodes an array of images: the model, or its method encode; torch modules in evaluation mode."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
         from unweave.neural.encoder_adapters import TorchEncoder
@@ -26,20 +26,20 @@ def encoder_of(model: Any) -> Encoder:
     encode = getattr(model, "encode", None)
     function = encode if callable(encode) else model
     if not callable(function):
-        raise EncodingError(f"{type(model).__name__} cannot encode: give a function of images, or a torch module.")
+        raise EncodingError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
     return function
 
 
 def named_model(text: str, weights: str | Path | None = None) -> Any:
-    """Model of a text: ``module:name``, an .npz file of published weights, or a name in the folder of weights."""
+    """Model from ``module:name``, an .npz file of published weights, or a name in the folder of weights."""
     if text.endswith(".npz") or (weights is not None and ":" not in text):
         from unweave.neural.published_vaes import read_published
 
         return read_published(text, weights)
     if ":" not in text:
         raise EncodingError(
-            f"{text!r} is no model: write module:name for a function or torch module, or the name of a published model "
-            "with --weights and the folder that has its arrays."
+            f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
+            "model with --weights and the folder that has its arrays."
         )
     found = imported(text, "encoder")
     return found() if isinstance(found, type) else found

@@ -1,4 +1,4 @@
-"""What an encoder returned, as named arrays: a mean, a mean and a spread, and these with categorical codes."""
+"""Output of an encoder as named arrays: the mean, the spread if there is one, and categorical codes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TO_ONE = 1e-3
 
 
 class OutputReader:
-    """Reads what an encoder returns for a batch, in the same way for all batches.
+    """Reads the output of an encoder for a batch, in the same way for all batches.
 
-    A second array beside the means is a standard deviation or a log-variance. Where this is not said, the first batch
-    decides: a negative number in it means log-variances.
+    A second array next to the means contains standard deviations or log-variances. If ``spread`` does not state which,
+    the first batch decides: they are log-variances if one of them is negative.
     """
 
     def __init__(self, spread: Spread | None = None) -> None:
@@ -32,7 +32,7 @@ class OutputReader:
         self._shapes: dict[str, tuple[int, ...]] = {}
 
     def arrays(self, output: Any, n_images: int) -> dict[str, NDArray[np.float32]]:
-        """Named arrays of a batch, checked: as many rows as images, finite, the same widths as before."""
+        """Named arrays of a batch; raises an error unless they are finite, with a row per image and constant widths."""
         found = {name: self._number_table(name, part, n_images) for name, part in self._parts(output).items()}
         if "codes_std" in found:
             found["codes_std"] = self._std(found["codes_std"], found["codes"])
@@ -65,7 +65,7 @@ class OutputReader:
 
     def _named_parts(self, output: Mapping[str, Any]) -> dict[str, Any]:
         if "mean" not in output:
-            raise EncodingError(f"The encoder returned {', '.join(map(repr, output))}: it needs 'mean' among these.")
+            raise EncodingError(f"The encoder returned {', '.join(map(repr, output))}: let it return 'mean' as well.")
         parts: dict[str, Any] = {"codes": output["mean"]}
         for name, spread in SPREAD_NAMES.items():
             if name in output:
@@ -84,7 +84,7 @@ class OutputReader:
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or len(table) != n_images:
             raise EncodingError(
-                f"The encoder returned {what} of shape {table.shape} for {n_images} images: pass one row per image."
+                f"The encoder returned {what} of shape {table.shape} for {n_images} images: return one row per image."
             )
         bad = ~np.isfinite(table)
         if bad.any():
@@ -100,7 +100,7 @@ class OutputReader:
     def _std(self, spread: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
         if spread.shape != mean.shape:
             raise EncodingError(
-                f"The encoder returned means {mean.shape} and spreads {spread.shape}: one for each mean."
+                f"The encoder returned means {mean.shape} and spreads {spread.shape}: return one spread for each mean."
             )
         if self.spread is None:
             self.spread = "log_variance" if (spread < 0).any() else "std"
@@ -108,7 +108,7 @@ class OutputReader:
             return np.exp(spread / 2)
         if (spread < 0).any():
             raise EncodingError(
-                "The encoder returned a negative standard deviation: say --spread log_variance if it is a log-variance."
+                "The encoder returned a negative standard deviation: use --spread log_variance if it is a log-variance."
             )
         return spread
 

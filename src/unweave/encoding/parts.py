@@ -1,7 +1,7 @@
-"""Codes of an encoding that is under way, in a folder beside the file that is to be written.
+"""Finished parts of an encoding that is still running, in a folder next to its output file.
 
-Each part is written under another name and put in place in one step, so that an interruption at any moment leaves whole
-parts only. The folder says what it is of: parts of another model, data set or choice of rows are never taken.
+Each part is written under another name and renamed in one step, so that an interruption leaves complete parts only. A
+manifest in the folder identifies the encoding, so that parts of another model, data set or choice of rows are not used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 
 
 class KeptParts:
-    """Finished parts of an encoding, each with a range of rows, by the first row."""
+    """Finished parts of an encoding, each with a range of rows."""
 
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
         self.folder = out.with_name(out.name + ".parts")
@@ -39,7 +39,7 @@ class KeptParts:
                 raise EncodingError(f"{self.folder} cannot be written: {error.strerror}; name another file.") from None
 
     def has(self, start: int, stop: int) -> bool:
-        """Whether these rows are there, whole."""
+        """Whether there is a complete part with these rows; a damaged one is removed."""
         path = self._path(start, stop)
         if not path.is_file():
             return False
@@ -51,16 +51,16 @@ class KeptParts:
             return False
 
     def add(self, start: int, stop: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Keep these rows."""
+        """Store the part with these rows."""
         write_arrays(self._path(start, stop), arrays)
 
     def read(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
-        """These rows."""
+        """Arrays of the part with these rows, by name."""
         with np.load(self._path(start, stop), allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
 
     def remove(self) -> None:
-        """Remove the folder, when the file is written."""
+        """Remove the folder, after the output file has been written."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, start: int, stop: int) -> Path:
@@ -75,5 +75,5 @@ class KeptParts:
         if different:
             raise EncodingError(
                 f"{self.folder} has parts of another encoding, whose {different[0]} is different: remove the folder to "
-                "begin anew, or name another file."
+                "start again, or name another file."
             )

@@ -9,7 +9,7 @@ from unweave.evidence import EvidenceError, Jacobians
 from unweave.files.formats import opened, shown
 from unweave.names import imported
 
-PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays that tell a published VAE
+PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays by which a published VAE is recognised
 
 
 def read_decoder(source: str, latent_size: int | None = None) -> object:
@@ -40,7 +40,7 @@ def _saved(path: Path) -> object:
         from unweave.neural.published_vaes import read_published
 
         model = read_published(path)
-        size: Any = model.unhidden[0].in_features  # Gaussian codes, and shares of categories behind them
+        size: Any = model.unhidden[0].in_features  # Gaussian codes, followed by probabilities of categories
         return TorchDecoder(model.decode, size, module=model)
     if file.is_one_array:
         return Jacobians(file.content)

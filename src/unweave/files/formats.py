@@ -1,4 +1,4 @@
-"""What a file holds, by its ending: one array, named arrays, or a table."""
+"""Content of a file, by its extension: one array, named arrays, or a table."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from unweave.files.stored_arrays import STORED, stored_arrays
 
 FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
 PARTS = "*.parquet"
-SPARSE_PARTS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes, among others
-LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and how many times smaller they may be in the file
+SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
+LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and the largest compression ratio of larger arrays
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read: a bare array or sparse matrix (no names), an archive of named arrays, or a polars table."""
+    """Content of a file: an array or sparse matrix without names, an archive of named arrays, or a polars table."""
 
     path: Path
     content: Any
@@ -36,7 +36,7 @@ class Opened:
 
     @property
     def is_one_array(self) -> bool:
-        """Whether it is a bare array."""
+        """Whether it is one array without a name."""
         return isinstance(self.content, np.ndarray) or hasattr(self.content, "tocsc")
 
     @property
@@ -45,7 +45,7 @@ class Opened:
         return isinstance(self.content, (np.lib.npyio.NpzFile, dict))
 
     def table(self, names: Sequence[str]) -> Any:
-        """The named array if it is one, or the named columns."""
+        """The array of this name in an archive (a mapping for several), or the named columns of a table."""
         self._check(names)
         if not self.is_archive:
             return self.content.select(names)
@@ -62,13 +62,13 @@ class Opened:
 
     def _check(self, names: Sequence[str]) -> None:
         if self.is_one_array:
-            raise EvidenceError(f"{self.path} holds one array without names, so it has no {names[0]!r}: omit names.")
+            raise EvidenceError(f"{self.path} contains one array without names, so it has no {names[0]!r}: omit names.")
         known = set(self.names)
         for name in names:
             if name not in known:
                 what = "array" if self.is_archive else "column"
                 raise EvidenceError(
-                    f"{self.path} has no {what} {name!r} but {shown(self.names)}: name what is there with --factors, "
+                    f"{self.path} has no {what} {name!r} but {shown(self.names)}: name existing ones with --factors, "
                     "--codes and --row-groups."
                 )
         if len(set(names)) < len(names):
@@ -77,7 +77,7 @@ class Opened:
 
 
 def opened(path: str | Path) -> Opened:
-    """The content of a file; one that is not there, not readable or of another kind is refused by name."""
+    """Content of a file; raises an EvidenceError if it does not exist, cannot be read or has another format."""
     path = Path(path)
     ending = path.suffix.lower()
     if ending in STORED and os.path.exists(path):
@@ -93,7 +93,7 @@ def opened(path: str | Path) -> Opened:
     if ending in (".csv", ".parquet"):
         frame = _frame(path, is_csv=ending == ".csv")
         return Opened(path, frame, tuple(frame.columns))
-    raise EvidenceError(f"{path} is of a kind that is not read ({ending or 'no ending'}): use {FORMATS}.")
+    raise EvidenceError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
 
 
 def _opened_arrays(path: Path, expected: type) -> Opened:
@@ -109,29 +109,29 @@ def _opened_arrays(path: Path, expected: type) -> Opened:
 
 
 def _refuse_bomb(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> None:
-    """Refuse an array that takes far more memory than its file lets one expect."""
+    """Raise an error for an array that is far larger in memory than in the file."""
     with refusing_broken_arrays(path):
         entries = archive.zip.infolist() if archive.zip is not None else []
         entry = next(entry for entry in entries if entry.filename in (name, f"{name}.npy"))
     if entry.file_size > LARGEST_UNPACKED and entry.file_size > MOST_COMPRESSED * entry.compress_size:
         raise EvidenceError(
             f"The array {quoted(name)} of {path} takes {entry.file_size / 1e9:.1f} GB once unpacked from "
-            f"{entry.compress_size / 1e6:.1f} MB: save it with numpy.savez if that is meant."
+            f"{entry.compress_size / 1e6:.1f} MB: save it with numpy.savez if this is intended."
         )
 
 
 @contextmanager
 def refusing_broken_arrays(path: Path) -> Iterator[None]:
-    """Whatever reading numpy's files raises for broken bytes becomes one sentence."""
+    """Turn all errors of reading a damaged numpy file into an EvidenceError."""
     try:
         yield
-    except Exception as error:  # numpy, zip, zlib and tokenize each have errors of their own for broken bytes
+    except Exception as error:  # numpy, zip, zlib and tokenize have different errors for damaged files
         if "Object arrays" in str(error) or "Python objects" in str(error):
             raise EvidenceError(
-                f"{path} holds Python objects, which are not read: save plain arrays of numbers."
+                f"{path} contains Python objects, which are not read: save plain arrays of numbers."
             ) from None
         function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
-        raise EvidenceError(f"{path} is not a whole {path.suffix} file: save it again with {function}.") from None
+        raise EvidenceError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None
 
 
 def _frame(path: Path, is_csv: bool) -> Any:
@@ -153,7 +153,7 @@ def _frame(path: Path, is_csv: bool) -> Any:
 
 
 def _checked_header(path: Path) -> list[str]:
-    """Names of the columns; a file without them, with another separator, or with a name twice is refused."""
+    """Names of the columns; raises an error if there are none, if one repeats, or if the separator is not a comma."""
     with path.open(encoding="utf-8-sig", newline="") as stream:
         line = stream.readline()
         header = [name.strip() for name in next(csv.reader([line]), [])]
@@ -178,7 +178,8 @@ def _is_number(word: str) -> bool:
 
 
 def _tidied(frame: Any) -> Any:
-    """Names and text without the spaces around them; text that is then all numbers was meant as numbers."""
+    """The table without spaces around names and text; text columns that then contain only numbers become numbers."""
+
     import polars
 
     frame = frame.rename(str.strip)
@@ -188,11 +189,11 @@ def _tidied(frame: Any) -> Any:
         words = words.set(words.is_in([*MISSING_WORDS, ""]), None)
         as_numbers = words.cast(polars.Float64, strict=False)
         tidied.append(as_numbers if as_numbers.null_count() == words.null_count() else words)
-    return frame.with_columns(tidied)  # all at once: one by one takes quadratic time
+    return frame.with_columns(tidied)  # at once, because one by one takes quadratic time
 
 
 def _parts(folder: Path) -> Any:
-    """The table that the Parquet files of a folder make together, in the order of their names."""
+    """The table of all Parquet files of a folder, concatenated in the order of their names."""
     import polars
 
     paths = sorted(folder.glob(PARTS))
@@ -204,7 +205,7 @@ def _parts(folder: Path) -> Any:
 
 
 def refuse_different_parts(paths: Sequence[Path], schemas: Sequence[dict[str, Any]]) -> None:
-    """Refuse files of one folder that do not have the same columns of the same kinds."""
+    """Raise an error if the files of a folder do not have the same columns of the same kinds."""
     first = schemas[0]
     for path, schema in zip(paths, schemas, strict=True):
         if list(schema) != list(first):
@@ -222,11 +223,11 @@ def refuse_different_parts(paths: Sequence[Path], schemas: Sequence[dict[str, An
 
 
 def kind_of(dtype: Any) -> str:
-    """Whether a column is of numbers, or what else it is."""
+    """'number' for a numeric column, otherwise the name of its type."""
     return "number" if dtype.is_numeric() else str(dtype)
 
 
 def shown(names: Sequence[str]) -> str:
-    """The first few names, quoted."""
+    """The first six names, quoted, and the number of the others."""
     quoted = [repr(name) for name in names[:6]]
     return ", ".join(quoted) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

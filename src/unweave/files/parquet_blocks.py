@@ -1,4 +1,4 @@
-"""A folder of Parquet files, read a block at a time."""
+"""Folders of Parquet files, which are read in blocks of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.evidence.large.row_blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, 
 from unweave.files.formats import PARTS, refuse_different_parts, shown
 
 PREFIX = {"factors": "factor", "codes": "code"}
-BYTES_PER_NUMBER = 4  # in a file, at the most that compression leaves of usual codes
+BYTES_PER_NUMBER = 4  # upper limit for compressed codes in a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class ParquetPart:
     n_rows: int
 
     def blocks(self) -> Iterator[Block]:
-        """The columns of the file, some rows at a time."""
+        """Yield the columns of the file in blocks of rows."""
         import polars
 
         frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
@@ -35,7 +35,7 @@ class ParquetPart:
             yield self._columns(batch)
 
     def some(self, start: int, stop: int) -> Block:
-        """These rows of the file."""
+        """The rows of the file from ``start`` to ``stop``."""
         import polars
 
         frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
@@ -43,7 +43,7 @@ class ParquetPart:
 
     def _columns(self, frame: Any) -> Block:
         codes = [_numbers(self.path, frame[name]) for name in self.codes]
-        dtype = np.result_type(*codes)  # numbers of 32 bits stay so until they are summed
+        dtype = np.result_type(*codes)  # float32 is kept until the sums
         table = np.empty((len(frame), sum(column.shape[1] for column in codes)), dtype, order="F")
         np.concatenate(codes, axis=1, out=table)
         return [frame[name].to_numpy() for name in self.factors], table
@@ -52,17 +52,17 @@ class ParquetPart:
 def parquet_blocks(
     folder: str | Path, *, factors: Sequence[str] = (), codes: Sequence[str] = (), **settings: Any
 ) -> RowBlocks:
-    """The rows of all Parquet files of a folder, in the order of their names; pass it in the place of factors.
+    """The rows of all Parquet files of a folder, in the order of their names; pass it instead of the factors.
 
     Parameters
     ----------
     folder : path
-        Holds files ending in .parquet with the same columns.
+        Folder of .parquet files that have the same columns.
     factors, codes : names, optional
-        Columns; by default those whose names begin with 'factor' and 'code', and when only the factors are named, all
-        others are codes. A column of lists is as many codes as the lists are long.
+        Names of the columns; by default those that begin with 'factor' and 'code'. If only the factors are named, all
+        other columns are codes. A column of lists has one code per list entry.
     **settings
-        Those of `RowBlocks`: ``sample_rows``, ``planning_rows``, ``cluster``.
+        Settings of `RowBlocks`: ``sample_rows``, ``planning_rows``, ``cluster``.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _schema(path: Path) -> dict[str, Any]:
 def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str]) -> tuple[list[str], list[str]]:
     for name in (*factors, *codes):
         if name not in names:
-            raise EvidenceError(f"{folder} has no column {name!r} but {shown(names)}: name columns that are there.")
+            raise EvidenceError(f"{folder} has no column {name!r} but {shown(names)}: name existing columns.")
     factor_names = factors or [name for name in names if name.lower().startswith(PREFIX["factors"])]
     rest = [name for name in names if name not in set(factor_names)]
     code_names = codes or (rest if factors else [name for name in rest if name.lower().startswith(PREFIX["codes"])])
@@ -143,7 +143,7 @@ def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str])
 
 
 def _expanded(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the codes, one for every place of a column of lists."""
+    """Names of the codes; a column of lists has one name per list entry."""
     import polars
 
     names: list[str] = []
@@ -157,7 +157,7 @@ def _expanded(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[st
 
 
 def _numbers(path: str, series: Any) -> Any:
-    """Columns (rows x k) of a series of numbers or of lists of as many numbers each."""
+    """Columns (rows x k) of a series of numbers (k = 1), or of lists of k numbers each."""
     import polars
 
     if series.dtype.base_type() is polars.List:

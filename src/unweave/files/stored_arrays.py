@@ -1,4 +1,4 @@
-"""Arrays of an HDF5 file or a Zarr store, which are read by slices."""
+"""Arrays of HDF5 files and Zarr stores, which are read by slices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STORED = (".h5", ".hdf5", ".zarr")
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether a path has the ending of such a file.
+    """Whether a path has the extension of an HDF5 file or a Zarr store.
 
     >>> is_store("codes.zarr"), is_store("codes.npy")
     (True, False)
@@ -20,7 +20,7 @@ def is_store(path: str | Path) -> bool:
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of the root group by name; their values are not read yet."""
+    """Arrays of the root group by name, without reading their values."""
     try:
         group: Any = _zarr(path) if path.suffix.lower() == ".zarr" else _hdf5(path)
         arrays = {str(name): entry for name, entry in group.items() if hasattr(entry, "shape")}

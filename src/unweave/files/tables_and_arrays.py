@@ -25,7 +25,7 @@ PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 @dataclass(frozen=True)
 class Files:
-    """What the files hold: tables for `Evidence`, row groups where asked for, kinds of factors and names of codes."""
+    """Content of the files: tables for `Evidence`, and row groups, kinds of factors and names of codes if any."""
 
     factors: Any
     codes: Any
@@ -45,28 +45,28 @@ def read_files(
     in_blocks: bool = False,
     cluster: str | None = None,
 ) -> Files:
-    """Factors and codes from one file that holds both, or from one file each.
+    """Factors and codes from one file that contains both, or from one file each.
 
-    In a .csv an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index that
-    pandas writes, is left out.
+    In a .csv file, an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index
+    that pandas writes, is left out.
 
     Parameters
     ----------
     path : path
-        Holds both, or the factors when ``codes_path`` is given.
+        File with factors and codes, or with the factors if ``codes_path`` is given.
     codes_path : path, optional
-        Holds the codes.
+        File with the codes.
     factors, codes : names, optional
         Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
-        with 'factor' and 'code'; when only the factors are named, all others are codes). A file for one side may hold
-        one array of any name, or columns of any names.
+        with 'factor' and 'code'; if only the factors are named, all other columns are codes). A file with factors only
+        or codes only may contain one array of any name, or columns of any names.
     codes_std : name, optional
-        Array of an .npz with the standard deviations of a posterior whose means are the codes; 'codes_std' by default,
-        where there is one beside 'codes'.
+        Array of an .npz with the standard deviations of a posterior whose means are the codes; by default 'codes_std',
+        if the file has this array.
     row_groups : name, optional
         Array or column with the subject or video of each row, in either file.
     in_blocks : bool
-        Whether a folder of Parquet files that is too large for memory comes as `RowBlocks`.
+        Whether to return `RowBlocks` for a folder of Parquet files that is too large for memory.
     cluster : str, optional
         Address of a Dask scheduler whose workers read the folder.
     """
@@ -75,7 +75,7 @@ def read_files(
         raise EvidenceError(f"{min(both)!r} is named as a factor and as a code: name it once.")
     folder = codes_path is None and os.path.isdir(path) and not is_store(path)
     if cluster is not None and not folder:
-        raise EvidenceError(f"A cluster reads folders of Parquet files, and {path} is none: leave --cluster out.")
+        raise EvidenceError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
     first = opened(path)
@@ -96,13 +96,13 @@ def read_files(
 
 
 def read_codes(path: str | Path, codes: Sequence[str] = (), codes_std: str | None = None) -> Any:
-    """The codes of a file, or a posterior where it holds their standard deviations; factors in it are left alone."""
+    """The codes of a file, or a posterior if it contains their standard deviations; factors in it are ignored."""
     file = opened(path)
     return _with_std(file, _one_side(file, "codes", list(codes), None), codes, codes_std)
 
 
 def refuse_different_factors(factors: Mapping[str, Any]) -> None:
-    """Refuse files whose factors are not of the same samples: other names, other levels, other values or order."""
+    """Raise an error if the factors of the files differ in names, levels, values or order of the samples."""
     tables = {path: read_table(table, "factor") for path, table in factors.items()}
     (first_path, first), *others = tables.items()
     for path, other in others:
@@ -117,9 +117,9 @@ def refuse_different_factors(factors: Mapping[str, Any]) -> None:
 def _both_sides(
     file: Opened, factors: list[str], codes: list[str], row_groups: str | None
 ) -> tuple[list[str], list[str]]:
-    """Names of the factors and of the codes in a file that holds both."""
+    """Names of the factors and of the codes in a file that contains both."""
     if file.is_one_array:
-        raise EvidenceError(f"{file.path} holds one array: pass two files, the factors and then the codes.")
+        raise EvidenceError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
     if file.is_archive:
         return factors or ["factors"], codes or ["codes"]
     names = [name for name in file.names if name != row_groups]
@@ -136,7 +136,7 @@ def _both_sides(
 
 
 def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | None) -> Any:
-    """The table of a file that holds one side, or of one side of a file that holds both."""
+    """The table of factors or of codes in a file that contains either or both."""
     if stated:
         return file.table(stated)
     if file.is_one_array:
@@ -144,7 +144,7 @@ def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | Non
     names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS, CODE_NAMES)]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
-    # columns of the other side in this file are not of this side
+    # if there are columns of the other role, only columns with the prefix of this role are used
     other = PREFIX["codes" if role == "factors" else "factors"]
     return file.table(_beginning_with(PREFIX[role], names) if _beginning_with(other, names) else names)
 
@@ -170,7 +170,7 @@ def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
     names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
     if columns.ndim != 2 or len(names) != columns.shape[1]:
         raise EvidenceError(
-            f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: name each once."
+            f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: store one name per factor."
         )
     return dict(zip(names, columns.T, strict=True))
 
