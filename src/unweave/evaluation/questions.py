@@ -71,7 +71,7 @@ QUESTIONS = (
         "What do the latents do to the data?",
         "What do the latents do?",
         (
-            "size of what is generated",
+            "entropy of the generated data",
             "importance of latents",
             "orthogonality of latents",
             "agreement of two decoders",

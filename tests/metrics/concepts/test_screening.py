@@ -87,5 +87,5 @@ def test_numbers_dense_codes_and_words():
     assert f"{40 - found.codes.size} codes are not shown." in str(found)
     thin = screened_codes(factors, sparse.csr_array(codes))
     np.testing.assert_array_equal(found.codes, thin.codes)
-    with pytest.raises(EvidenceError, match="rate=2 is not a rate"):
+    with pytest.raises(EvidenceError, match="rate=2 is not a false discovery rate"):
         screened_codes(factors, codes, rate=2)

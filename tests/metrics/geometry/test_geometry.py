@@ -274,7 +274,7 @@ def test_one_latent_is_no_pair():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: total_entropy(np.where(np.eye(3) > 0, np.nan, 1.0)), "derivative by latent 0 is nan or infinite at"),
+        (lambda: total_entropy(np.where(np.eye(3) > 0, np.nan, 1.0)), "respect to latent 0 is nan or infinite at"),
         (lambda: total_entropy(np.ones((3, 2, 4))), "2 outputs, fewer than the 4 chosen dimensions"),
         (lambda: manifold_entropy(np.ones((3, 2, 4)), dimensions=[0, 1, 2]), "choose at most 2"),
         (lambda: manifold_entropy(np.eye(3), dimensions=[0, 3]), "not a set of latents"),

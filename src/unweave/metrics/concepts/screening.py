@@ -101,7 +101,7 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
     """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
     if not 0 < rate < 1:
-        raise EvidenceError(f"rate={rate!r} is not a rate of false discoveries: use a number between 0 and 1.")
+        raise EvidenceError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
     bases = factor_bases(evidence, Spearman())
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])
     m, d = evidence.n_codes, evidence.n_factors

@@ -188,7 +188,7 @@ def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mea
     for ours, theirs in _paired_blocks(evidence, sampling, match):
         if ours.shape[:2] != theirs.shape[:2]:
             raise EvidenceError(
-                f"The decoder gives {ours.shape[:2]} samples and outputs and the reference {theirs.shape[:2]}: both "
+                f"The decoder has {ours.shape[:2]} samples and outputs, and the reference {theirs.shape[:2]}: both "
                 "must generate the same data."
             )
         ours, theirs = gram.scaled(ours)[0], gram.scaled(theirs)[0]
@@ -233,7 +233,7 @@ def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Itera
         one = one[rows:] if len(one) > rows else next(first, None)
         two = two[rows:] if len(two) > rows else next(second, None)
     if one is not None or two is not None:
-        raise EvidenceError("The two decoders have Jacobians at different numbers of samples: take both at the same.")
+        raise EvidenceError("The two decoders have Jacobians at different numbers of samples: use the same for both.")
 
 
 def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) -> Iterator[FloatArray]:
@@ -248,7 +248,7 @@ def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
     if isinstance(decoder, Jacobians):
         return None
     if sampling.n_samples < 1:
-        raise EvidenceError(f"n_samples is {sampling.n_samples}: draw at least one latent, better a thousand.")
+        raise EvidenceError(f"n_samples is {sampling.n_samples}: draw at least 1 latent, preferably 1,000.")
     if sampling.prior.size not in (None, decoder.latent_size):
         raise EvidenceError(
             f"The prior has {sampling.prior.size} latents and the decoder takes {decoder.latent_size}: "
@@ -322,8 +322,8 @@ def _checked(blocks: Iterator[FloatArray], scales: FloatArray | None, names: Seq
         if bad.any():
             i = int(np.flatnonzero(bad.any(axis=0))[0])
             raise EvidenceError(
-                f"The decoder's derivative by {names[i]} is nan or infinite at sample {start + int(bad[:, i].argmax())}"
-                ": check the decoder there, or leave such latents out."
+                f"The decoder's derivative with respect to {names[i]} is nan or infinite at sample "
+                f"{start + int(bad[:, i].argmax())}: check the decoder there, or leave such latents out."
             )
         yield rows if scales is None else rows * scales[start : start + len(rows), None, :]
         start += len(rows)

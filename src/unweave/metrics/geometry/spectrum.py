@@ -52,7 +52,7 @@ class Spectrum:
         if not enough.size:
             raise EvidenceError(
                 f"No bottleneck keeps {nats:g} nats: the first {int(self.cumulative.argmax()) + 1} latents keep the "
-                f"most, {self.cumulative.max():.4g} nats, so ask for less."
+                f"most, {self.cumulative.max():.4g} nats, so use a smaller number."
             )
         return int(enough[0]) + 1
 

@@ -21,7 +21,7 @@ from unweave.score import Score
 
 
 @geometry_metric(
-    measures="size of what is generated",
+    measures="entropy of the generated data",
     equivalence="any",
     bounds=(-math.inf, math.inf),
     best=math.nan,

@@ -28,7 +28,7 @@ from unweave.score import Score
     chance=0.0,
     cost="n m d counts, shared with mig",
     fails_when=(
-        "factors are correlated, or their entropies differ much, because factors of large entropy then decide the score"
+        "factors are correlated, or their entropies differ much, because factors of large entropy then dominate"
     ),
     reference="Sepliarskaia et al. (2019), 'How to not measure disentanglement'",
     assumes=(FACTORS_NOT_CORRELATED,),

@@ -28,8 +28,8 @@ from unweave.score import Score
     chance="by permutation",
     cost="n m d counts, shared with mig",
     fails_when=(
-        "some codes are unused, because the ratio of two estimation errors counts as much as any other, or factors "
-        "are correlated"
+        "some codes are unused, because their scores are ratios of estimation errors with the same weight as all "
+        "others, or factors are correlated"
     ),
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
     assumes=(FACTORS_NOT_CORRELATED,),

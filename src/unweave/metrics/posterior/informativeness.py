@@ -37,7 +37,7 @@ from unweave.score import Score
     needs=("posterior",),
     min_rows=20,
     chance=0.0,
-    cost="n m bins masses, or samples x n densities a code",
+    cost="n x m x bins probabilities, or samples x n densities for each code",
     fails_when="the posterior of a code is much narrower than a bin, or a few samples are outliers",
     reference=REFERENCE,
     identity_tolerance=0.75,

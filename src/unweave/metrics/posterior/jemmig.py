@@ -29,7 +29,7 @@ from unweave.score import Score
     min_rows=40,
     best=0.0,
     chance="by permutation",
-    cost="n m bins masses, or samples x n densities a code and factor",
+    cost="n x m x bins probabilities, or samples x n densities for each code and factor",
     fails_when="codes have a finer resolution than the factors, or scores with different bins are compared",
     reference=REFERENCE,
     assumes=(FACTORS_NOT_CORRELATED,),

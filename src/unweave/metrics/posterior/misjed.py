@@ -34,7 +34,7 @@ from unweave.score import Score
     min_rows=20,
     best=0.0,
     chance=0.857,
-    cost="n m bins masses and n m^2 counts",
+    cost="n x m x bins probabilities and n m^2 counts",
     fails_when=(
         "there are few rows for the squared number of bins, because the joint entropy cannot exceed log n, or unused "
         "codes are noise"

@@ -27,7 +27,7 @@ from unweave.score import Score
     needs=("factors", "posterior"),
     min_rows=40,
     chance=0.0,
-    cost="n m bins masses, or samples x n densities a code and factor",
+    cost="n x m x bins probabilities, or samples x n densities for each code and factor",
     fails_when=(
         "factors are correlated, several codes carry the same factor, or posteriors are much narrower than a bin"
     ),

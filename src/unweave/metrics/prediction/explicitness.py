@@ -35,7 +35,7 @@ MOST_ROWS = 20_000
     reference="Ridgeway and Mozer (2018), 'Learning deep disentangled embeddings with the F-statistic loss'",
     identity_tolerance=0.01,
     order_tolerance=0.02,
-    raw_range="from -1, where held-out rows are ranked worse than by chance",
+    raw_range="down to -1, if held-out rows are ranked worse than by chance",
     factor_by_factor=True,
 )
 def explicitness(

@@ -23,14 +23,14 @@ from unweave.score import Score
     equivalence="affine",
     min_rows=10,
     chance=0.0,
-    cost="n m^2 per fold (n^2 m where codes outnumber rows)",
+    cost="n m^2 per fold (n^2 m if there are more codes than rows)",
     fails_when="entanglement is the question: any invertible linear mixing scores 1",
     reference="Joshi et al., 'Who Guards the Guardians?' (003), table 2",
     identity_tolerance=0.01,
     order_tolerance=0.02,
     takes_sparse_codes=True,
     version=2,
-    raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
+    raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
 )
 def r2(

@@ -28,7 +28,7 @@ from unweave.score import Score
     fails_when="there are few rows for the number of codes and classes",
     identity_tolerance=0.05,
     order_tolerance=0.03,
-    raw_range="below 0, without a limit, where held-out rows are predicted worse than by the shares of the classes",
+    raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
 )
 def infomec_explicitness(

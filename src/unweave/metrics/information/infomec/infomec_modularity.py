@@ -31,8 +31,8 @@ from unweave.score import Score
     measures="modularity",
     cost="n log n per code and n k per pair of code and factor, shared with infomec_compactness",
     fails_when=(
-        "some codes are unused, because the ratio of two estimation errors counts as much as any other, or factors "
-        "are correlated"
+        "some codes are unused, because their scores are ratios of estimation errors with the same weight as all "
+        "others, or factors are correlated"
     ),
     assumes=(FACTORS_NOT_CORRELATED,),
     undefined_with=("one factor",),

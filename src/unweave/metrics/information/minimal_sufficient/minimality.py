@@ -50,7 +50,7 @@ def minimality(
 ) -> Score:
     """Mutual information of a code and its best factor, relative to the code's entropy; mean over codes.
 
-    1 means that every code is a function of one factor and of nothing else: no other factor and no nuisance. Random
+    1 means that every code is a function of one factor alone, not of another factor or of a nuisance. Random
     codes score about 0, more with few rows. The entropy of a code depends on how it is binned. The default is bins of
     equal width on the code's own scale, so that a little noise on a discrete code costs little. Bins of equal mass
     depend on ranks alone, and with them any amount of noise on K equal classes costs the same, 1 - log K / log bins.

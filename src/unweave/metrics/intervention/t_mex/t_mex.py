@@ -49,7 +49,7 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     chance=every_factor_missing,
     cost=(
         "n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one; "
-        "at most 100,000 rows, and so about 1 GB for d = 5"
+        "at most 100,000 rows, which need about 1 GB for d = 5"
     ),
     version=2,
     fails_when=(

@@ -47,9 +47,9 @@ def dci_disentanglement(
     """How concentrated the importances of a code are on one factor; mean over codes, weighted by importance.
 
     1 means that every code that the probe uses is important for one factor only. Random codes score a few hundredths,
-    more with few rows and many codes. Two cases score below 1 with the defaults although nothing is entangled: codes of
-    only m of d independent factors score (m/d) log m / log d, and a factor that is a copy of another one lowers the
-    score to 1 - (2/d) log 2 / log d.
+    more with few rows and many codes. In two cases disentangled codes score below 1 with the defaults: codes of only m
+    of d independent factors score (m/d) log m / log d, and a factor that is a copy of another one lowers the score to
+    1 - (2/d) log 2 / log d.
 
     Parameters
     ----------

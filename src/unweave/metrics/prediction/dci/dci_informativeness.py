@@ -30,7 +30,7 @@ from unweave.score import Score
         "there are few rows for the probe; codes mix factors, because trees score below 1 even if no information is "
         "lost (.86 for five factors); or entanglement is the question, because a mixing scores far above random codes"
     ),
-    raw_range="below 0, without a limit, where held-out predictions are worse than the mean",
+    raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
 )
 def dci_informativeness(
