@@ -72,7 +72,7 @@ def _read(folder: Path, side: int) -> DigitImages:
 
 
 def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
-    """Average squares of pixels, so that images have ``side`` x ``side`` pixels."""
+    """Average blocks of pixels, so that images have ``side`` x ``side`` pixels."""
     step = 32 // side
     parts = []
     for start in range(0, len(digits), 10_000):

@@ -70,7 +70,7 @@ def released_r2(
     clip: bool = True,
     rng: int | np.random.Generator | None = 0,
 ) -> Score:
-    """Variance explained by least squares without intercept, fitted on four fifths of the rows, held out on the fifth.
+    """Variance of a held-out fifth of the rows explained by least squares without intercept on the other four fifths.
 
     Parameters
     ----------

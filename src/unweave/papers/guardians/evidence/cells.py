@@ -46,7 +46,7 @@ def _score(setting: Setting, metric: str, protocol: ProtocolName, seed: int) -> 
 
 
 def figure(setting: Setting, metric: str, protocol: ProtocolName = "authors", n_seeds: int = 5) -> MeasuredFigure:
-    """The mean over seeds with its interval."""
+    """Return the mean score over seeds with its interval."""
     return MeasuredFigure.over_seeds(scores(setting, metric, protocol, n_seeds))
 
 
