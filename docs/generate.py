@@ -45,7 +45,7 @@ def metric_index() -> str:
 
 
 def _place(measures: str) -> tuple[int, str]:
-    """Where a property is listed: in the order of the questions, and properties of no question at the end."""
+    """Position of a property in the list: in the order of the questions, and properties without a question last."""
     places = [place for place, question in enumerate(QUESTIONS) if measures in question.measures]
     return (places[0] if places else len(QUESTIONS), measures)
 

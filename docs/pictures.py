@@ -1,4 +1,4 @@
-"""Draw the pictures of the decision page, and write the scores below them."""
+"""Draw the figure of docs/which-metric.md, and write the table of scores below it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTORS = ["size", "x", "y"]
 
 
 def representations() -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """Three uniform factors, and six maps of them."""
+    """Return three uniform factors, and six encodings of them by name."""
     rng = np.random.default_rng(0)
     factors = rng.uniform(-1, 1, size=(1000, 3))
     size, x, y = factors.T
@@ -35,7 +35,7 @@ def representations() -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64
 
 
 def picture() -> Figure:
-    """Six small matrices side by side."""
+    """Draw six small matrices side by side."""
     factors, codes = representations()
     figure = Figure(figsize=(10, 2.5), layout="constrained", facecolor="white")
     for place, (name, table) in enumerate(codes.items()):
@@ -50,7 +50,7 @@ def picture() -> Figure:
 
 
 def score_table() -> str:
-    """Scores of all six, a line for each."""
+    """Return a Markdown table with the scores of all six encodings."""
     factors, codes = representations()
     lines = [f"| | {' | '.join(f'`{name}`' for name in METRICS)} |", "| --- |" + " ---: |" * len(METRICS)]
     for name, table in codes.items():
@@ -60,8 +60,8 @@ def score_table() -> str:
 
 
 def main() -> None:
-    """Write the picture and the table."""
-    with rc_context({"svg.hashsalt": "unweave"}):  # the same file from the same numbers
+    """Write the figure and the table."""
+    with rc_context({"svg.hashsalt": "unweave"}):  # so that the same numbers give the same file
         picture().savefig(DOCS / "images" / "which-metric.svg", metadata={"Date": None})
     page = DOCS / "which-metric.md"
     text = page.read_text(encoding="utf-8")
