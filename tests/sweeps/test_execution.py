@@ -126,7 +126,7 @@ def test_accidents_are_tried_again_and_answers_are_not(tmp_path, kind, tried_aga
 def test_an_interrupted_run_says_so_and_goes_on(tmp_path):
     fixed = tmp_path / "fixed"
     cells = [*many(3).cells, Cell(Gaussian(), Raising("stop", str(fixed)), 20, 0, (first,)), *many(6).cells]
-    with pytest.raises(KeyboardInterrupt, match="run the same again"):
+    with pytest.raises(KeyboardInterrupt, match="run the same sweep again to continue"):
         run(Sweep("stops", tuple(cells)), tmp_path / "out")
     assert len(list((tmp_path / "out" / "parts").iterdir())) == 3
     fixed.touch()
@@ -187,7 +187,7 @@ def test_workers_of_other_versions_are_refused(tmp_path):
     cell = many(1).cells[0]
     results = compute(cell)
     _refuse_other_versions(cell, results)
-    with pytest.raises(SweepStopped, match="other versions"):
+    with pytest.raises(SweepStopped, match="different versions"):
         _refuse_other_versions(cell, {"0" * 32: None})
 
 
@@ -227,7 +227,7 @@ def test_bad_runs_are_refused(tmp_path):
 
 def test_a_protocol_must_answer_what_it_is_asked(tmp_path):
     sweep = Sweep("wrong", (Cell(Gaussian(), Same(), 10, 0, (first,), WrongNames()),))
-    with pytest.raises(SweepStopped, match="gave x where first"):
+    with pytest.raises(SweepStopped, match="returned scores of x in place of first"):
         run(sweep, tmp_path)
 
 

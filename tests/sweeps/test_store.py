@@ -56,7 +56,7 @@ def test_a_part_with_other_columns_is_left_out(tmp_path, parts):
 def test_foreign_files_are_left_alone(tmp_path, parts):
     foreign = tmp_path / "parts" / "notes.txt"
     foreign.write_text("mine")
-    with pytest.warns(UserWarning, match="notes.txt is not part of a sweep"):
+    with pytest.warns(UserWarning, match="notes.txt is not a file of a sweep"):
         run(many(3), tmp_path)
     assert foreign.read_text() == "mine"
 
@@ -88,7 +88,7 @@ def test_the_manifest_says_what_there_is(tmp_path, parts):
 
 def test_another_sweep_or_schema_is_refused(tmp_path):
     run(many(1), tmp_path)
-    with pytest.raises(EvidenceError, match="holds the sweep 'many', not 'few'"), Store(tmp_path, "few"):
+    with pytest.raises(EvidenceError, match="contains the sweep 'many', not 'few'"), Store(tmp_path, "few"):
         pass
     (tmp_path / "manifest.json").write_text('{"schema": "unweave.sweep/0"}')
     with pytest.raises(EvidenceError, match=r"schema 'unweave\.sweep/0'"):
@@ -123,6 +123,6 @@ def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
 def test_the_lock_is_given_back_after_a_refusal(tmp_path):
     run(many(1), tmp_path)
     for _ in range(2):
-        with pytest.raises(EvidenceError, match="holds the sweep"), Store(tmp_path, "few"):
+        with pytest.raises(EvidenceError, match="contains the sweep"), Store(tmp_path, "few"):
             pass
     assert run(many(1), tmp_path).height == 2

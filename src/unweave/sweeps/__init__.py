@@ -1,4 +1,4 @@
-"""Sweeps: a declared grid of worlds, encoders, metrics and seeds, computed once, in any number of processes."""
+"""Sweeps: grids of worlds, encoders, metrics and seeds that are computed once, in any number of processes."""
 
 from unweave.sweeps.execution import run
 from unweave.sweeps.protocol import AllRows, Measurement, Protocol, measured

@@ -1,4 +1,4 @@
-"""`run`: compute the cells of a sweep that a folder does not hold yet."""
+"""`run`: compute the cells of a sweep that a folder does not contain yet."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def run(
     Parameters
     ----------
     sweep : Sweep
-        What to compute.
+        The cells to compute.
     folder : path
         Folder for the results of one sweep. Only changed or added cells and metrics are computed. The returned table is
         also written there as ``table.parquet``.
     n_jobs : int
-        Processes; -1 for one per core.
+        Number of processes; -1 for one per core.
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute instead.
     time_limit : float, optional
@@ -75,7 +75,9 @@ def run(
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     if time_limit is not None and (cluster is not None or not time_limit > 0):
-        raise EvidenceError(f"time_limit={time_limit!r} is not a limit: use seconds above 0, and none on a cluster.")
+        raise EvidenceError(
+            f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0, and None on a cluster."
+        )
     keys = [row_keys(cell) for cell in sweep.cells]
     with Store(folder, sweep.name) as store:
         tasks = _missing(sweep, keys, store.results)
@@ -101,11 +103,11 @@ def run(
 
 
 def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measurement]) -> list[Cell]:
-    """Cells with the metrics that have no result yet; of cells with the same content, the first."""
+    """Cells with the metrics that have no result yet; of several cells with the same content, only the first."""
     tasks, known = [], set(results)
     for cell, of_cell in zip(sweep.cells, keys, strict=True):
         missing = [label for label, key in of_cell.items() if key not in known]
-        # one label for each key: two labels may stand for one and the same metric
+        # one label for each key, because two labels may stand for the same metric
         wanted = {of_cell[label]: label for label in reversed(missing)}
         if wanted:
             tasks.append(cell.only([label for label in missing if wanted[of_cell[label]] == label]))
@@ -140,22 +142,22 @@ def _computed(
 def compute(cell: Cell) -> dict[str, Measurement]:
     """Compute one cell, and return its results by key; this is the function that workers run."""
     keys = row_keys(cell)
-    # nothing inside a cell starts workers of its own, and no library more than one thread
+    # inside a cell, no workers are started and every library uses one thread
     with joblib.parallel_config("threading", n_jobs=1), one_thread():
         try:
             found = cell.protocol.scores(cell.world, cell.encoder, cell.n_rows, cell.seed, cell.metric_by_label)
-        except Exception as error:  # world, encoder or evidence: the other cells go on
+        except Exception as error:  # an error of the world, the encoder or the evidence must not stop other cells
             return _failed(cell, *problem_of(error))
     by_label = {entry.metric: entry for entry in found}
     if by_label.keys() != keys.keys():
         raise SweepStopped(
-            f"{type(cell.protocol).__name__} gave {', '.join(by_label)} where {', '.join(keys)} were asked for."
+            f"{type(cell.protocol).__name__} returned scores of {', '.join(by_label)} in place of {', '.join(keys)}."
         )
     return {key: by_label[label] for label, key in keys.items()}
 
 
 def _failed(cell: Cell, problem: str, final: bool = False) -> dict[str, Measurement]:
-    """Results of a cell that failed: nan with the problem; unless it is final, the next run tries the cell again."""
+    """Results of a cell that failed: nan with the problem; if it is not final, the next run tries the cell again."""
     keys = row_keys(cell)
     return {key: Measurement(label, math.nan, math.nan, problem, math.nan, final) for label, key in keys.items()}
 
@@ -164,17 +166,17 @@ def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:
     """Refuse results of a worker whose libraries, metric versions or defaults differ, which changes the keys."""
     if set(row_keys(task).values()) != set(results):
         raise SweepStopped(
-            "A worker computes with other versions of unweave, numpy, scipy or scikit-learn than this process: "
-            "install the same versions everywhere."
+            "A worker and this process use different versions of unweave, numpy, scipy or scikit-learn: install the "
+            "same versions everywhere."
         )
 
 
 def _where_it_is(store: Store, n_results: int) -> str:
-    return f"What is finished, of {n_results} results, is kept in {store.folder}: run the same again to go on."
+    return f"Finished results (of {n_results}) are stored in {store.folder}: run the same sweep again to continue."
 
 
 def _table(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measurement]) -> pl.DataFrame:
-    """One row for each cell and metric, in the order of the sweep; no times, which differ from run to run."""
+    """One row for each cell and metric, in the order of the sweep; without times, which would differ between runs."""
     import polars as pl
 
     columns = [cell.columns for cell in sweep.cells]

@@ -1,12 +1,12 @@
-"""Content keys: the same key means the same number.
+"""Content keys: results with the same key are equal.
 
-A key is a hash of everything that decides a number: world, encoder and protocol (class and every field, nested), rows
-and seed, the metric with its version and every option in force, and the releases (major.minor) of the libraries in
-`LIBRARIES`. It changes when a default changes, and not when a default is spelled out. Names of sweeps and labels of
-cells are not part of it.
+A key is a hash of everything that determines a result: world, encoder and protocol (class and all fields, also nested
+ones), number of rows and seed, the metric with its version and the values of all its options, and the releases
+(major.minor) of the libraries in `LIBRARIES`. It changes if a default value changes, but not if a default value is
+passed explicitly. Names of sweeps and labels of cells are not part of it.
 
-Code itself is not hashed: a class whose numbers change says so with a class attribute ``version``, as metrics do with
-that of their card.
+The code itself is not hashed. A class whose results change has to change its class attribute ``version``, as metrics
+change the version of their card.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
 @functools.cache
 def library_releases() -> dict[str, str]:
-    """Major and minor version of every library that decides numbers."""
+    """Major and minor version of every library that influences results."""
     return {name: ".".join(version(name).split(".")[:2]) for name in LIBRARIES}
 
 
@@ -70,20 +70,20 @@ def metric_content(entry: Any) -> dict[str, Any]:
     in_force = {
         name: content_of(stated.get(name, option.default))
         for name, option in metric.options.items()
-        if name != "rng" or name in stated  # the seed of the cell, otherwise
+        if name != "rng" or name in stated  # otherwise it is the seed of the cell
     }
     return {"metric": _address(metric), "version": metric.card.version, "options": in_force}
 
 
 def content_of(item: Any) -> Any:
-    """Item as plain data that tells it from every other.
+    """An item as plain data that identifies it.
 
     >>> from unweave.estimators.information.mutual_information import Histogram
     >>> content_of(Histogram(bins=7))["fields"]["bins"]
     7
     """
     if item is None or (isinstance(item, (bool, str, int, float)) and not isinstance(item, enum.Enum)):
-        # bool, str, ... of a subclass are taken by their plain value; nan and infinities have a spelling of their own
+        # JSON has no nan and no infinities, so they are written as text
         return item if not isinstance(item, float) or np.isfinite(item) else {"float": repr(float(item))}
     if isinstance(item, np.generic):
         return content_of(item.item())
@@ -92,13 +92,13 @@ def content_of(item: Any) -> Any:
         if found is not None:
             return found
     raise EvidenceError(
-        f"A sweep cannot tell one {type(item).__name__} from another, so it cannot keep results for it: "
+        f"A sweep cannot identify an object of type {type(item).__name__}, so it cannot store results for it: "
         "use numbers, text, arrays, tuples and frozen dataclasses."
     )
 
 
 def _content_of_declared(item: Any) -> dict[str, Any] | None:
-    """Of what is declared in some module: dataclasses, enumerations, classes and functions; None for anything else."""
+    """Content of dataclasses, enumerations, partial functions, classes and functions; None for anything else."""
     if dataclasses.is_dataclass(item) and not isinstance(item, type):
         content = {
             "class": _address(type(item)),
@@ -114,7 +114,7 @@ def _content_of_declared(item: Any) -> dict[str, Any] | None:
 
 
 def _content_of_collection(item: Any) -> Any:
-    """Of arrays, mappings, sets and sequences; None for anything else."""
+    """Content of arrays, mappings, sets and sequences; None for anything else."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "fiubcSU":
         digest = hashlib.blake2b(np.ascontiguousarray(item).tobytes(), digest_size=16).hexdigest()
         return {"array": digest, "dtype": item.dtype.str, "shape": list(item.shape)}
@@ -130,7 +130,7 @@ def _address(item: Any) -> str:
     """Import path of a class or function, or of the class of an object."""
     name = getattr(item, "__qualname__", type(item).__qualname__)
     if "<" in name:
-        raise EvidenceError(f"{name} has no import path, so a sweep cannot keep results for it: define it in a module.")
+        raise EvidenceError(f"{name} has no import path, so a sweep cannot store its results: define it in a module.")
     return f"{item.__module__}.{name}"
 
 

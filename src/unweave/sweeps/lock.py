@@ -1,4 +1,4 @@
-"""One process at a time in a folder; the lock goes with its process, however that ends."""
+"""A lock that admits one process at a time to a folder; it is released when the process ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.evidence import EvidenceError
 
 
 class FolderLock:
-    """Lock on a folder, to be used in a with statement; the file ``owner`` says who has it.
+    """Lock on a folder, to be used in a with statement; the file ``owner`` names the process that has it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, FolderLock(Path(folder)):

@@ -1,4 +1,4 @@
-"""How rows become scores: a protocol draws one data set and computes metrics on it."""
+"""Protocols: a protocol draws the data set of a cell and computes metrics on it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from unweave.score import Score
 
 @dataclass(frozen=True)
 class Measurement:
-    """One metric on one data set: the number, or nan and the reason.
+    """Score of one metric on one data set, or nan and the reason.
 
-    ``final`` is False where something failed that is not the metric's own word on this data (a bug, no memory): the
-    next run tries again.
+    ``final`` is False after an unexpected error (a bug, out of memory), as opposed to a metric that is undefined on the
+    data; the next run then tries again.
 
     >>> Measurement("mcc", value=1.0, raw=1.02).problem is None
     True
@@ -46,13 +46,13 @@ class Protocol(TypingProtocol):
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
         """One measurement for each of these metrics, in their order.
 
-        The value of a metric must not depend on the other metrics, because a sweep only asks for missing ones.
+        The value of a metric must not depend on the other metrics, because a sweep only computes missing ones.
         """
 
 
 @dataclass(frozen=True)
 class AllRows:
-    """Computes every metric on all rows of one `Evidence`, so that shared work is done once.
+    """Computes every metric on all rows of one `Evidence`, so that metrics share computations.
 
     The world and the encoder use two random streams that are spawned from the seed, so that cells with the same seed
     and world have the same factors for all encoders. Metrics with a random part get the seed itself.
@@ -66,7 +66,7 @@ class AllRows:
     """
 
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
-        """Measurements of these metrics."""
+        """One measurement for each of these metrics, in their order."""
         of_world, of_encoder = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
         factors = world.sample(n_rows, of_world)
         codes = encoder.encode(factors, of_encoder)
@@ -75,13 +75,13 @@ class AllRows:
 
 
 def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
-    """Score by a metric, with this seed if it has a random part whose seed its options do not fix."""
+    """Score of a metric, with this seed if the metric has an option ``rng`` that is not set."""
     takes_seed = "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
     return entry(evidence, rng=seed) if takes_seed else entry(evidence)
 
 
 def measured(label: str, score: Callable[[], Score]) -> Measurement:
-    """The measurement that this call gives; what it raises becomes nan with a problem.
+    """The measurement from a call of ``score``; an error becomes nan with a problem.
 
     >>> measured("late", lambda: Score(raw=1.02, bounds=(0.0, 1.0))).value
     1.0
@@ -91,7 +91,7 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
     start = time.perf_counter()
     try:
         found = score()
-    except Exception as error:  # the other metrics and cells go on
+    except Exception as error:  # an error must not stop other metrics and cells
         problem, final = problem_of(error)
         return Measurement(label, math.nan, math.nan, problem, time.perf_counter() - start, final)
     reason = (" ".join(map(str, found.caveats)) or "undefined") if math.isnan(found.raw) else None
@@ -99,7 +99,7 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
 
 
 def problem_of(error: Exception) -> tuple[str, bool]:
-    """A sentence, and whether it is a final word on the data rather than an accident."""
+    """A sentence that describes the error, and whether it is final: the metric is undefined on the data."""
     text = " ".join(str(error).split())
     if isinstance(error, (MetricUndefined, EvidenceError)):
         return text, True

@@ -1,13 +1,13 @@
-"""`Store`: a folder of finished results that survives being killed at any moment.
+"""`Store`: a folder of finished results that stays consistent if the process is killed at any moment.
 
     manifest.json    the sweep's name, its size, library versions, and whether it is finished
-    parts/           one Parquet file for every cell finished since the last end of a run
+    parts/           one Parquet file for every cell that was finished since the last complete run
     cells.parquet    all results of earlier runs, by key
-    table.parquet    the table of the sweep, in its order, the same bytes however it was computed
-    lock, owner      who is writing
+    table.parquet    the table of the sweep in its order, identical bytes however it was computed
+    lock, owner      the process that is writing
 
-Every file is written under another name, flushed to the disk and put in place in one step, so that a file is either
-whole or not there. What cannot be read is left out, said in a warning, and computed again.
+Every file is written under a temporary name, flushed to disk and renamed in one step, so that it is either complete or
+absent. Files that cannot be read are ignored with a warning, and their results are computed again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PART = re.compile(r"[0-9a-f]{32}\.parquet")
 
 
 class Store:
-    """Results by key in a folder that one process at a time may write; use it in a with statement.
+    """Results by key in a folder that only one process at a time may use, in a with statement.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +72,7 @@ class Store:
         self._lock.__exit__()
 
     def add(self, found: Mapping[str, Measurement]) -> None:
-        """Save the results of one cell immediately; results that are not final are kept for this run only."""
+        """Write the results of one cell to disk immediately; results that are not final are kept for this run only."""
         self.results |= found
         final = {key: entry for key, entry in found.items() if entry.final}
         if final:
@@ -97,7 +97,7 @@ class Store:
             write_whole(path, table.write_parquet)
 
     def write_manifest(self, n_cells: int, n_results: int, finished: bool) -> None:
-        """Say what this folder is; nothing is written where it says so already."""
+        """Write the manifest, unless the folder already has the same one."""
         content = {
             "schema": SCHEMA,
             "sweep": self.name,
@@ -124,12 +124,12 @@ class Store:
             )
         if manifest.get("sweep", self.name) != self.name:
             raise EvidenceError(
-                f"{self.folder} holds the sweep {manifest['sweep']!r}, not {self.name!r}: choose another folder."
+                f"{self.folder} contains the sweep {manifest['sweep']!r}, not {self.name!r}: choose another folder."
             )
 
     def _read(self) -> None:
         for path in [*self.folder.glob(f"*{UNFINISHED}"), *self.parts.glob(f"*{UNFINISHED}")]:
-            path.unlink()  # of a killed run, since nobody else has the lock
+            path.unlink()  # from a killed run, because no other process has the lock
         cells = self.folder / "cells.parquet"
         if cells.exists():
             self.results |= _measurements([cells])
@@ -138,7 +138,7 @@ class Store:
             if PART.fullmatch(path.name):
                 self._in_parts.append(path)
             else:
-                warnings.warn(f"{path} is not part of a sweep and was left alone.", stacklevel=4)
+                warnings.warn(f"{path} is not a file of a sweep and was ignored.", stacklevel=4)
         self.results |= _measurements(self._in_parts)
 
 
@@ -166,14 +166,14 @@ def _schema() -> dict[str, Any]:
 
 
 def _measurements(paths: list[Path]) -> dict[str, Measurement]:
-    """Results in these files; all at once, and one by one where one of them is broken."""
+    """Results in these files, which are read together, or one by one if any of them is corrupt."""
     import polars as pl
 
     if not paths:
         return {}
     try:
         frames: Iterable[pl.DataFrame] = [pl.read_parquet(paths, schema=_schema())]
-    except Exception:  # torn files fail in many ways
+    except Exception:  # corrupt files raise many kinds of errors
         one_by_one = (_readable(path, pl.read_parquet) for path in paths)
         frames = [frame for frame in one_by_one if frame is not None]
     return {
@@ -184,14 +184,14 @@ def _measurements(paths: list[Path]) -> dict[str, Measurement]:
 
 
 def _readable(path: Path, read: Callable[[Path], Any]) -> Any:
-    """What a file holds, or None with a warning where it is torn or something else."""
+    """Content of a file, or None with a warning if it is corrupt or has other columns."""
     try:
         content = read(path)
         if path.parent.name == "parts" or path.name == "cells.parquet":
             _refuse_other_columns(content)
     except Exception as error:
         reason = str(error).split("\n")[0]
-        warnings.warn(f"{path} cannot be read, so it is left out and made again ({reason}).", stacklevel=6)
+        warnings.warn(f"{path} cannot be read, so its results are computed again ({reason}).", stacklevel=6)
         return None
     return content
 

@@ -17,8 +17,8 @@ NOT_GROUPS = ("seed", "value", "raw", "problem")
 def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
     """Mean of the values over seeds for every setting and metric, with Student's t interval.
 
-    ``n_seeds`` counts the seeds with a value; those without are left out, and their problem is shown if all are. The
-    interval is nan for fewer than two seeds, and may pass the bounds of the metric.
+    ``n_seeds`` is the number of seeds with a value. Seeds without a value are left out; if no seed has a value, the
+    problem is shown. The interval is nan for fewer than two seeds, and may exceed the bounds of the metric.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"seed": [0, 1], "metric": ["mcc"] * 2, "value": [0.4, 0.6], "raw": 0.0, "problem": None})
@@ -48,7 +48,7 @@ def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
 
 
 def printed(table: pl.DataFrame) -> Group:
-    """Means and intervals for a terminal: metrics side by side, and a note for each reason why values are missing."""
+    """Means and intervals for a terminal: one column for each metric, and a note for each reason of missing values."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -56,7 +56,7 @@ def printed(table: pl.DataFrame) -> Group:
 
     means = summary(table)
     metrics = means["metric"].unique(maintain_order=True).to_list()
-    # a column that never changes says nothing here
+    # constant columns are not shown
     labels = [name for name in means.columns[: means.columns.index("metric")] if means[name].n_unique() > 1]
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in labels:

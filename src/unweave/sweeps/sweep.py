@@ -1,4 +1,4 @@
-"""`Cell` and `Sweep`: what is to be computed, as plain values."""
+"""`Cell` and `Sweep`: plain values that declare what to compute."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Cell:
     Attributes
     ----------
     world, encoder : frozen dataclasses
-        ``world.sample(n_rows, rng)`` draws the factors, ``encoder.encode(factors, rng)`` makes the codes.
+        ``world.sample(n_rows, rng)`` draws the factors, and ``encoder.encode(factors, rng)`` computes the codes.
     n_rows, seed : int
-        Size of the data set, and what its random streams are made from.
+        Size of the data set, and seed of its random streams.
     metrics : names, metrics, ``functools.partial`` of metrics, or a mapping from labels to these
-        Names may carry options: ``"mcc:correlation=spearman"``. `metric_by_label` is what they come to.
+        Names may include options: ``"mcc:correlation=spearman"``. `metric_by_label` has the resulting metrics.
     protocol : Protocol
-        How the rows become scores; by default every metric on all rows.
+        How scores are computed; by default every metric on all rows.
     labels : mapping of name to number or text
-        Columns of the table. ``world`` and ``encoder`` are there by default; other values may be given for them.
+        Further columns of the table. Labels named ``world`` and ``encoder`` replace the default ones.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Cell:
         for name, label in self.labels.items():
             if name in NOT_LABELS or not (label is None or isinstance(label, (str, int, float, bool))):
                 raise EvidenceError(
-                    f"{name}={label!r} cannot label a cell: labels are numbers or text, and not called "
+                    f"{name}={label!r} cannot label a cell: use numbers or text, and names other than "
                     f"{', '.join(sorted(NOT_LABELS))}."
                 )
         object.__setattr__(self, "metrics", _by_label(self.metrics))
@@ -83,7 +83,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A name and the cells, in the order in which the table shows them; `grid` makes one.
+    """A name and the cells, in the order of the table; `grid` creates one.
 
     >>> from unweave.synthetic.encoders import Mixed
     >>> from unweave.synthetic.worlds import Circuit
@@ -111,10 +111,10 @@ def grid(
     seeds: int | Iterable[int] = 5,
     protocol: Protocol | None = None,
 ) -> Sweep:
-    """Every world with every encoder, number of rows and seed, and all metrics on each.
+    """A sweep over every combination of world, encoder, number of rows and seed, with all metrics on each.
 
-    ``worlds`` and ``encoders`` may be mappings, whose keys then stand in the table. ``seeds`` is their number or the
-    seeds themselves.
+    ``worlds`` and ``encoders`` may be mappings, whose keys are then shown in the table. ``seeds`` is the number of
+    seeds, or the seeds themselves.
 
     >>> from unweave.synthetic.encoders import Mixed, PermutedAndScaled
     >>> from unweave.synthetic.worlds import Circuit
@@ -146,7 +146,7 @@ def grid(
 
 
 def short_name(item: Any) -> str:
-    """Class of a world or encoder with the fields that are not at their defaults."""
+    """Class name of a world or encoder, with the fields that differ from their default values."""
     if not dataclasses.is_dataclass(item):
         return type(item).__name__
     stated = [

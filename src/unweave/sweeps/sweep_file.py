@@ -20,14 +20,14 @@ KEYS = ("name", "metrics", "n_rows", "seeds", "worlds", "encoders")
 
 
 class Built(NamedTuple):
-    """A world or encoder and the labels that tell it from its neighbours."""
+    """A world or encoder, and its labels in the table."""
 
     item: Any
     labels: dict[str, Label]
 
 
 class Classes(NamedTuple):
-    """Classes that entries of one kind may name: those of this library, and frozen dataclasses as module:name."""
+    """Classes that may be named as worlds or encoders: those of this library, and frozen dataclasses as module:name."""
 
     what: str
     method: str
@@ -48,7 +48,8 @@ class Classes(NamedTuple):
 def read_sweep(path: str | Path) -> Sweep:
     """The sweep that a TOML file declares; its name is that of the file if it states none.
 
-    A list given for a parameter is swept; a value that is itself a list stands in a list of its own: ``[[0, 2]]``.
+    If a parameter is a list, every value of the list is used. A value that is itself a list is written as a list in a
+    list: ``[[0, 2]]``.
     """
     path = Path(path)
     try:
@@ -84,12 +85,12 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
             raise EvidenceError(f"{key!r} is not a key of a sweep: {suggestion(key, KEYS)}")
     for key in ("metrics", "worlds", "encoders"):
         if not (isinstance(declared.get(key), list) and declared[key]):
-            raise EvidenceError(f"{key!r} is missing or not a list: declare at least one.")
+            raise EvidenceError(f"{key!r} is missing, empty or not a list: write a list with at least one entry.")
     stated = declared.get("name", name)
     if not isinstance(stated, str) or stated in ("", ".", "..") or set(stated) & set("/\\"):
         raise EvidenceError(f"name = {stated!r} cannot name a folder: use words without slashes, in quotes.")
     if not all(isinstance(metric, str) for metric in declared["metrics"]):
-        raise EvidenceError('metrics are not all text: write them as ["mcc", "mcc:correlation=spearman"].')
+        raise EvidenceError('metrics are not all text: write them like ["mcc", "mcc:correlation=spearman"].')
     chosen = chosen_metrics(declared["metrics"])
     cells = [
         Cell(world.item, encoder.item, n_rows, seed, chosen, labels={**world.labels, **encoder.labels})
@@ -123,9 +124,9 @@ def _declares(entry: Any, method: str) -> bool:
 
 
 def _declared_class(entry: Any, classes: Classes, where: str) -> type:
-    """The class that an entry names, if all of its parameters are the class's own."""
+    """The class that an entry names; raises an error if parameters are unknown or missing."""
     if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
-        raise EvidenceError(f"{where} states no class: write class = {next(iter(classes.known))!r}, or another.")
+        raise EvidenceError(f"{where} has no class: write for example class = {next(iter(classes.known))!r}.")
     name = entry["class"]
     try:
         kind = classes.named(name)
@@ -147,7 +148,7 @@ def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         stated = ", ".join(f"{key} = {value!r}" for key, value in parameters.items())
-        raise EvidenceError(f"{where}: {kind.__name__} cannot be made with {stated}: {error}") from None
+        raise EvidenceError(f"{where}: {kind.__name__} cannot be created with {stated}: {error}") from None
 
 
 def _seeds(given: Any) -> list[int]:
@@ -160,12 +161,12 @@ def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
     numbers = given if isinstance(given, list) else [given]
     fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= least for number in numbers)
     if not (numbers and fine and len(set(numbers)) == len(numbers)):
-        raise EvidenceError(f"{key} = {given!r} is not a whole number from {least}, nor a list of different ones.")
+        raise EvidenceError(f"{key} = {given!r} is not valid: use whole numbers from {least}, all of them different.")
     return numbers
 
 
 def _value(value: Any, classes: Classes, where: str) -> Any:
-    """A value of a parameter: lists become tuples, and a table with a class becomes what it declares."""
+    """A value of a parameter: lists become tuples, and a table with a class becomes an object of this class."""
     if isinstance(value, list):
         return tuple(_value(entry, classes, where) for entry in value)
     if not isinstance(value, dict):

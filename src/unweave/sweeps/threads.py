@@ -1,4 +1,4 @@
-"""One thread for every numerical library, so that sums keep their order whatever the machine and the worker."""
+"""One thread for every numerical library, so that sums are computed in the same order on every machine and worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import scipy.linalg  # noqa: F401 - brings its BLAS, to be limited from the first cell on
+import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is limited from the first cell on
 import sklearn  # noqa: F401 - the same for OpenMP
 from threadpoolctl import ThreadpoolController
 
@@ -20,14 +20,14 @@ _controller: tuple[int, Any] = (-1, None)
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS and OpenMP to one thread inside; the limits of before come back when the last of all threads leaves.
+    """Limit BLAS and OpenMP to one thread inside the context; the limits are restored when the last thread leaves it.
 
-    A Dask worker runs cells in several threads of one process, which share their BLAS: none of them may give the
-    threads back while another computes.
+    A Dask worker runs cells in several threads of one process, which share BLAS. No thread may restore the limits while
+    another one computes.
     """
     global _inside, _limits_before
     with _LOCK:
-        limits = _current_controller().limit(limits=1)  # in every thread: OpenMP counts for each by itself
+        limits = _current_controller().limit(limits=1)  # in every thread, because OpenMP limits each thread separately
         if _inside == 0:
             _limits_before = limits
         _inside += 1
@@ -41,7 +41,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _current_controller() -> Any:
-    """The libraries loaded now; looking for them takes longer than a small cell, so only after new imports."""
+    """Controller of the loaded libraries; it is created again only after new imports, because this is slow."""
     global _controller
     if _controller[0] != len(sys.modules):
         _controller = (len(sys.modules), ThreadpoolController())

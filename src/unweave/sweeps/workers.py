@@ -1,8 +1,8 @@
-"""Where cells are computed: here, in processes of this machine, or on a Dask cluster.
+"""Workers that compute cells: processes of this machine, or a Dask cluster.
 
-In processes, every cell has a process to itself while it runs. One that ends its process (a segmentation fault, out of
-memory) or does not come to an end is known by name, is given up, and takes no other with it. A time limit is on the
-cell alone: the start of its process does not count.
+Every cell has its own process while it runs. A cell that ends its process (a segmentation fault, out of memory) or
+exceeds the time limit can therefore be identified and given up, and other cells are not affected. The start of a
+process does not count against the time limit.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ WATCH_SECONDS = 0.5
 CELLS_IN_CLUSTER = 1000
 NO_WORKERS_SECONDS = 30.0
 
-Compute = Callable[[Any], Any]  # a task to its result
+Compute = Callable[[Any], Any]  # from a task to its result
 
 
 class SweepStopped(EvidenceError):
-    """A sweep that could not go on; the message says why, and where the finished cells are."""
+    """Raised if a sweep cannot continue; the message says why, and where the finished cells are."""
 
 
 class Lost(NamedTuple):
-    """A task that was given up, and why."""
+    """The result of a task that was given up, with the reason."""
 
     reason: str
 
@@ -86,7 +86,7 @@ def in_processes(
 
 
 def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
-    """A new process; if asked for in full, one that has imported what the task needs, so that no limit counts that."""
+    """A new process; with ``in_full``, it has finished its imports, so that these do not count against a time limit."""
     process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),))
     if in_full:
         wait([process.submit(_received, compute, task)])
@@ -94,7 +94,7 @@ def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
 
 
 def _end_with(client: int) -> None:
-    """End this process when the one that started it is gone: killed, it can no longer end its workers itself."""
+    """End this process when the one that started it is gone, because a killed process cannot end its workers itself."""
 
     def watch() -> None:
         while os.getppid() == client:
@@ -120,7 +120,7 @@ def on_cluster(compute: Compute, tasks: Sequence[Any], address: str) -> Generato
         finished: Any = as_completed(loop=client.loop)  # type: ignore[no-untyped-call, unused-ignore]
         with_workers = time.monotonic()
         while True:
-            # workers that join later find some left: not all tasks are sent at once
+            # tasks are not all sent at once, so that workers that join later get some of them
             while len(number_of) < CELLS_IN_CLUSTER and (task := next(waiting, None)) is not None:
                 future = client.submit(compute, task[1], pure=False)
                 number_of[future.key] = task[0]
