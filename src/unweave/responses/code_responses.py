@@ -4,7 +4,7 @@
 
 with z* the factors drawn independently of each other, f_i fitted to the data, and e_i the part that no factor explains.
 S_ij is the first-order Sobol index of code i with respect to factor j: its purity. Models of increasing size predict
-held-out rows, and the smallest model whose loss is within a standard error of the best is kept.
+held-out rows. The smallest model whose loss is within one or two standard errors of the smallest loss is kept.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from unweave.responses.one_factor import local_fit, smooth_fit
 
 MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
 SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
-NEGLIGIBLE = 0.003  # share of a code's variance that interactions have to explain, whatever the standard error
-# standard errors and shares of the variance by which a simple model may lose to the best one: one factor, several
+NEGLIGIBLE = 0.003  # share of a code's variance; interactions that explain less are ignored
+# for each model, the largest excess of its loss over the smallest loss: in standard errors, and as a share of variance
 ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
 MOST_OF_IT = 0.5
-OF_OTHERS = 0.001  # share of a fit that other factors may have in a code of one factor, if all are set independently
+OF_OTHERS = 0.001  # a code depends on one factor if other factors cause at most this share of its fit's variance
 TINY = 1e-12
 LUCK = 0.01  # probability that any code of pure noise counts as informative
 MOST_CODES_AT_ONCE = 128
@@ -48,24 +48,25 @@ DRAWS = 20
 
 @dataclass(frozen=True)
 class ResponseRows:
-    """The rows that kernels, readouts and the sample of independent factors use, where they do not use all rows."""
+    """The rows that kernels, readouts and the sample of independent factors use if they do not use all rows."""
 
     some: Folds
-    do: Folds  # len(some) x d: the row that every factor is taken from
-    residual: Folds  # for every row of the do-sample the place in `some` whose residual it gets
+    do: Folds  # len(some) x d: the row from which the value of every factor is taken
+    residual: Folds  # for every row of the sample of independent factors, the index in `some` of its residual
 
 
 @dataclass(frozen=True)
 class DistinctFactors:
-    """Which factors enter fits.
+    """The factors that are used in fits.
 
     Attributes
     ----------
     alike : array, d
-        For every factor the first one that determines it and is determined by it. Such factors share their purity.
+        For every factor, the first factor that is equivalent to it: each determines the other. Equivalent factors have
+        the same purity.
     free : array
-        Factors that determine all others, each the first of those alike: fits to several factors are made to these, so
-        that no impossible combination of factors is predicted. Fits to one factor are made to all distinct ones.
+        Factors that determine all others, each the first of its equivalents. Fits with several factors use these, so
+        that no impossible combination of factors is predicted. Fits with one factor use all distinct factors.
     """
 
     alike: NDArray[np.intp]
@@ -73,12 +74,12 @@ class DistinctFactors:
 
     @property
     def distinct(self) -> NDArray[np.intp]:
-        """The first ones of all those alike."""
+        """The first factor of each set of equivalent factors."""
         return np.unique(self.alike)
 
     @property
     def places_of_free(self) -> NDArray[np.intp]:
-        """Where the free factors are among the distinct ones."""
+        """Positions of the free factors among the distinct ones."""
         return np.searchsorted(self.distinct, self.free)
 
 
@@ -89,7 +90,7 @@ class Responses:
     Attributes
     ----------
     model, factor : array, m
-        Number of the model that was kept, and for models of one factor which one (-1 otherwise).
+        Index in `MODELS` of the model that was kept; and the factor of models of one factor, -1 for other models.
     purity : array, m x d
         First-order Sobol indices; 0 for uninformative codes.
     explained : array, m
@@ -99,7 +100,7 @@ class Responses:
     signal : array, m
         Share of the code's variance that the factors explain when they are set independently; the rest is noise.
     do_codes, do_signal : array, rows x m
-        The codes when the factors are set independently, with noise and without.
+        The codes for independently set factors, with noise and without.
     """
 
     model: NDArray[np.intp]
@@ -117,7 +118,7 @@ class Responses:
         return np.clip(self.purity / np.maximum(self.signal, TINY)[:, None], 0.0, 1.0)
 
     def replaced(self, other: Responses, those: NDArray[np.bool_]) -> Responses:
-        """These responses with those codes taken from other ones."""
+        """These responses, with the selected codes replaced by those of ``other``."""
         merged = {}
         for entry in fields(self):
             mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
@@ -157,11 +158,11 @@ def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
 
 @memoised(on="both")
 def responses_to_factors(evidence: Evidence, n_folds: int, seed: int) -> tuple[Responses, FloatArray]:
-    """What the codes of an evidence that vary respond to, among its factors that vary; and the codes as looked at.
+    """Responses of the live codes to the factors that vary, and the codes on the scale on which they were analysed.
 
-    Codes are analysed as normal scores of their ranks. Where a factor has levels or clusters, codes are also analysed
-    as they are, and the analysis that explains more of a code is used, because ranks spread out values that lie close
-    together.
+    Codes are analysed as normal scores of their ranks. If a factor has levels or clusters, codes are also analysed on
+    their own scale, because ranks spread out values that lie close together. The analysis that explains more of a code
+    is used.
     """
     factors, codes, which = factor_bases(evidence), code_scores(evidence), distinct_factors(evidence)
     fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
@@ -197,7 +198,7 @@ def responses(
     variances = codes.var(axis=0)
     found["explained"] = 1 - found["loss"] / variances
     unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if free.size > 1 else np.empty(0, dtype=np.intp)
-    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # times 1 / rows, the R2 of noise
+    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # number of rows times the R2 of noise
     informative = found["explained"] > luck / len(codes)
     if unclear.size:
         fit = interaction_fit([factors[j] for j in free], codes[:, unclear], fold, rows.some, rows.do[:, free])
@@ -226,7 +227,7 @@ def _simple_responses(
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> dict[str, NDArray[np.generic]]:
-    """The four models that need no kernel, for a block of codes; arrays end in the axis of codes."""
+    """The four models without kernels, for a block of codes; the last axis of all arrays is that of the codes."""
     m, distinct, free = codes.shape[1], which.distinct, which.free
     fits, used, noise = _one_factor_fits([factors[j] for j in distinct], codes, fold)
     designs = {LINEAR: [factors[j].linear for j in free], ADDITIVE: [factors[j].additive for j in free]}
@@ -250,7 +251,7 @@ def _simple_responses(
             moved = [part[rows.do[:, j]] for part, j in zip(parts, free, strict=True)]
             do_signal[:, those] = np.sum(moved, axis=0)
             do[:, those] = do_signal[:, those] + residual[rows.some][np.ix_(rows.residual, those)]
-            # a correlated factor adds little on the data, so its effect is measured with independent factors
+            # a correlated factor explains little in addition on the observed data, so independent factors decide
             of_one = spread.max(axis=0) >= (1 - OF_OTHERS) * spread.sum(axis=0)
             model[those[of_one]] = SMOOTH
             factor[those[of_one]] = which.places_of_free[spread.argmax(axis=0)[of_one]]
@@ -268,7 +269,7 @@ def _simple_responses(
 def _one_factor_fits(
     factors: list[FactorBases], codes: FloatArray, fold: Folds
 ) -> tuple[list[FloatArray], NDArray[np.intp], FloatArray]:
-    """For every code the best smooth function of one factor and the best one with jumps: fits, factors, and noise."""
+    """For every code, the best smooth function of one factor and the best one with jumps: fits, factors and noise."""
     fits = [np.zeros(codes.shape), np.zeros(codes.shape)]
     least = np.full((2, codes.shape[1]), np.inf)
     used = np.zeros(least.shape, dtype=np.intp)
@@ -286,7 +287,7 @@ def _one_factor_fits(
 
 
 def _parts(design: list[FloatArray], codes: FloatArray) -> FloatArray:
-    """What every factor contributes to a fit to all rows (d x n x m)."""
+    """The contribution of every factor to a fit to all rows (d x n x m)."""
     weights = least_squares(np.hstack(design), codes)[1:]
     stops = np.cumsum([columns.shape[1] for columns in design])[:-1]
     return np.array([columns @ part for columns, part in zip(design, np.split(weights, stops), strict=True)])
@@ -298,10 +299,10 @@ def _smallest_sufficient(
     allowed: Sequence[tuple[float, float]],
     row_groups: NDArray[np.intp] | None,
 ) -> NDArray[np.intp]:
-    """For every code the first model whose loss is at most so many standard errors above the best, or negligibly more.
+    """For every code, the first model whose loss exceeds the smallest loss by no more than ``allowed``.
 
-    It must explain most of what the best model explains, because a model that fails on a few rows has a large standard
-    error.
+    It must also explain at least half of the variance that the best model explains, because a model that fails on a few
+    rows has a large standard error.
     """
     best = np.array([error.mean(axis=0) for error in errors]).argmin(axis=0)
     least = np.choose(best, errors)
@@ -332,7 +333,7 @@ def _take_over(
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> FloatArray:
-    """Replace the simple model where one with interactions predicts rows better, and return its R2."""
+    """Replace the simple model if one with interactions predicts held-out rows better; return the best R2 of these."""
     groups = None if row_groups is None else row_groups[rows.some][fit.places]
     simple = np.square(found["residual"][np.ix_(fit.places, those)])
     errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]

@@ -8,16 +8,16 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 LEAST_NATS = 0.02
-LEAST_SPREAD = 0.002  # of the widest code, from 10 % to 90 % of the rows
+LEAST_SPREAD = 0.002  # relative to the widest code; the spread is the distance of the 10 % and the 90 % quantile
 
 
 @memoised(on="codes")
 def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
     """Names of codes that never vary, or whose posterior hardly depends on the sample.
 
-    A Gaussian code with means of variance v and posterior variance s^2 carries about log(1 + v / s^2) / 2 nats; under
-    .02 it counts as collapsed, whatever its scale. Codes without a posterior have no scale to be compared with, so
-    only constant ones count.
+    A Gaussian code with means of variance v and posterior variance s^2 carries about log(1 + v / s^2) / 2 nats. Below
+    .02 nats it counts as collapsed, whatever its scale. Without a posterior there is no such scale, so only constant
+    codes count.
 
     >>> from unweave import Posterior
     >>> mean = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.05]
@@ -49,8 +49,8 @@ def narrow_codes(evidence: Evidence) -> tuple[str, ...]:
     """
     if evidence.posterior is not None or not evidence.codes.size:
         return ()
-    # between quantiles: the standard deviation of a heavy-tailed code is that of a few rows, and the middle half of
-    # one that is mostly 0 has no width
+    # quantiles, because the standard deviation of a heavy-tailed code depends on a few rows, and the interquartile
+    # range of a code that is mostly 0 is 0
     low, high = np.quantile(evidence.codes, [0.1, 0.9], axis=0)
     spread = high - low
     return _named(evidence, (spread > 0) & (spread <= LEAST_SPREAD * spread.max()))

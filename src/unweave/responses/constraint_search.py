@@ -1,11 +1,12 @@
 """The search for factors that are functions of others (003, definition 2 and appendix D.1).
 
-A factor is determined by others if a leave-one-out regression on them leaves almost no variance unexplained, or leaves
-less with more rows: noise, however small, does not shrink with the number of rows. Functions of one factor are
-interpolated from row to row, which also handles folds and jumps. Kernel regression finds smooth functions of several
-factors. Second-degree polynomials and products of powers of the values are found with few rows, because they leave
-nothing unexplained. The search considers single factors, then pairs, then all others together. The factor that is
-determined best, by as few others as possible, is removed, and the search continues among the remaining factors.
+A factor is determined by others if a leave-one-out regression on them leaves almost no variance unexplained. A small
+share may remain if it decreases with the number of rows, which noise would not. Functions of one factor are
+interpolated from row to row, which also handles many-to-one functions and jumps. Kernel regression finds smooth
+functions of several factors. Second-degree polynomials and products of powers of the values are found with few rows,
+because they explain the whole variance. The search considers single factors, then pairs, then all others together. The
+factor that is determined best, by as few others as possible, is removed, and the search continues among the remaining
+factors.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from unweave.responses.factor_views import FactorView
 
 ROWS_TO_SCREEN = 300
 ROWS_TO_DECIDE = 1000
-# unexplained shares that are almost 0, and those that are small enough if they fall with the number of rows
+# largest unexplained shares: without a condition, and if they decrease with the number of rows
 OPEN = (0.0005, 0.02)
 OPEN_CLASSES = (0.05, 0.35)
 TIED = 0.1
 SHRUNK = 0.75
-# what few rows may leave open without a second look, at most, and in proportion to what a quarter of them leaves
+# on few rows: unexplained shares that suffice, that are the largest possible, and relative to a quarter of these rows
 AT_FIRST = (0.003, 0.05, 0.5)
 CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
 PAIRS_PER_TARGET = 3
-NO_PAIR = 0.85  # left open by functions of low degree of two factors that do not determine a third
+NO_PAIR = 0.85  # largest share that low-degree functions of two factors may leave unexplained if they determine a third
 MOST_FACTORS_IN_ALL_PAIRS = 50
 SOURCES_OF_MANY = 8
 MOST_DECISIONS = 6
@@ -52,7 +53,7 @@ Candidate = tuple[int, tuple[int, ...]]
 
 
 def _kernels(n_sources: int) -> tuple[GaussianKernel, ...]:
-    """Short, medium and long kernels: kinks need the first, noise-free smooth maps the last."""
+    """Kernels of small, medium and large width: small ones suit kinks, and large ones smooth maps without noise."""
     if n_sources == 1:
         return (GaussianKernel(0.2, 1e-3), GaussianKernel(0.6, 1e-3), GaussianKernel(2.0, 1e-3))
     if n_sources == 2:
@@ -86,7 +87,7 @@ class ConstraintSearch:
         key = ((target, sources), n_parts)
         if key not in self._screened:
             parts = _parts(np.arange(min(self.n_rows, ROWS_TO_SCREEN)), n_parts)
-            # a single source is asked about every factor, and one kernel serves them all
+            # for a single source, one kernel gives the shares of all targets at once
             targets = range(len(self.views)) if len(sources) == 1 and n_parts == 1 else (target,)
             shares = self._open_shares(sources, targets, parts)
             self._screened |= {((j, sources), n_parts): shares[:, k] for k, j in enumerate(targets)}
@@ -112,13 +113,13 @@ class ConstraintSearch:
         """Share of each target that predictions of all their columns do not explain."""
         if predictions.shape[1] == len(targets) and all(self.views[j].labels is None for j in targets):
             values = np.column_stack([self.views[j].targets[rows] for j in targets])
-            return unexplained_variances(values, predictions)  # numbers only: all at once
+            return unexplained_variances(values, predictions)  # numeric factors can be computed at once
         stops = np.cumsum([self.views[j].targets.shape[1] for j in targets])[:-1]
         each = zip(targets, np.split(predictions, stops, axis=1), strict=True)
         return np.array([self.views[j].unexplained(rows, predicted) for j, predicted in each])
 
     def followed(self, source: int) -> tuple[FloatArray, FloatArray]:
-        """Share of every factor that interpolation along another does not explain, on all rows and on quarters."""
+        """Share of every factor that interpolation along ``source`` does not explain, on all rows and on quarters."""
         if source not in self._followed:
             targets = range(len(self.views))
             values = np.column_stack([view.targets for view in self.views])
@@ -147,7 +148,7 @@ class ConstraintSearch:
         return left <= nothing or (left <= little and left <= SHRUNK * of_quarters())
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
-        """Whether few rows leave so little unexplained that more rows are worth using."""
+        """Whether few rows leave so little unexplained that a test on more rows is worthwhile."""
         if self._is_followed(target, sources) or self.open_to_pair(target, sources) <= EXACT:
             return True
         left = self.screened(target, sources).min()
@@ -181,9 +182,9 @@ class ConstraintSearch:
         return (True, 0.0) if self._is_exact(target, sources) else (False, left)
 
     def gives_back(self, target: int, sources: tuple[int, ...]) -> bool:
-        """Whether sources determine a target that is tied to them by a constraint already.
+        """Whether sources determine a target with which they are already related by a constraint.
 
-        Only a many-to-one map could prevent it, so a larger unexplained share is allowed than for an unknown relation.
+        They do unless the constraint is many-to-one, so a larger unexplained share is allowed than for other factors.
         """
         if self.is_determined(target, sources):
             return True
@@ -193,7 +194,7 @@ class ConstraintSearch:
         return bool(left <= most and left <= SHRUNK * self._open_shares(sources, [target], _parts(rows, 4)).min())
 
     def best_determined(self, kept: list[int]) -> Candidate | None:
-        """The factor determined best by the fewest others, and these."""
+        """The factor that is determined best by the fewest others, and these others; None if there is none."""
         for candidates in (self._singles, self._pairs, self._all_others):
             hopeful = [candidate for candidate in candidates(kept) if self.may_be_determined(*candidate)]
             # of two factors that determine each other, the later column is removed
@@ -228,7 +229,7 @@ class ConstraintSearch:
             others = [j for j in known if j != target]
             named = tuple(others[k] for k in polynomial_sources(np.delete(standard, place, axis=1), standard[:, place]))
             powers = {} if named else monomial_exponents(np.delete(given, place, axis=1), given[:, place])
-            # a product is removed before its factors, which are quotients
+            # a product is removed rather than its factors, which are quotients
             order = sum(power < 0 for power in powers.values())
             named = named or tuple(others[k] for k in powers)
             if named:
@@ -236,7 +237,7 @@ class ConstraintSearch:
         return [candidate for _, candidate in sorted(found)]
 
     def _is_exact(self, target: int, sources: tuple[int, ...]) -> bool:
-        """Whether the target is a polynomial of second degree of these numbers, or a product of their powers."""
+        """Whether the target is a polynomial of second degree of the sources, or a product of their powers."""
         involved = (target, *sources)
         if len(sources) < 2 or any(self.views[j].numbers is None for j in involved):
             return False
@@ -246,7 +247,7 @@ class ConstraintSearch:
         )
 
     def open_to_pair(self, target: int, sources: tuple[int, ...]) -> float:
-        """Share of a number that a second-degree polynomial of two others does not explain; 1 if there are none."""
+        """Share of the target that a second-degree polynomial of two sources does not explain; 1 if not applicable."""
         if len(sources) != 2 or any(self.views[j].numbers is None for j in (target, *sources)):
             return 1.0
         if (target, sources) not in self._of_pair:
@@ -267,7 +268,7 @@ class ConstraintSearch:
         return candidates
 
     def _likely_sources(self, target: int, kept: list[int]) -> list[int]:
-        """All others, or of very many those that depend on the target most."""
+        """All other factors; if there are very many, those with the strongest dependence on the target."""
         others = [j for j in kept if j != target]
         if len(self.views) <= MOST_FACTORS_IN_ALL_PAIRS:
             return others

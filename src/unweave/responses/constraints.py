@@ -1,7 +1,7 @@
-"""Which factors are functions of others, and which sets of factors determine all, for metrics and for trust.
+"""Which factors are functions of others, and which sets of factors determine all others.
 
-`factor_constraints` looks at random separate rows and searches once for each evidence. Diagnosis reports what it finds,
-`identification` and `t_mex` read the same record, so that no two of them disagree about the effective dimension.
+`factor_constraints` searches a random sample of independent rows, once for each evidence. The diagnosis,
+`identification` and `t_mex` use the same result, so that they agree about the effective dimension.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from unweave.responses.factor_views import FactorView, factor_view
 MOST_ROWS = 4000
 FEWEST_ROWS = 50
 MOST_FACTORS = 64
-BETTER = 0.01  # in worth, before a factor takes the place of another
+BETTER = 0.01  # smallest gain in worth for which a factor replaces another
 
 
 @dataclass(frozen=True)
 class FunctionalConstraint:
-    """A factor that others determine; ``open_share`` of its variance (of its entropy, for classes) is left.
+    """A factor that others determine; ``open_share`` is the share of its variance that is not explained.
 
-    ``invertible`` is whether one other factor is determined by this one in turn: nothing is lost (D_fA of 003), or the
-    map is many-to-one (D_fB). It is False for several others.
+    For classes, it is the share of the entropy. ``invertible`` is True if one other factor determines this one and is
+    determined by it (D_fA of 003), and False if the map is many-to-one (D_fB) or there are several other factors.
     """
 
     determined: str
@@ -45,10 +45,10 @@ class FunctionalConstraint:
 
 @dataclass(frozen=True, eq=False)
 class SeparateRows:
-    """Rows of an evidence that are looked at, in random order.
+    """Rows of an evidence that are used, in random order.
 
-    ``n_separate`` rows were there after one was taken of each row group, and ``n_repeated`` of those drawn were left
-    out because another one has the same factors.
+    ``n_separate`` is the number of rows with one row of each row group. ``n_repeated`` is the number of drawn rows that
+    were left out because another row has the same factors.
     """
 
     rows: Rows
@@ -63,13 +63,15 @@ class FactorConstraints:
     Attributes
     ----------
     separate : SeparateRows
-        The rows that were looked at.
+        The rows that were used.
     views : tuple of FactorView
-        The factors that vary there, all of them; none where rows are too few.
+        All factors that vary on these rows; empty if there are too few rows.
     found : tuple of (int, tuple of int)
-        Factors, by their place in ``views``, that others determine, in the order found.
+        Factors that others determine, with these others, as positions in ``views`` and in the order of the search.
     constraints : tuple of FunctionalConstraint
-        The same with names and shares.
+        The same with names and unexplained shares.
+    search : ConstraintSearch
+        The search, which can test further relations.
     """
 
     separate: SeparateRows
@@ -80,13 +82,13 @@ class FactorConstraints:
 
     @property
     def determined(self) -> tuple[str, ...]:
-        """Names of factors that others determine: those found, and those that one found determines in turn."""
+        """Names of factors that others determine, including those that are the inverse of a constraint."""
         back = {constraint.by[0] for constraint in self.constraints if constraint.invertible}
         named = back | {constraint.determined for constraint in self.constraints}
         return tuple(view.name for view in self.views if view.name in named)
 
     def alike(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """For each of these factors the place of the first one that it determines and that determines it."""
+        """For each of these factors, the position of the first one that it determines and that determines it."""
         place_of = {view.name: place for place, view in enumerate(self.views[:MOST_FACTORS])}
         first = list(range(len(names)))
         for k, name in enumerate(names):
@@ -99,10 +101,10 @@ class FactorConstraints:
         return np.array(first, dtype=np.intp)
 
     def free(self, names: Sequence[str], worth: FloatArray | None = None) -> list[int]:
-        """Places among these names of a smallest set of factors that determines all others.
+        """Positions among these names of a smallest set of factors that determines all others.
 
-        All such sets have the same size, the effective dimension. Of several, the most valuable one that exchanges of
-        single factors can reach is returned: current and voltage of a circuit, or temperature and current.
+        All such sets have the same size, the effective dimension: for a circuit, current and voltage, or temperature
+        and current. With ``worth``, factors of the set are exchanged one by one for more valuable ones.
         """
         place_of = {name: place for place, name in enumerate(names)}
         sources = {
@@ -145,10 +147,10 @@ def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
 
 @memoised(on="factors")
 def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
-    """Search the factors of an evidence for functions of others; ``seed`` decides which rows are looked at.
+    """Search the factors of an evidence for functions of others; ``seed`` determines the random rows.
 
-    At most 4,000 random rows are looked at, one of each row group and each row of factors once, and the first 64 of
-    the factors that vary. Under 50 such rows nothing is searched.
+    The search uses at most 4,000 random rows, with one row for each row group and one for all rows with equal factors,
+    and the first 64 factors that vary. With fewer than 50 such rows there is no search.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
     >>> found = factor_constraints(Evidence({"x": x, "y": y, "size": np.abs(x)}))

@@ -1,7 +1,7 @@
-"""The representation of a factor in every step: functions of it for fits, and scales on which it is predicted.
+"""Representations of a factor: functions of it for fits, and scales on which it is predicted.
 
-Numbers count by their ranks alone. A categorical factor is given by the indicators of its levels, a circular one by
-sines and cosines, an ordinal one with few levels by their indicators where functions of it are fitted.
+Numeric factors are represented by functions of their ranks, categorical factors by indicators of their levels, and
+circular factors by sines and cosines. For functions of an ordinal factor with few levels, indicators are used as well.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
 from unweave.responses.collapsed_codes import collapsed_codes
 
-MOST_FUNCTIONS = 8  # of one factor alone
-MOST_ADDITIVE = 6  # of every factor, where all are fitted together
+MOST_FUNCTIONS = 8  # of a factor that is fitted alone
+MOST_ADDITIVE = 6  # of each factor if all factors are fitted jointly
 ROWS_PER_FUNCTION = 25
 ROWS_PER_COEFFICIENT = 5
 FEW_LEVELS = 12
-LUMP, FEWEST_IN_LUMP, N_GAPS = 0.05, 10, 40  # share of the rows and rows in a lump, at least; gaps tried
+LUMP, FEWEST_IN_LUMP, N_GAPS = 0.05, 10, 40  # smallest share and number of rows in a cluster; number of gaps tried
 LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 
 @dataclass(frozen=True)
 class FactorBases:
-    """One factor, n rows.
+    """Representations of one factor on n rows.
 
     Attributes
     ----------
     smooth, additive : array, n x b
-        Functions of the factor, uncorrelated and of variance 1: for fits to it alone, and for fits to all factors.
+        Functions of the factor, uncorrelated and of variance 1: for fits with this factor alone, and with all factors.
     linear, products : array, n x b
-        Its score, sine and cosine, or indicators; and few functions of it whose products are tried.
+        Its normal score, sine and cosine, or indicators; and a few functions of it for products with other factors.
     kernel, plain : array, n x b
         Its coordinates in a kernel, by ranks and by values.
     scales : tuple of arrays, n x b
-        Columns that are predicted; normal and uniform scores for numbers, of which the better result counts.
+        Columns that are predicted; for numbers these include normal and uniform scores, and the better result counts.
     place : array, n
-        Its order: a score, the angle as a share of the circle, or the number of the level.
+        Values that order the rows: the normal score, the angle as a share of the circle, or the index of the level.
     levels : bool
-        Whether it has levels, so that rows of one level are its neighbours.
+        Whether it has levels, so that rows of the same level are neighbours.
     circle : bool
-        Whether its two ends meet.
+        Whether it is circular.
     """
 
     smooth: FloatArray
@@ -63,13 +63,13 @@ class FactorBases:
 
 
 def varying_places(evidence: Evidence) -> NDArray[np.intp]:
-    """Numbers of the factors that vary."""
+    """Indices of the factors that vary."""
     return np.flatnonzero(~np.isin(evidence.factor_names, evidence.constant_factors))
 
 
 @memoised(on="both")
 def factor_bases(evidence: Evidence) -> tuple[FactorBases, ...]:
-    """Columns of every factor that varies, in the order given."""
+    """Representations of every factor that varies, in the given order."""
     used = varying_places(evidence).tolist()
     return tuple(_columns_of(evidence, j, len(used)) for j in used)
 
@@ -166,7 +166,7 @@ def any_lumps(evidence: Evidence) -> bool:
 
 @memoised(on="codes")
 def plain_codes(evidence: Evidence) -> FloatArray:
-    """The codes that vary as they are, with mean 0 and variance 1; all permutations share them."""
+    """The live codes, standardised to mean 0 and variance 1; all permutations share them."""
     codes = evidence.codes[:, live_codes(evidence)]
     scaled = codes / np.maximum(np.abs(codes).max(axis=0), np.finfo(np.float64).tiny)
     centred = scaled - scaled.mean(axis=0)
@@ -175,17 +175,17 @@ def plain_codes(evidence: Evidence) -> FloatArray:
 
 @memoised(on="codes")
 def code_scores(evidence: Evidence) -> FloatArray:
-    """Normal scores of the codes that vary; all permutations share them."""
+    """Normal scores of the live codes; all permutations share them."""
     return normal_scores(evidence.codes[:, live_codes(evidence)])
 
 
 def live_codes(evidence: Evidence) -> NDArray[np.intp]:
-    """Numbers of the codes that vary and did not collapse."""
+    """Indices of the codes that vary and have not collapsed."""
     return np.flatnonzero(~np.isin(evidence.code_names, collapsed_codes(evidence)))
 
 
 def fold_of_rows(evidence: Evidence, n_folds: int, seed: int) -> Folds:
-    """Fold of every row; row groups stay whole, and where they are few, so are the folds."""
+    """Fold of every row; row groups stay whole, and there are no more folds than row groups."""
     n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
     fold = np.empty(evidence.n_rows, dtype=np.intp)
     for k, (_, test) in enumerate(evidence.folds(max(2, min(n_folds, n_units)), seed)):

@@ -1,4 +1,4 @@
-"""A factor as the diagnosis looks at it: unchanged by strictly monotone maps of numbers and by names of categories."""
+"""Representation of a factor for the diagnosis, which depends on ranks of numbers and not on names of categories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS_FOR_DEGREE = 200
 
 @dataclass(frozen=True, eq=False)
 class FactorView:
-    """One factor on the rows looked at.
+    """One factor on the rows that are used.
 
     Attributes
     ----------
@@ -32,17 +32,17 @@ class FactorView:
     basis : array, n x p
         Orthonormal, centred functions of the factor.
     targets : array, n x t
-        What to predict: ranks with variance 1, a circle, or indicators of the classes.
+        Columns to predict: ranks with variance 1, a circle, or indicators of the classes.
     scores : array of n, or None
-        Normal scores of numbers; categories and angles have none.
+        Normal scores of a numeric factor; None for categories and angles.
     labels : array of n, or None
         Class numbers of factors that are predicted as classes.
     numbers : array of n, or None
-        The factor itself, with mean 0 and variance 1; categories and angles are no numbers.
+        The standardised values of a numeric factor; None for categories and angles.
     column : array of n
         The factor as it was given.
     place : array of n, or None
-        Where a row lies along the factor: a normal score, or the angle as a share of the circle; categories have none.
+        Values that order the rows: a normal score, or the angle as a share of the circle; None for categories.
     """
 
     name: str
@@ -105,7 +105,7 @@ def _frequent(labels: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Classes with all but the most frequent ones made one."""
+    """Classes, with all but the most frequent ones merged into one."""
     frequent = _frequent(labels)
     merged = np.full(labels.size, frequent.size, dtype=np.intp)
     for place, label in enumerate(frequent):

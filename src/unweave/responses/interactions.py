@@ -19,9 +19,9 @@ MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class InteractionFit:
-    """Fits of codes (r x m) to some rows, one for every kernel, each with its best penalty.
+    """Fits of codes (r x m) on r rows, one for every kernel, each with its best penalty.
 
-    ``places`` says which of the looked-at rows these are.
+    ``places`` are the positions of these rows among the rows that were passed.
     """
 
     factors: list[FactorBases]
@@ -34,9 +34,9 @@ class InteractionFit:
     penalty: tuple[NDArray[np.intp], ...]
 
     def do(self, kernel: int, those: NDArray[np.intp], residual_variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First-order shares (d x m) and responses (r x m) of those codes when every factor is set independently.
+        """First-order shares (d x m) and responses (r x m) of the selected codes for independently set factors.
 
-        Shares are those of the response and the residual variance together.
+        Shares are relative to the sum of the variance of the response and the residual variance.
         """
         known = [factor.kernel[self.some] for factor in self.factors]
         moved = [factor.kernel[self.do_rows[:, j]] for j, factor in enumerate(self.factors)]

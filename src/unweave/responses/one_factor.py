@@ -10,14 +10,14 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, out_of_fold_least_squares
 from unweave.responses.factor_bases import FactorBases
 
-NEAR = 8  # rows that are averaged where a code is noisy
+NEAR = 8  # number of neighbours that are averaged to reduce noise
 # E min((a - b)^2, (a - c)^2) of three standard normal numbers: half of E (x^2 + y^2) - E |x - y| E |x + y|
 NEARER_OF_TWO = 2 - 2 * np.sqrt(3) / np.pi
 
 
 @dataclass(frozen=True)
 class LocalFit:
-    """Out-of-fold predictions from the rows next to each row (n x m), and the noise left around such a function."""
+    """Out-of-fold predictions from three or many neighbouring rows (n x m), and the noise variance of each code (m)."""
 
     of_three: FloatArray
     of_many: FloatArray
@@ -32,9 +32,9 @@ def smooth_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> FloatArra
 def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
     """Predictions from rows of other folds that are next to each row along the factor.
 
-    The median of three neighbours follows jumps, and the mean of eight reduces noise. The noise is the difference to
-    the left or right neighbour, whichever is closer in value, so that a jump on one side does not count as noise. It is
-    divided by what independent standard normal noise gives, so that it is a variance.
+    The median of three neighbours follows jumps, and the mean of eight reduces noise. The noise is measured by the
+    squared difference to the left or right neighbour, whichever is closer in value, so that a jump on one side does not
+    count as noise. It is divided by its expectation for standard normal noise, so that it estimates a variance.
     """
     if factor.levels:
         means = _level_means(factor.place.astype(np.intp), codes, fold)
@@ -62,7 +62,7 @@ def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
 
 
 def _along(factor: FactorBases, rows: Folds) -> tuple[Folds, FloatArray]:
-    """Rows in the order of the factor and where they are; a circle is laid out with half a turn more at both ends."""
+    """Rows in the order of the factor, and their positions; a circle is extended by half a turn at both ends."""
     rows = rows[np.argsort(factor.place[rows], kind="stable")]
     at = factor.place[rows]
     if not factor.circle:
@@ -72,7 +72,7 @@ def _along(factor: FactorBases, rows: Folds) -> tuple[Folds, FloatArray]:
 
 
 def _level_means(level: Folds, codes: FloatArray, fold: Folds) -> FloatArray:
-    """Mean over the rows of the same level in other folds; over all of them where the level is in none."""
+    """Mean of the rows of the same level in other folds; mean of all rows in other folds if none has this level."""
     n_levels = int(level.max()) + 1
     indicators = (level[:, None] == np.arange(n_levels)).astype(np.float64)
     sums, counts = indicators.T @ codes, indicators.sum(axis=0)

@@ -24,7 +24,7 @@ FEWEST_ROWS_TRIED = 1000
 EVIDENCES_TRIED = 7  # data sets of a typical counterpart: one for each of two steps, and five for a third
 SOME_ROWS = 3000  # for draws and parts that are too expensive on all rows
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
-MOST_FACTORS = 40  # largest number of factors that the diagnosis examines
+MOST_FACTORS = 40  # above this number of factors, the cost of the diagnosis is taken as constant
 
 
 @dataclass(frozen=True)
