@@ -1,4 +1,4 @@
-"""Encoding: what encoders may return, interruption at any moment, and the file's way into score and compare."""
+"""Encoding: possible outputs of encoders, interruptions, and the use of the file in score and compare."""
 
 import errno
 import os
@@ -124,14 +124,14 @@ def test_an_interrupted_encoding_goes_on(tmp_path):
     assert kept == 2
     counted = []
     again = encode(lambda images: counted.append(len(images)) or means(images), SPRITES, out, batch_size=50)
-    assert sum(counted) == 4608 - 2000 + 8  # the parts that were kept are not computed again; 8 images are probed
+    assert sum(counted) == 4608 - 2000 + 8  # finished parts are not computed again; 8 images are the probe
     assert np.array_equal(again.means, encode(means, SPRITES, batch_size=50).means)
     assert not (tmp_path / "codes.npz.parts").exists()
     assert np.array_equal(read_encoded(out).means, again.means)
 
 
 def test_a_killed_encoding_leaves_nothing_half_written(tmp_path):
-    """A process that is killed while it writes a part: the part is not taken, and the encoding goes on."""
+    """If a process is killed while it writes a part, the part is not used and the encoding can be continued."""
     script = tmp_path / "killed.py"
     script.write_text(
         "import os, numpy as np\n"
@@ -151,7 +151,7 @@ def test_a_killed_encoding_leaves_nothing_half_written(tmp_path):
     parts = tmp_path / "codes.npz.parts"
     whole = sorted(parts.glob("0*.npz"))
     assert len(whole) == 2
-    whole[1].write_bytes(whole[1].read_bytes()[:300])  # as if the disk had lost its end
+    whole[1].write_bytes(whole[1].read_bytes()[:300])  # a truncated part
     found = encode(lambda images: images.mean(axis=(1, 2)), SPRITES, tmp_path / "codes.npz", batch_size=50)
     assert found.means == pytest.approx(SPRITES.images().mean(axis=(1, 2)), abs=1e-6)
 
@@ -185,7 +185,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
-    """Nothing is left that would keep the same command from beginning again when there is room."""
+    """The same command can be run again when there is space on the disk."""
 
     def full(*_args, **_options):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -195,14 +195,14 @@ def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
         patched.setattr(parts_of_encoding, "write_whole", full)
         with pytest.raises(EncodingError, match="cannot be written: No space left"):
             encode(means, SPRITES, out, rows=20)
-    (tmp_path / "codes.npz.parts" / "manifest.json.unfinished").write_text("{")  # killed while it was written
+    (tmp_path / "codes.npz.parts" / "manifest.json.unfinished").write_text("{")  # as of a process killed during writing
     assert encode(means, SPRITES, out, rows=20).n_rows == 20
     assert read_encoded(out).n_rows == 20
     assert not (tmp_path / "codes.npz.parts").exists()
 
 
 def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):
-    """A model that breaks on some images only: the sentence, and no file."""
+    """A model that fails on some images only raises an error and leaves no file."""
 
     def late(images):
         codes = means(images)
@@ -217,7 +217,7 @@ def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):
 
 
 def test_interrupting_the_command(tmp_path, monkeypatch):
-    """Ctrl-C ends with a sentence, and the same command goes on."""
+    """Ctrl-C ends with one sentence, and the same command continues the encoding."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "stopping.py").write_text(
@@ -237,7 +237,7 @@ def test_interrupting_the_command(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     import stopping
 
-    assert sum(stopping.calls) == 8 + 49 * 50 + 8 + 4608 - 2000  # two of five parts were kept
+    assert sum(stopping.calls) == 8 + 49 * 50 + 8 + 4608 - 2000  # two of five parts were finished
     assert read_encoded("codes.npz").n_rows == 4608
 
 
@@ -312,7 +312,7 @@ def test_a_torch_module():
     expected = SPRITES.images(found.indices).reshape(30, -1) @ model.layer.weight.detach().numpy().T
     assert found.means == pytest.approx(expected + model.layer.bias.detach().numpy(), abs=1e-5)
     assert found.codes.std[0, 0] == pytest.approx(np.exp(-0.5))
-    assert model.training  # it is given back as it was
+    assert model.training  # its mode is restored
 
 
 def test_a_broken_file_of_codes(tmp_path):
@@ -326,7 +326,7 @@ def test_a_broken_file_of_codes(tmp_path):
 
 
 class Opened:
-    """What a file must not do to those who read it."""
+    """A pickled object that would run code when it is loaded."""
 
     def __reduce__(self):
         return print, ("code of the file was run",)

@@ -1,4 +1,4 @@
-"""The chance level of matched correlations, against draws of data."""
+"""The chance level of matched correlations, compared with simulated data."""
 
 import numpy as np
 import pytest

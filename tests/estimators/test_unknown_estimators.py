@@ -1,4 +1,4 @@
-"""An estimator is just another argument: each protocol with an estimator that the package does not know."""
+"""User-defined estimators: each protocol is tried with a class that is not part of the package."""
 
 import subprocess
 import sys
@@ -28,12 +28,12 @@ from unweave.estimators.posteriors.posterior_protocols import FactorInformation,
 from unweave.metrics.matrices import factor_labels
 
 FACTORS = np.random.default_rng(0).normal(size=(600, 3))
-CODES = FACTORS[:, ::-1] ** 3  # perfect, but neither in order nor linear
+CODES = FACTORS[:, ::-1] ** 3  # determine the factors, but permuted and nonlinearly
 
 
 @dataclass(frozen=True)
 class SignAgreement:
-    """The correlation of which side of its median each column is on; derived from nothing."""
+    """Correlation of the signs of columns minus their medians; not derived from the protocol."""
 
     def column(self, column):
         return np.sign(column - np.median(column))
@@ -41,7 +41,7 @@ class SignAgreement:
 
 @dataclass(frozen=True)
 class Cubes:
-    """Two functions of a column: the correlation is then canonical."""
+    """Two functions of a column, so that the correlation is canonical."""
 
     def column(self, column):
         return np.column_stack([column, np.cbrt(column)])
@@ -49,7 +49,7 @@ class Cubes:
 
 def test_a_correlation_takes_codes_and_factors_alike():
     assert m.mcc(FACTORS, CODES, correlation=SignAgreement()).raw == pytest.approx(1.0, abs=1e-12)
-    assert m.mcc(FACTORS, CODES, correlation="pearson").raw < 0.9  # what sees lines only is fooled by cubes
+    assert m.mcc(FACTORS, CODES, correlation="pearson").raw < 0.9  # cubes are not linear
 
 
 def test_a_correlation_is_cross_fitted_and_permuted_like_any_other():
@@ -71,7 +71,7 @@ def binary_information(codes, factor_labels):
 
 @dataclass(frozen=True)
 class SignInformation:
-    """Mutual information of signs, with the two required methods; derived from nothing."""
+    """Mutual information of signs, with the two required methods; not derived from the protocol."""
 
     def factor_labels(self, column, discrete):
         return (column > 0).astype(np.uint16)
@@ -82,7 +82,7 @@ class SignInformation:
 
 @dataclass(frozen=True)
 class BinnedSignInformation(SignInformation, Information):
-    """The same derived from the protocol, with labels of codes."""
+    """`SignInformation` derived from the protocol, with labels of codes."""
 
     def code_labels(self, codes):
         return tuple((code > 0).astype(np.uint16) for code in codes.T)
@@ -114,10 +114,10 @@ def test_an_information_without_them_is_refused_in_a_sentence(estimator):
 
 @dataclass(frozen=True)
 class Nearest:
-    """Information of labels by the label of the nearest training row; derived from nothing."""
+    """Information of labels from the label of the nearest training row; not derived from the protocol."""
 
     def joint_information(self, columns, labels, train, test):
-        assert test.size == 0  # nothing is held out unless `row_plan` says so
+        assert test.size == 0  # rows are held out only if `row_plan` requests it
         distances = np.square(columns[:, None] - columns[None]).sum(axis=2)
         np.fill_diagonal(distances, np.inf)
         right = (labels[distances.argmin(axis=1)] == labels).mean()
@@ -126,7 +126,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class HeldOutNearest(JointInformation):
-    """The same on held-out rows, a third of at most 300."""
+    """`Nearest` on held-out rows: a third of at most 300 rows."""
 
     def row_plan(self):
         return 1 / 3, 300
@@ -161,7 +161,7 @@ class FittedTable:
 
 @dataclass(frozen=True)
 class NearestRow:
-    """Predicts what the nearest training row has; derived from nothing."""
+    """Predicts the target of the nearest training row; not derived from the protocol."""
 
     def regress(self, codes, targets, seed):
         of_codes, of_targets = codes - codes.mean(axis=0), targets - targets.mean(axis=0)
@@ -173,9 +173,9 @@ class NearestRow:
 
 @dataclass(frozen=True)
 class SharedRow(NearestRow, Probe):
-    """The same derived from the protocol, with what it prepares from the codes alone."""
+    """`NearestRow` derived from the protocol, with a part that is prepared from the codes alone."""
 
-    calls = []  # noqa: RUF012 - shared on purpose: the test counts
+    calls = []  # noqa: RUF012 - shared on purpose, because the test counts calls
 
     def prepared(self, codes):
         self.calls.append(len(codes))
@@ -209,7 +209,7 @@ def test_a_linear_probe_shares_its_design_and_no_number_changes():
 
 @dataclass(frozen=True)
 class GridOfPoints(PosteriorInformation):
-    """A posterior read as its means, each in one of four bins."""
+    """Information from the posterior means alone, each in one of four bins."""
 
     def factor_labels(self, column, discrete):
         return Histogram(4).factor_labels(column, discrete)
@@ -228,7 +228,7 @@ def test_posterior_information():
     posterior = Posterior(FACTORS, np.full_like(FACTORS, 0.1))
     found = m.rmig(FACTORS, posterior, estimator=GridOfPoints())
     assert found.raw == pytest.approx(m.mig(FACTORS, FACTORS, estimator=Histogram(4)).raw, abs=1e-12)
-    assert "standard_error" not in found.parts  # nothing was drawn
+    assert "standard_error" not in found.parts  # the estimator has no draws
     told = m.informativeness(FACTORS, posterior, estimator=GridOfPoints(), normalise=False)
     assert told.raw == pytest.approx(np.log(4))
     assert m.jemmig(FACTORS, posterior, estimator=GridOfPoints(), normalise=False).raw < np.log(4)
@@ -236,7 +236,7 @@ def test_posterior_information():
 
 @dataclass(frozen=True)
 class KnownInformation(DecompositionInformation):
-    """One code tells one nat of every factor, the others half a nat, all together a nat and a quarter."""
+    """Each code has one nat about every factor, the other codes half a nat, and all codes together 1.25 nats."""
 
     def partial_information(self, observed):
         d = observed.codes.shape[1]
@@ -259,7 +259,7 @@ def test_decomposition_information():
 
 @dataclass(frozen=True)
 class FarFromMean:
-    """A classifier by the nearest class mean; derived from nothing."""
+    """A nearest-mean classifier; not derived from the protocol."""
 
     def fit(self, codes, labels):
         distinct = np.unique(labels)

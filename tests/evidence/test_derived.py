@@ -1,4 +1,4 @@
-"""Evidence made from evidence is evidence: sealed, of the same type, and remembering nothing of its origin."""
+"""Derived evidence is immutable, has the same type, and does not keep cached results of its origin."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Evidence cannot be changed, knows its own digest, and gives parts of itself."""
+"""Evidence: immutability, digests, splits and parts."""
 
 import copy
 import pickle
@@ -147,9 +147,9 @@ def test_both_sides_of_a_split_have_rows(share, sizes):
 
 
 def test_splits_are_random_and_follow_the_seed():
-    """Files are often sorted: rows in turn, or the last ones, would not be like the others."""
+    """Files are often sorted, so every second row or the last rows would not be a representative test set."""
     for split in (lambda seed: evidence().split(0.5, seed)[1], lambda seed: evidence().folds(2, seed)[0][1]):
         sides = [tuple(split(seed)) for seed in (0, 0, 1, 2)]
         assert sides[0] == sides[1]
         assert len(set(sides)) == 3
-        assert all(len(set(np.diff(side))) > 1 for side in sides)  # neither a run of rows nor every second one
+        assert all(len(set(np.diff(side))) > 1 for side in sides)  # neither consecutive rows nor every second one

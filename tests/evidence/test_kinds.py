@@ -1,4 +1,4 @@
-"""The kind of a factor: stated in three ways, or inferred by the documented rule."""
+"""Kinds of factors, which are stated in three ways or inferred by the documented rule."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A factor that is labelled in half of the rows costs the others nothing, where metrics work factor by factor."""
+"""A factor with labels in half of the rows does not reduce the rows of others in metrics that work factor by factor."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,10 @@ def test_most_scores_of_factors_work_factor_by_factor():
 
 @pytest.mark.parametrize("name", [name for name in BY_FACTOR if name not in COSTLY])
 def test_every_factor_has_the_score_of_its_own_rows(name):
-    """What the card promises on complete data (grids are in single precision), and what a half-labelled factor gets."""
+    """Scores per factor equal those of each factor alone, with complete and with partial labels.
+
+    The tolerance allows for grids in single precision.
+    """
     score = CATALOGUE[name]
     alone = [score(evidence(FACTORS, [j])).raw for j in range(3)]
     whole = score(evidence(FACTORS))
@@ -92,7 +95,7 @@ def test_whole_evaluations():
 
 def test_too_few_labels_are_nan_for_that_factor_and_refused_for_all():
     few = HALF.copy()
-    few[20:, 2] = np.nan  # 10 labels
+    few[20:, 2] = np.nan  # leaves 10 labels
     score = mig(few, CODES, kinds=KINDS, missing="drop")
     assert list(np.isnan(list(score.per_factor.values()))) == [False, False, True]
     assert score.raw == pytest.approx(np.mean(list(score.per_factor.values())[:2]))

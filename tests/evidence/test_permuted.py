@@ -1,4 +1,4 @@
-"""Permuted evidence shares what the pairing does not touch, and gives the same numbers as evidence built afresh."""
+"""Permuted evidence shares results that do not depend on the pairing, and has the same scores as new evidence."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def declared_text(declared):
 
 @pytest.mark.parametrize(("matrix", "estimator"), ESTIMATORS, ids=lambda item: type(item).__name__)
 def test_matrices_equal_those_of_fresh_evidence(evidence, matrix, estimator):
-    matrix(evidence, estimator)  # so that there is something to share
+    matrix(evidence, estimator)  # caches results that the permuted evidence can share
     for permuted in (evidence.permuted(3), evidence.permuted(3).permuted(4)):
         np.testing.assert_allclose(matrix(permuted, estimator), matrix(afresh(permuted), estimator), atol=1e-9)
     assert not np.allclose(matrix(evidence.permuted(3), estimator), matrix(evidence, estimator), atol=1e-3)
@@ -59,7 +59,7 @@ def test_the_pairing_is_broken_and_the_columns_are_kept(evidence):
     permuted = evidence.permuted(0)
     np.testing.assert_array_equal(permuted.codes, evidence.codes)
     assert not np.array_equal(permuted.factors, evidence.factors)
-    # whole rows of factors move, so their dependence on each other stays
+    # rows of factors are permuted as a whole, so their dependence on each other is preserved
     assert sorted(map(tuple, permuted.factors)) == sorted(map(tuple, evidence.factors))
     assert permuted.fingerprint != evidence.fingerprint
 

@@ -1,4 +1,4 @@
-"""A posterior stands in for the codes: its means are the codes, its spread is checked with them."""
+"""A posterior passed as codes: its means are the codes, and its spread is checked together with them."""
 
 import numpy as np
 import pandas as pd

@@ -56,7 +56,7 @@ def test_codes_are_dead_when_nothing_of_the_posterior_varies():
     still = np.zeros((60, 1))
     std = np.column_stack([np.ones(60), np.linspace(0.1, 1, 60)])
     evidence = Evidence(MEAN, Posterior(np.hstack([still, still]), std))
-    assert evidence.dead_codes == ("code 0",)  # the std of the other tells something
+    assert evidence.dead_codes == ("code 0",)  # the std of the other code varies
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rows of one subject or video: never on both sides of a split, never torn apart by a permutation."""
+"""Rows of one subject or video are not separated by splits and permutations."""
 
 import datetime
 
@@ -29,7 +29,7 @@ def test_a_permutation_moves_groups_whole(groups, seed):
     labels = np.array(groups)
     moved = Evidence(np.arange(labels.size), row_groups=labels).permuted(seed).factors[:, 0].astype(int)
     assert sorted(moved) == list(range(labels.size))
-    # read along the places of the groups, the rows of every group still follow each other in their order
+    # sorted by group, the permuted rows consist of the original groups, each in its original order
     along = moved[np.argsort(labels, kind="stable")]
     runs = np.split(along, np.flatnonzero(np.diff(labels[along])) + 1)
     assert len(runs) == len(set(groups))
@@ -65,7 +65,7 @@ def test_groups_change_the_split_of_a_metric():
     rng = np.random.default_rng(0)
     subject = np.repeat(np.arange(12), 10)
     factor = rng.normal(size=12)[subject]
-    codes = np.eye(12)[subject]  # the codes name the subject and tell nothing of a new one
+    codes = np.eye(12)[subject]  # the codes identify the subject, and have no information about new ones
     assert metrics.r2(factor, codes).value > 0.9
     assert metrics.r2(factor, codes, row_groups=subject).value < 0.1
 

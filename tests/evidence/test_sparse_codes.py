@@ -1,4 +1,4 @@
-"""Sparse codes: the numbers of the dense ones, for every metric that takes both; others say so in one sentence."""
+"""Sparse codes have the same scores as dense ones, for every metric that supports them; others raise an error."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ DENSE = np.where(RNG.random((400, 9)) < 0.2, RNG.normal(size=(400, 9)).round(1),
 DENSE[:, :3] += CONCEPTS * RNG.random((400, 3))
 DENSE[:, 7] = 0.0
 TAKING = [name for name, entry in CATALOGUE.items() if entry.card.takes_sparse_codes]
-PROBED = ["dci_disentanglement", "dci_completeness", "dci_informativeness"]  # by trees, unless told otherwise
+PROBED = ["dci_disentanglement", "dci_completeness", "dci_informativeness"]  # with trees by default
 
 
 @pytest.mark.parametrize("name", [name for name in TAKING if name not in PROBED])

@@ -1,4 +1,4 @@
-"""Factors and codes from files: every format, one file or two, and every way a file can be wrong."""
+"""Factors and codes from files: all formats, one file or two, and files with mistakes."""
 
 import zipfile
 
@@ -21,7 +21,7 @@ TABLE = pl.DataFrame(
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the same samples in every format, whole and one side at a time."""
+    """A folder with the same samples in every format, in one file and in separate files for factors and codes."""
     np.savez(tmp_path / "both.npz", factors=FACTORS, codes=CODES, subject=SUBJECT)
     np.savez(tmp_path / "named.npz", size=FACTORS[:, 0], hue=FACTORS[:, 1], z=CODES)
     np.savez(tmp_path / "codes.npz", anything=CODES)
@@ -39,7 +39,7 @@ def folder(tmp_path):
 
 
 def scored(files):
-    """Evidence of the files, whose numbers are those written."""
+    """Evidence of the files, after a check that the numbers are those that were written."""
     evidence = Evidence(files.factors, files.codes, row_groups=files.row_groups)
     np.testing.assert_allclose(evidence.factors, FACTORS)
     np.testing.assert_allclose(evidence.codes, CODES)
@@ -128,7 +128,7 @@ def test_files_cut_short_empty_or_of_another_kind(folder, ending):
         path = folder / f"{name}{ending}"
         path.write_bytes(content)
         if (name, ending) == ("cut", ".csv"):
-            continue  # fewer rows; the next step sees that the rows do not pair up
+            continue  # it has fewer rows, which is detected later
         with pytest.raises(EvidenceError, match=BROKEN if "np" in ending else UNREADABLE) as raised:
             read_files(folder / "factors.npy", path)
         assert str(path) in str(raised.value)

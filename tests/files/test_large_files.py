@@ -1,4 +1,4 @@
-"""Folders and stores that are too large for memory are scored by the same command as small ones."""
+"""Folders and stores that are too large for memory are scored with the same command as small ones."""
 
 import json
 

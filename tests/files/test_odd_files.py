@@ -1,4 +1,4 @@
-"""Files that are broken, cut, disguised or dangerous end in one sentence, and nothing is lost or run."""
+"""Damaged, truncated, mislabelled or malicious files end in an error of one sentence, without loss of data."""
 
 import os
 import pickle
@@ -37,7 +37,7 @@ def csv(name, header, rows=ROWS, **options):
 
 
 def ended(*words):
-    """The last line of a command that has to end with one sentence."""
+    """The last line of the output of a command that has to end with an error of one sentence."""
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2, done.output
     assert isinstance(done.exception, SystemExit)
@@ -114,7 +114,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_unread(folder):
             header = {"descr": "<f8", "fortran_order": False, "shape": (2**17, 1024)}
             np.lib.format.write_array_header_1_0(member, header)
             member.write(np.random.default_rng(0).bytes(2**20))
-        archive.filelist[0].file_size = 2**30 + 128  # what the directory at its end says, and what unpacking would take
+        archive.filelist[0].file_size = 2**30 + 128  # the size in the directory of the archive
     tracemalloc.start()
     with pytest.raises(EvidenceError, match=r"'codes' of bomb.npz takes 1.1 GB once unpacked from 1.\d MB"):
         read_files("ok.npz", "bomb.npz")
@@ -138,7 +138,7 @@ def test_many_columns_are_read(folder):
 
 
 def test_a_hundred_thousand_names_are_looked_up_in_linear_time():
-    """One after another in a tuple they took 100 s; read from a file, 100,000 columns take 5 s of processor time."""
+    """A search in a tuple for each name took 100 s; reading 100,000 columns from a file takes 5 s of CPU time."""
 
     class Columns:
         def select(self, names):
@@ -163,7 +163,7 @@ def test_links_are_followed_and_kept(folder):
 
 
 def test_a_device_is_written_to_and_never_replaced(folder):
-    """A full disk says so; a device that was replaced by a file would be lost to all programs."""
+    """Replacing a device by a regular file would make it unusable for all programs."""
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_whole(Path("pipe"), lambda file: file.write(b"whole"))

@@ -1,4 +1,4 @@
-"""Folders of Parquet files, columns of embeddings, and tables that are computed later."""
+"""Folders of Parquet files, columns of embeddings, and lazy tables."""
 
 import numpy as np
 import polars

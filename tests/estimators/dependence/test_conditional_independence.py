@@ -1,4 +1,4 @@
-"""The conditional independence tests: size, power, and agreement with plain least squares."""
+"""Size and power of the conditional independence tests, and agreement with plain least squares."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def p_values(test, codes, factors):
 
 
 def rejection_rate(test, code, n_rows, rho, tested, n_worlds=N_WORLDS, seed=0):
-    """Share of rejections at level .05 over 2,000 codes, ten with noise of their own in each of 200 samples."""
+    """Share of rejections at level .05, over ten codes with independent noise in each of ``n_worlds`` samples."""
     rng = np.random.default_rng(seed)
     rejected = []
     for _ in range(n_worlds):
@@ -44,7 +44,7 @@ NULLS = {
 }
 
 
-# dependent factors are the harder case; the others are studies
+# dependent factors are the harder case, so the others are marked as slow
 RHOS = [pytest.param(0.0, marks=pytest.mark.slow), 0.7]
 
 
@@ -105,7 +105,7 @@ def test_same_as_a_loop_of_least_squares():
 
 
 def test_statistic_of_a_tiny_example():
-    # products 1, 1, 1, -1 and so on: g = 10 / sqrt(20), V = 20 / 20, U = 5 of at most 19
+    # the products are 1, 1, 1, -1 and so on, so g = 10 / sqrt(20), V = 20 / 20, and U = 5, which is at most 19
     x = np.ones((20, 1)) / np.sqrt(20)
     e = np.tile([1.0, 1.0, 1.0, -1.0], 5)[:, None]
     (p_value,), (power,) = covariance_p_values([e[:7], e[7:]], x, np.zeros(20), n_fitted=0)

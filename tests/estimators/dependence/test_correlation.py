@@ -1,4 +1,4 @@
-"""Bases and ranks behind correlations: what is rounding, and what is not, whatever the sign and the unit."""
+"""Bases and ranks for correlations: rounding errors are not directions, for any sign and unit of the columns."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize("n_columns", [1, 3])
 def test_rounding_around_a_constant_is_no_direction(sign, n_columns):
     constant = sign * (1e8 + 1e-8 * RNG.normal(size=(500, n_columns)))
-    assert np.ptp(constant) > 0  # the digits that are left differ
+    assert np.ptp(constant) > 0  # rounding errors make the entries differ
     assert orthonormal_basis(constant).shape == (500, 0)
 
 

@@ -1,4 +1,4 @@
-"""Dependence of two columns: the F test of nested regressions, and what chance gives."""
+"""Dependence of two columns: the F test of nested regressions, and values under independence."""
 
 import numpy as np
 import pytest

@@ -53,7 +53,7 @@ def test_priors_repeat_themselves_for_a_seed(prior):
 
 
 def test_scales_are_derivatives_of_the_map_from_noise():
-    """A normal with deviation 2 is noise times 2."""
+    """A normal variable with standard deviation 2 is standard normal noise times 2."""
     latents = IndependentPrior("norm", (1.0, 2.0)).sample(100, 2, 0)
     assert latents.scales == pytest.approx(np.full((100, 2), 2.0))
     assert np.isfinite(IndependentPrior("cauchy").sample(1000, 2, 0).scales).all()

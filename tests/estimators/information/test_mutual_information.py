@@ -15,7 +15,7 @@ def labels_of(*shape, high, seed=0):
 
 @pytest.mark.parametrize("n_rows", [50, 5000, 200_000], ids=["side by side", "blocks", "pairs"])
 def test_counting_agrees_with_scikit_learn_at_every_size(n_rows):
-    """The three ways of counting (many codes at once, one code in blocks of rows, two codes jointly) give the same."""
+    """The three ways of counting (many codes at once, one code in blocks of rows, two codes jointly) agree."""
     codes = [labels_of(n_rows, high=k, seed=k) for k in (2, 7, 20, 3, 11)]
     factors = [labels_of(n_rows, high=4, seed=99), (codes[1] // 2).astype(np.uint16)]
     found = Histogram().label_information(codes, factors)
@@ -35,12 +35,12 @@ def test_paired_counting_is_used_only_where_rows_are_many(monkeypatch):
     monkeypatch.setattr(module, "_counted", lambda *given: seen.append(given[-1]) or counted(*given))
     for n_rows in (1000, 100_000):
         Histogram().label_information([labels_of(n_rows, high=10)] * 2, [labels_of(n_rows, high=10, seed=1)])
-    assert seen == [1000]  # one count of 10 x 10 x 10 cells; the few rows went side by side
+    assert seen == [1000]  # one joint count of 10 x 10 x 10 cells; few rows are counted in another way
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_fine_histogram_tends_to_the_gaussian_closed_form(rho):
-    """I = -1/2 log(1 - rho^2); bins lose a little, the plug-in's bias adds a little."""
+    """I = -1/2 log(1 - rho^2); binning loses little of it, and the bias is corrected."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=400_000)
     y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=x.size)
@@ -57,7 +57,7 @@ def test_miller_madow_centres_the_null():
         estimator = Histogram(bins=8, bias_correction="miller_madow")
         draws.append(estimator.code_information(code[:, None], [estimator.factor_labels(factor, discrete=False)])[0, 0])
     assert abs(np.mean(draws)) < 3 * np.std(draws) / 10
-    assert np.mean(draws) < 0.2 * 49 / 1000  # the bias it removes
+    assert np.mean(draws) < 0.2 * 49 / 1000  # a fifth of the bias without correction
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
@@ -67,12 +67,12 @@ def test_nearest_neighbours_agree_with_scikit_learn(k, n_labels):
     labels = rng.integers(0, n_labels, 1500)
     codes = np.column_stack([labels + rng.normal(size=1500), rng.normal(size=1500)])
     found = NearestNeighbour(k=k).code_information(codes, [labels.astype(np.uint16)])[:, 0]
-    expected = mutual_info_classif(codes, labels, n_neighbors=k, random_state=0)  # clipped at 0, and jittered
+    expected = mutual_info_classif(codes, labels, n_neighbors=k, random_state=0)  # at least 0, with added noise
     assert np.maximum(found, 0) == pytest.approx(expected, abs=2e-3)
 
 
 def test_nearest_neighbours_of_a_mixture_closed_form():
-    """Two equally likely Gaussians at +-mu: I by numerical integration."""
+    """Two equally likely Gaussians at +-mu; the expected information is computed by numerical integration."""
     mu, n = 1.5, 40_000
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, n)
@@ -86,7 +86,7 @@ def test_nearest_neighbours_of_a_mixture_closed_form():
 
 
 def test_never_above_the_entropy():
-    """Also with rare classes (20 of 20,000), discrete codes and constants."""
+    """The information is at most the entropy, also with rare classes (20 of 20,000), discrete codes and constants."""
     rng = np.random.default_rng(4)
     labels = np.r_[np.ones(20, dtype=np.uint16), np.zeros(19_980, dtype=np.uint16)]
     codes = np.column_stack([labels, labels + 0.01 * rng.normal(size=20_000), np.full(20_000, 5.0)])
@@ -110,7 +110,7 @@ def test_a_class_of_one_has_no_neighbour_and_is_left_out():
     labels[0] = 1
     found = NearestNeighbour().code_information(np.random.default_rng(6).normal(size=(100, 1)), [labels])[0, 0]
     assert np.isfinite(found)
-    assert digamma(1) < 0  # what counting it would have added
+    assert digamma(1) < 0  # counting the class of one would add this term
 
 
 def test_unknown_bias_correction_is_refused():

@@ -1,4 +1,4 @@
-"""Information of labels from several columns, by nearest neighbours."""
+"""Mutual information of labels with several columns, by nearest neighbours."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from unweave.estimators.information.neighbours import label_information
 
 @pytest.mark.parametrize("units", [[1.0, 1000.0], [1e-6, 1.0]])
 def test_the_units_of_columns_do_not_matter(units):
-    """In one unit for all, the largest column would decide who is near."""
+    """Without scaling, the column with the largest unit would determine the neighbours."""
     rng = np.random.default_rng(0)
     columns = rng.normal(size=(400, 2))
     labels = (columns[:, 0] > 0).astype(np.intp) + (columns[:, 1] > 0)

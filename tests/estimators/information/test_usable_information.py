@@ -23,7 +23,7 @@ def test_share_approaches_the_closed_form_of_two_gaussians():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 20_000)
     column = (2 * labels - 1 + rng.normal(size=20_000))[:, None]
-    # the posterior is logistic in the column, so usable information is mutual information; by quadrature:
+    # p(label | column) is logistic, so usable information equals mutual information, computed by quadrature
     x = np.linspace(-8, 8, 20_001)
     density = np.exp(-((x - 1) ** 2) / 2) / np.sqrt(2 * np.pi)
     exact = np.log(2) - (density * np.log1p(np.exp(-2 * x))).sum() * (x[1] - x[0])
@@ -64,7 +64,7 @@ def test_wide_columns_go_through_ten_directions(monkeypatch):
 
 
 def test_more_labels_than_newton_steps_can_bear():
-    """200 labels times 11 weights are fitted by gradients."""
+    """200 labels times 11 weights are too many for Newton steps, so they are fitted by gradients."""
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 200, 4000)
     columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(4000, 10))

@@ -31,7 +31,7 @@ def test_one_draw_and_many_tend_to_the_closed_form():
 
 
 def test_posterior_covariances_count():
-    """Independent means and posteriors that correlate by .9: draws correlate by .9 s^2 / (1 + s^2)."""
+    """For independent means and posteriors with correlation .9, draws have correlation .9 s^2 / (1 + s^2)."""
     mean = RNG.normal(size=(20_000, 2))
     block = 0.25 * np.array([[1, 0.9], [0.9, 1]])
     covariance = np.tile(block, (len(mean), 1, 1))
@@ -41,7 +41,7 @@ def test_posterior_covariances_count():
 
 
 def test_deterministic_encoders_have_equal_matrices():
-    """As the AAE of 001, figure 20."""
+    """The AAE of 001, figure 20, is deterministic."""
     found = code_correlations(MEAN, np.zeros_like(MEAN))
     np.testing.assert_allclose(found.means, found.expected, atol=1e-12)
     np.testing.assert_allclose(found.means, found.draws, atol=1e-12)

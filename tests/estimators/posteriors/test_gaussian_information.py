@@ -9,7 +9,7 @@ from unweave.estimators.posteriors.gaussian_information import (
 
 
 def test_entropy_of_independent_parts_adds_up():
-    """Claim 114: the exponent n of 2 pi e, which 002 leaves out."""
+    """Claim 114: 2 pi e has the exponent n, which 002 leaves out."""
     assert gaussian_entropy(np.diag([1.0, 4.0, 9.0])) == pytest.approx(
         sum(gaussian_entropy(np.array([[v]])) for v in (1.0, 4.0, 9.0))
     )

@@ -110,7 +110,7 @@ def test_results_do_not_depend_on_the_number_of_threads(groups):
 
 
 def test_narrow_posteriors_with_categories_group_by_group():
-    """Densities of single codes, summed over the codes of a group, against one sum a group; a category never occurs."""
+    """Sums of log densities of single codes equal the log density of a group, also if a category never occurs."""
     rng = np.random.default_rng(0)
     tables = np.column_stack([rng.dirichlet(np.ones(2), size=400), np.zeros(400)])
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Probes of growing capacity: what they do with codes beyond those they were fitted to."""
+"""Probes of increasing capacity on codes outside the training range."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 
 
 def test_a_code_beyond_the_training_range_is_read_as_the_end_of_it():
-    """One row a million away would otherwise be the whole loss."""
+    """Without clipping, one outlier of a million would dominate the loss."""
     rng = np.random.default_rng(0)
     train, test = rng.normal(size=(200, 1)), rng.normal(size=(50, 1))
     far, end = test.copy(), test.copy()

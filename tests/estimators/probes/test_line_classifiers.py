@@ -1,4 +1,4 @@
-"""Classifiers of one code: votes of neighbours."""
+"""Classifiers that use one code, by votes of neighbours."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from unweave.estimators.probes.line_classifiers import Neighbourhood
 
 
 def test_a_class_of_one_row_outweighs_part_of_a_large_one():
-    """Of fifteen neighbours fourteen belong to a class of twenty, and weigh 14/20 together; the one weighs 1."""
+    """Fourteen of fifteen neighbours belong to a class of twenty and together weigh 14/20; the other one weighs 1."""
     code, labels = np.arange(21.0)[:, None], np.zeros(21, dtype=int)
     labels[10] = 1
     assert Neighbourhood().predictions(code, labels, code[10:11], 0).tolist() == [[1]]

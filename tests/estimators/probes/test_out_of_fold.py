@@ -1,4 +1,4 @@
-"""Folds taken out of normal equations and kernels, against one fit after another."""
+"""Out-of-fold predictions of least squares and kernel ridge regression, compared with separate fits."""
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge

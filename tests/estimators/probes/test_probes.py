@@ -14,7 +14,7 @@ def regression(n_rows=800, n_codes=4, seed=0):
 
 
 def test_gains_agree_with_lightgbms_public_ones():
-    """The one private name this project reads, against a library that publishes the same quantity."""
+    """The gains from scikit-learn's private field agree with those that LightGBM publishes."""
     lightgbm = pytest.importorskip("lightgbm")
     codes, target = regression()
     ours = HistGradientBoostingRegressor(max_depth=3, max_leaf_nodes=None, min_samples_leaf=20, early_stopping=False)
@@ -28,11 +28,11 @@ def test_gains_agree_with_lightgbms_public_ones():
 
 def test_gains_of_the_first_stump_are_the_drop_in_squared_error():
     """Closed form: one split of a step function removes all the variance."""
-    codes = np.repeat(np.linspace(-1, 1, 40), 10)[:, None]  # few values, so that every version has a bin for each
+    codes = np.repeat(np.linspace(-1, 1, 40), 10)[:, None]  # few values, so that every value has its own bin
     target = np.where(codes[:, 0] > 0, 1.0, -1.0)
     stump = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2, learning_rate=1.0, early_stopping=False)
     gain = split_gains(stump.fit(codes, target), 1)[0]
-    assert gain == pytest.approx(400.0, rel=1e-3)  # the sum of squares before, none after
+    assert gain == pytest.approx(400.0, rel=1e-3)  # the sum of squares before the split; it is 0 after
 
 
 def test_copies_share_their_importance_equally():
@@ -58,7 +58,7 @@ def test_linear_probe_is_least_squares_where_codes_are_few():
 
 @pytest.mark.parametrize("n_codes", [30, 300], ids=["fewer codes than rows", "more"])
 def test_ridge_coefficients_solve_the_normal_equations_of_some_penalty(n_codes):
-    """Independent check: scikit-learn's ridge at one of the penalties gives the same predictions."""
+    """Independent check: scikit-learn's ridge with one of the penalties has the same predictions."""
     rng = np.random.default_rng(1)
     codes = rng.normal(size=(100, n_codes))
     target = codes[:, :3].sum(axis=1, keepdims=True) + rng.normal(size=(100, 1))

@@ -1,4 +1,4 @@
-"""The solver of both logistic probes against finite differences and scikit-learn."""
+"""The solver of both logistic probes, compared with finite differences and scikit-learn."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_probe_without_whitening_is_that_of_scikit_learn(n_labels):
     theirs = LogisticRegression().fit(columns, labels).predict_log_proba(columns)
     assert (
         pytest.approx(theirs, abs=1e-6 if n_labels > 2 else 2e-3) == ours.T
-    )  # of two labels they fit one set of weights
+    )  # for two labels scikit-learn fits one set of weights
 
 
 def test_probe_keeps_the_names_of_labels_and_bears_dead_codes():

@@ -1,4 +1,4 @@
-"""Rows that are read in blocks give the numbers of the rows in memory."""
+"""Rows that are read in blocks have the same scores as rows in memory."""
 
 import functools
 
@@ -60,12 +60,12 @@ def test_a_folder_gives_the_numbers_of_memory(metric, blocks):
 
 
 def test_metrics_of_rows_take_a_stated_sample(blocks):
-    found = r2(blocks, kinds={"factor angle": "circular:360"})  # categories, of which no moments are kept
+    found = r2(blocks, kinds={"factor angle": "circular:360"})  # categories have no moments
     assert str(found.caveats[-1]) == "Computed on 500 of 3,000 rows, drawn at random."
     evidence = Evidence(blocks, kinds={"factor angle": "circular:360"})
     assert evidence.n_rows == 500
-    assert found.raw == r2(evidence.rows(np.arange(500))).raw  # the sample alone
-    assert sap(evidence).caveats[-1].kind == "rows_sampled"  # categories are classified, which needs rows
+    assert found.raw == r2(evidence.rows(np.arange(500))).raw  # computed on the sample
+    assert sap(evidence).caveats[-1].kind == "rows_sampled"  # classification of categories needs rows
     assert mcc(evidence, correlation="spearman").caveats[-1].kind == "rows_sampled"
     assert mcc(evidence, cross_fit=True).caveats[-1].kind == "rows_sampled"
     assert evidence.dead_codes == ("code 4",)
@@ -110,13 +110,13 @@ def test_a_million_rows_give_the_numbers_of_memory():
     blocks, known = Evidence(array_blocks(factors, codes)), Evidence(factors, codes)
     for metric in (mcc, mig, mig_sup, dcimig, modularity, sap):
         assert metric(blocks).raw == pytest.approx(metric(known).raw, abs=1e-10)
-    assert r2(blocks).raw == pytest.approx(r2(known).raw, abs=1e-4)  # other folds
+    assert r2(blocks).raw == pytest.approx(r2(known).raw, abs=1e-4)  # the folds differ
 
 
 def test_r2_of_heavy_tails_is_of_the_sample():
     factors = RNG.normal(size=(2000, 1))
     codes = np.column_stack([factors + RNG.normal(size=(2000, 1)), RNG.standard_cauchy(2000) ** 3 + factors[:, 0]])
-    codes[0, 0] = 1e6  # a prediction from it would be clipped
+    codes[0, 0] = 1e6  # the prediction of this row would be clipped
     assert r2(array_blocks(factors, codes, sample_rows=300)).caveats[-1].kind == "rows_sampled"
 
 
@@ -183,7 +183,7 @@ def test_edges_of_planning_rows_hold_for_all_rows_also_where_these_are_ordered(o
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(20_000, 2))
     codes = factors + 0.5 * rng.normal(size=(20_000, 2))
-    if ordered:  # the stretches that are looked at first see a few values of many rows
+    if ordered:  # each planning stretch then contains similar values, and the stretches are not representative
         order = np.argsort(np.abs(factors[:, 0]), kind="stable")
         factors, codes = factors[order], codes[order]
     evidence = Evidence(array_blocks(factors, codes, planning_rows=5000, sample_rows=5000, rows_in_part=3000))

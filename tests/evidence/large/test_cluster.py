@@ -24,7 +24,7 @@ CODES = FACTORS + 0.3 * np.random.default_rng(1).normal(size=(1600, 2))
 
 
 class DeadlyPart(ArrayPart):
-    """A part whose first reader is killed: a worker that is lost on the way."""
+    """A part that kills the first worker that reads it."""
 
     mark = ""
 
@@ -57,7 +57,7 @@ def test_two_workers_give_the_numbers_of_one_process(cluster, tmp_path):
 
 def test_text_that_one_worker_alone_has_seen(cluster):
     words = np.array(["heart", "square"])[(FACTORS[:, 0] > 0).astype(int)].astype(object)
-    words[500], words[700:702], words[1300] = "oval", "star", "line"  # not among the rows that are looked at first
+    words[500], words[700:702], words[1300] = "oval", "star", "line"  # not among the planning rows
     factors = np.column_stack([words, FACTORS[:, 1].astype(object)])
     parts = [ArrayPart(factors, CODES, start, start + 400) for start in range(0, 1600, 400)]
     here, there = (
@@ -92,7 +92,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, monkeypatch)
     parts = [ArrayPart(FACTORS, CODES, start, start + 400) for start in range(0, 1600, 400)]
     deadly = DeadlyPart(FACTORS, CODES, 800, 1200)
     object.__setattr__(deadly, "mark", str(tmp_path / "killed"))
-    # the planning rows are read here, where nobody may die
+    # the planning rows are read in this process, which must not be killed
     monkeypatch.setattr(DeadlyPart, "some", ArrayPart.some)
     names = (("a", "b"), ("c", "d"))
     settings = {"sample_rows": 100, "planning_rows": 800}

@@ -1,4 +1,4 @@
-"""Codes whose powers float64 cannot hold score as they would in another unit."""
+"""Codes whose squares overflow or underflow float64 have the same scores as in another unit."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_metrics_of_each_code_alone_do_not_mind_its_unit(name, scale):
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-255, SCALES["huge"], SCALES["largest"]])
 def test_codes_keep_their_ratios_in_a_common_unit(scale):
-    """irs weighs codes by their spread."""
+    """irs weights codes by their spread, so that their ratios matter."""
     codes = CODES * [0.01, 1.0, 4.0]
     assert CATALOGUE["irs"](FACTORS, codes * scale).raw == CATALOGUE["irs"](FACTORS, codes).raw
 

@@ -1,4 +1,4 @@
-"""Everything with rows and columns is read alike: same numbers, same names."""
+"""Tables of all types are read with the same numbers and names."""
 
 import datetime
 import decimal
@@ -17,7 +17,7 @@ COLUMNS = {"size": [1.0, 2.0, 3.0], "hue": [5.0, 7.0, 6.0]}
 
 
 class TorchLike:
-    """A tensor on another device, with a gradient: numpy may see it only after detach and cpu."""
+    """A tensor on another device with a gradient, which numpy can read only after detach and cpu."""
 
     def __init__(self, values, steps=()):
         self.values, self.steps = np.asarray(values), steps
@@ -268,7 +268,7 @@ def test_evidence_that_does_not_fit_together(options, message):
 
 
 class TestRowIndexes:
-    """Pandas would align rows by their index, so indexes that differ are not silently paired by position."""
+    """Pandas would align rows by their index, so different indexes are an error and are not paired by position."""
 
     factors = pd.DataFrame({"size": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
     shuffled = pd.DataFrame({"z": [3.0, 1.0, 2.0]}, index=["c", "a", "b"])

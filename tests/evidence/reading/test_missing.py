@@ -1,4 +1,4 @@
-"""Missing values are refused by name and count, or dropped on every side at once; infinities are always refused."""
+"""Missing values are an error that names and counts them, or are dropped in all tables; infinities are an error."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Tables that are wide, ordered or oddly named."""
+"""Tables that are wide, ordered or have unusual names."""
 
 import time
 
@@ -31,7 +31,7 @@ def test_code_groups_take_numbers():
     codes = np.random.default_rng(0).normal(size=(30, 3))
     assert Evidence(ROWS, codes, code_groups={"a": [0, 2]}).code_groups == {"a": ("code 0", "code 2")}
     named = Evidence(ROWS, codes, code_names=["2", "1", "0"], code_groups={"a": [0]})
-    assert named.code_groups == {"a": ("0",)}  # a name comes before a place
+    assert named.code_groups == {"a": ("0",)}  # a name has priority over a position
     with pytest.raises(EvidenceError, match="'3', which is not a code"):
         Evidence(ROWS, codes, code_groups={"a": [3]})
 

@@ -30,7 +30,7 @@ def test_certain_tables_are_labels(metric):
 
 
 def test_doubt_costs_information_as_a_noisy_channel_does():
-    """y is uniform with probability e, else the label: a channel after the label, in closed form for a clear code."""
+    """y is uniform with probability e, and otherwise the label: a noisy channel with a closed form for a clear code."""
     e = 0.4
     noisy = (1 - e) * CERTAIN + e / 3
     counts = np.bincount(LABELS) / LABELS.size
@@ -64,7 +64,7 @@ def test_bad_tables_are_refused_with_one_sentence(table, sentence):
 
 
 def test_rows_that_sum_to_nearly_one_are_made_to():
-    """Single precision and rounding are forgiven, and leave no trace."""
+    """Small deviations by single precision and rounding are accepted and normalised."""
     table = np.array([[0.9, 0.1], [0.25, 0.75]] * 30)
     nearly = table * np.where(np.arange(60) % 3 == 0, 1.0009, 0.9991)[:, None]
     kept = Evidence({"shape": nearly}, np.arange(60.0)).factor_tables["shape"]
