@@ -12,7 +12,7 @@ from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
-PROPERTIES = (  # of the catalogue's cards; other metrics may measure something else
+PROPERTIES = (  # properties that the cards of the catalogue name; other metrics may name others
     "one-to-one recovery",
     "explicitness",
     "modularity",
@@ -26,7 +26,7 @@ PROPERTIES = (  # of the catalogue's cards; other metrics may measure something 
     "agreement of two decoders",
     "importance of latents",
     "orthogonality of latents",
-    "size of what is generated",
+    "entropy of the generated data",
 )
 Case = Literal["one factor", "one code"]
 NamedChance = Literal["by permutation", "no pairing"]
