@@ -13,7 +13,7 @@ Binning = Literal["equal_mass", "equal_width"]
 
 MOST_LABELS = 2**16
 ROWS_IN_CACHE = 16_384
-MOST_SELECTED = 64  # up to so many order statistics, selection is faster than sorting the column
+MOST_SELECTED = 64  # up to this many order statistics, selection is faster than sorting the column
 
 
 def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:

@@ -53,7 +53,7 @@ class Information(Protocol):
     """Mutual information of every code with every factor.
 
     `factor_labels` and `code_information` have to be written; the other methods have defaults. An estimator that cuts
-    codes into bins should also give `code_labels`, because some metrics divide by the entropy of a code.
+    codes into bins should also have `code_labels`, because some metrics divide by the entropy of a code.
 
     >>> import numpy as np
     >>> from dataclasses import dataclass
@@ -138,5 +138,5 @@ class JointInformation(Protocol):
         return self.joint_information(columns, labels, train, test) / entropy if entropy > 0 else math.nan
 
     def row_plan(self) -> tuple[float, int | None]:
-        """Share of the rows to hold out (0 for none), and the most rows to use (None for all)."""
+        """Share of the rows to hold out (0 for none), and the largest number of rows to use (None for all)."""
         return 0.0, None

@@ -42,7 +42,8 @@ class UsableInformation(JointInformation):
         return LIBRARY if self.classifier == "boosted_trees" else None
 
     def row_plan(self) -> tuple[float, int | None]:
-        """Share of the rows to hold out, and the most rows to use."""
+        """Share of the rows to hold out, and the largest number of rows to use."""
+
         return self.test_share, self.most_rows
 
     def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
