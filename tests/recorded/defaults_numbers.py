@@ -1,11 +1,20 @@
-"""Defaults of everything public, and the figures on the cards: a default that changes, changes numbers."""
+"""Defaults, the figures on the cards and the constants of all modules: where one changes, numbers change.
 
+Most constants are thresholds, tolerances and sizes that were chosen by studies, which no quick test repeats.
+"""
+
+import ast
 import dataclasses
 import importlib
 import inspect
 from functools import partial
+from pathlib import Path
 
+import unweave
 from unweave.metrics import CATALOGUE
+
+PACKAGE = Path(unweave.__file__).parent
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 FIELDS = ("min_rows", "bounds", "best", "identity_tolerance", "order_tolerance", "needs", "takes_sparse_codes")
 ROOMS = (
@@ -59,7 +68,44 @@ def _is_plain(value):
     return isinstance(value, (bool, int, float, str))
 
 
+def constants_of(room):
+    """Numbers that the modules of a room state outside of functions: constants, fields, decorators and defaults."""
+    found = {}
+    for path in (PACKAGE / f"{room}.py", *sorted((PACKAGE / room).rglob("*.py"))):
+        stated = _stated(ast.parse(path.read_text(encoding="utf-8")).body) if path.exists() else ()
+        if numbers := {name: each[0] if len(each) == 1 else each for name, each in stated if each}:
+            found[path.relative_to(PACKAGE / room).as_posix() if path.parent != PACKAGE else path.name] = numbers
+    return found
+
+
+def _stated(body, prefix=""):
+    """Names of statements and the numbers in them, in their order."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield from _stated(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, FUNCTIONS):
+            yield f"@{prefix}{node.name}", [number for each in node.decorator_list for number in _numbers(each)]
+            given = [*node.args.posonlyargs, *node.args.args][::-1]
+            for argument, default in zip(given, node.args.defaults[::-1], strict=False):
+                yield f"{prefix}{node.name}({argument.arg}=", _numbers(default)
+            for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+                yield f"{prefix}{node.name}({argument.arg}=", _numbers(default)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            yield prefix + ast.unparse(target), _numbers(node.value)
+
+
+def _numbers(node):
+    found = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)] if node else []
+    return [value for value in found if type(value) in (int, float)]
+
+
 CASES = {f"defaults of {name}": partial(defaults_of, name) for name in ROOMS}
+CASES |= {
+    f"constants of {name}": partial(constants_of, name)
+    for name in sorted({path.stem for path in PACKAGE.iterdir() if path.suffix in ("", ".py")} - {"__pycache__"})
+    if name != "words"
+}
 CASES |= {
     f"card of {name}": partial(lambda card: {field: getattr(card, field) for field in FIELDS}, metric.card)
     for name, metric in CATALOGUE.items()
