@@ -1,10 +1,11 @@
 """The table of the catalogue inside the package, and how it is written."""
 
 import json
+import types
 
 import pytest
 
-from unweave.auditing import audit_all, text_table
+from unweave.auditing import audit_all, catalogue, text_table
 from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
 from unweave.auditing.findings.card_check import Promise, promise_of
 from unweave.auditing.measurement.grid import PROPERTIES
@@ -68,3 +69,53 @@ def test_table_3_is_never_cut(small):
     lines = text_table(audits).splitlines()
     assert not any("…" in line for line in lines)
     assert any("not applicable" in line for line in lines if line.strip().startswith("t_mex"))
+
+
+class Answer(types.SimpleNamespace):
+    """What an audit says of itself on the way."""
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Groups of the catalogue that were audited, and with which options; nothing is measured."""
+    calls = []
+
+    def audited(group, **options):
+        calls.append(([subject.label for subject in group], options))
+        return [Answer(metric=subject.label, ticks="✓", seconds=1.4) for subject in group]
+
+    monkeypatch.setattr(catalogue, "audit_all", audited)
+    return calls
+
+
+def test_only_groups_with_a_metric_that_is_named_are_audited(asked, tmp_path):
+    said = []
+    found = catalogue.audited_catalogue(7.0, tmp_path, 2, ["mcc"], 3, said.append)
+    ((labels, options),) = asked
+    assert "mcc" in labels
+    assert options == {"seeds": 3, "budget": 7.0, "n_jobs": 2, "store": tmp_path}
+    assert [audit.metric for audit in found] == labels
+    assert said == ["\n".join(f"✓ {label} (1 s)" for label in labels)]
+
+
+def test_without_names_all_are_audited(asked):
+    found = catalogue.audited_catalogue(1.0, None)
+    assert [labels for labels, _ in asked] == [[subject.label for subject in group] for group in groups()]
+    assert len(found) == sum(map(len, groups()))
+
+
+def test_the_command_writes_what_it_audited_and_keeps_the_rest(asked, monkeypatch, tmp_path, capsys):
+    written = []
+    monkeypatch.setattr(catalogue, "write_table", lambda audits, path, **options: written.append((path, options)))
+    monkeypatch.setattr(catalogue, "text_table", lambda audits: f"{len(audits)} audits")
+    one_option = next(label for group in groups() for subject in group if "(" in (label := subject.label))
+    out = tmp_path / "table.json"
+    for metrics in (f"r2, {one_option}", ""):
+        catalogue.main(["--metrics", metrics, "--budget", "2", "--out", str(out)])
+    assert [(path, options["keep_others"]) for path, options in written] == [(out, True), (out, False)]
+    assert {"r2", one_option} <= {label for labels, _ in asked[:2] for label in labels}
+    assert all(options["budget"] == 2 for _, options in asked)
+    assert capsys.readouterr().out.endswith(f"\n{sum(map(len, groups()))} audits\n")
+    with pytest.raises(SystemExit):
+        catalogue.main(["--metrics", "no_such_metric"])
+    assert "no_such_metric is not in the catalogue" in capsys.readouterr().err

@@ -225,6 +225,7 @@ def test_celeba(tmp_path):
     assert read.factor_names == ("Bald", "Wearing Hat")
     assert read.factors()[:, 0].tolist() == [1, 0, 1, 0]
     assert read.images([3])[0, :, 16, 16] * 255 == pytest.approx([40, 100, 200], abs=3)
+    assert len(read.images([])) == 0
     (tmp_path / "img_align_celeba" / "000002.jpg").unlink()
     (tmp_path / "img_align_celeba" / "000003.jpg").write_bytes(b"half a pict")
     for index, message in ((1, "lists 000002.jpg"), (2, "not a whole picture")):
@@ -240,6 +241,19 @@ def test_celeba(tmp_path):
         listing.write_text(text)
         with pytest.raises(DataSetError, match=message):
             CelebA(tmp_path)
+
+
+@pytest.mark.parametrize("size", [(40, 20), (20, 40), (20, 21)])
+def test_pictures_of_celeba_are_cut_to_their_middle_square(tmp_path, size):
+    image = pytest.importorskip("PIL.Image")
+    write_celeba(tmp_path, n=1)
+    values = np.zeros((size[1], size[0], 3), dtype=np.uint8)
+    top, left = ((side - 20) // 2 for side in (size[1], size[0]))
+    middle = np.random.default_rng(0).integers(0, 256, size=(20, 20, 3))
+    values[top : top + 20, left : left + 20] = middle
+    (tmp_path / "img_align_celeba" / "000001.jpg").unlink()
+    image.fromarray(values).save(tmp_path / "img_align_celeba" / "000001.jpg", format="PNG")
+    assert CelebA(tmp_path, size=20).images([0])[0] * 255 == pytest.approx(middle.transpose(2, 0, 1), abs=0.01)
 
 
 def test_an_archive_in_another_packing(tmp_path):

@@ -67,3 +67,19 @@ def test_missing_and_infinite_spread_is_named():
         Evidence(None, Posterior(MEAN, np.where(MEAN == 3, np.nan, STD)))
     with pytest.raises(EvidenceError, match="Std 'code 0' is infinite in 1 rows"):
         Evidence(None, Posterior(MEAN, log_variance=np.where(MEAN == 2, 1e4, 0.0)))
+
+
+@pytest.mark.parametrize("spread", [0.0, -0.5])
+def test_a_spread_that_is_not_positive_is_counted_and_named(spread):
+    std = np.full((4, 2), 0.5)
+    std[1:3, 1] = spread
+    with pytest.raises(EvidenceError, match=r"std of code 'code 1' is zero or negative in 2 rows"):
+        Posterior(np.zeros((4, 2)), std)
+
+
+@pytest.mark.parametrize("far", [1e-151, 1e151])
+def test_a_spread_whose_square_no_float_holds_is_named(far):
+    std = np.full((4, 2), 0.5)
+    std[3, 0] = far
+    with pytest.raises(EvidenceError, match=r"std of code 'code 0' lies beyond 1e-\d+ to 1e\+\d+"):
+        Posterior(np.zeros((4, 2)), std)

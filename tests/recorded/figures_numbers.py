@@ -1,4 +1,7 @@
-"""Figures of fixed numbers: sizes, axes, and every line, bar, picture and word that is drawn."""
+"""Figures of fixed numbers: sizes, axes, and every line, bar, picture and word that is drawn.
+
+Widths, sizes and orders of all that is drawn are one list of numbers.
+"""
 
 import math
 import sys
@@ -13,16 +16,24 @@ from fake_evaluations import fake_evaluation
 try:
     import matplotlib as mpl
 
+    from unweave.papers.guardians.authors.results import SeedMean
+    from unweave.papers.guardians.drawing import guardians_figure
+    from unweave.papers.guardians.figures import FIGURES as OF_GUARDIANS
+    from unweave.papers.guardians.reproduction import Shown
     from unweave.report.figures import (
         codes_and_factors,
         curves,
         geometry,
         history,
+        information_diagrams,
+        mark_table,
         partial_information,
+        point_clouds,
         scores,
         training,
     )
     from unweave.report.figures.evaluation_plot import evaluation_plot
+    from unweave.report.summary.decomposition_summary import FactorBand
 except ImportError:
     mpl = None
 
@@ -31,12 +42,32 @@ MATRIX = RNG.uniform(size=(4, 3))
 IMAGES = RNG.uniform(size=(3, 4, 8, 8))
 LINE = np.linspace(-1, 1, 30)
 THREE, FOUR = ["size", "angle", "shape"], ["c0", "c1", "c2", "c3"]
+TERMS = {
+    "one": {"unique": 0.5, "redundant": 0.2, "unique to the rest": 0.1, "synergistic": 0.3},
+    "two": {"unique": 0.02, "redundant": 0.6, "unique to the rest": 0.001, "synergistic": 0.05},
+}
 UNIT = {"low": (0.1, 0.5), "high": (0.4, 0.9)}
 
 
 def drawn(figure):
     """All that is drawn, as plain data."""
-    return {"size": list(figure.get_size_inches()), "axes": [_axes(axes) for axes in figure.axes]}
+    return {
+        "size": list(figure.get_size_inches()),
+        "axes": [_axes(axes) for axes in figure.axes],
+        "styles": np.array([number for each in figure.findobj() for number in _styles(each)], dtype=float),
+    }
+
+
+STYLES = (
+    "linewidth", "linewidths", "markersize", "markeredgewidth", "fontsize", "rotation", "sizes", "zorder", "alpha",
+    "visible",
+)  # fmt: skip
+
+
+def _styles(artist):
+    for name in STYLES:
+        value = getattr(artist, f"get_{name}", lambda: None)()
+        yield from () if value is None else np.atleast_1d(np.asarray(value, dtype=float))
 
 
 def _axes(axes):
@@ -73,6 +104,41 @@ def _style(line):
 
 def _colour(colour):
     return mpl.colors.to_hex(colour, keep_alpha=True)
+
+
+def in_short(figure):
+    """What is drawn in a figure of many panels: its words, and all places and styles as two lists of numbers."""
+    found = drawn(figure)
+    places = [
+        number
+        for axes in found["axes"]
+        for key in ("limits", "ticks", "lines", "patches", "texts", "images")
+        for number in _numbers(axes[key])
+    ]
+    titles = [axes["title"] for axes in found["axes"]]
+    return {"size": found["size"], "titles": titles, "places": np.array(places), "styles": found["styles"]}
+
+
+def _numbers(value):
+    if isinstance(value, np.ndarray):
+        yield from np.nan_to_num(value.astype(float)).ravel()
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _numbers(each)
+    elif isinstance(value, (int, float)):
+        yield float(value)
+
+
+def of_guardians(name):
+    """A figure of 003 from means that are made up, half of which the authors have too."""
+    figure, rng = OF_GUARDIANS[name], np.random.default_rng(0)
+    parts = []
+    for part in figure.parts:
+        keys = [(*setting.key, metric) for setting in part.settings for metric in part.metrics]
+        values = rng.uniform(size=len(keys))
+        ours = {key: SeedMean(value, value - 0.1, value + 0.2) for key, value in zip(keys, values, strict=True)}
+        parts.append(Shown(part, ours, {key: ours[key] for key in keys[::2]}))
+    return guardians_figure(figure, parts)
 
 
 def pairs():
@@ -125,6 +191,28 @@ FIGURES = {
     "panels": lambda: curves.panels_figure(
         {f"panel {k}": {"a": LINE[k : k + 3], "b": LINE[k + 5 : k + 8]} for k in range(5)}, [1, 2, 3], "mcc", across="d"
     ),
+    "panels with marks": lambda: curves.panels_figure(
+        {"a": {"x": LINE[:3] + 2, "y": LINE[3:6] + 2}},
+        [1, 2, 3],
+        "error",
+        in_order=True,
+        tick_labels=["one", "two", "three"],
+        marks={"a": {"paper": LINE[6:9] + 2}},
+        limits=(0.5, 4.0),
+        logarithmic=True,
+    ),
+    "pairs": lambda: curves.pairs_figure({"a": (LINE[:4], LINE[2:6]), "b": ([0.2], [0.7])}, "here", "there"),
+    "marks": lambda: mark_table.mark_table_figure(
+        {"mcc": [("+", "+"), ("-", "+")], "r2": [("+", "-"), ("-", "-")]}, ["P1", "P2"], title="marks"
+    ),
+    "clouds": lambda: point_clouds.clouds_figure({"a": [MATRIX[:, :2], MATRIX[:, 1:]]}, ["one", "two"]),
+    "circles": lambda: information_diagrams.circles_figure(TERMS),
+    "bands": lambda: information_diagrams.bands_figure(TERMS),
+    "gaps": lambda: information_diagrams.gap_figure({"a": (0.9, 0.3, 0.6), "b": (0.5, 0.2, 0.7)}),
+    "bands of factors": lambda: partial_information.band_figure(
+        [FactorBand("size", "c0", 0.6, 0.5, 0.9, 1.2), FactorBand("angle", "c1", 0.3, 0.4, 0.9, 1.1)]
+    ),
+    "spectrum with a knee": lambda: geometry.spectrum_figure({"a": np.sort(MATRIX[:, 0])[::-1]}, knee=2),
     "spectrum": lambda: geometry.spectrum_figure({"a": MATRIX[:, 0], "b": MATRIX[:, 1]}, MATRIX[:, 2]),
     "information": lambda: geometry.information_figure({"a": MATRIX, "b": 2 * MATRIX}, "row", "column"),
     "contours": lambda: geometry.contour_grid_figure(
@@ -151,3 +239,12 @@ FIGURES = {
     "evaluation, verdicts of three": partial(plotted, "verdicts", ("a", "b", "c")),
 }
 CASES = {name: partial(lambda make: drawn(make()), make) for name, make in FIGURES.items()} if mpl else {}
+if mpl:
+    CASES |= {
+        "projections": lambda: in_short(point_clouds.projections_figure(MATRIX, THREE)),
+        "traversals of latents": lambda: in_short(geometry.traversal_figure(IMAGES[..., None], THREE, FOUR)),
+    }
+    CASES |= {
+        f"{name} of 003": partial(lambda name: in_short(of_guardians(name)), name)
+        for name in ("fig3", "fig5", "fig7", "fig24")
+    }

@@ -67,4 +67,5 @@ def _spread(found: RunComparison, setting: str, column: str) -> str:
 def _number(value: float, column: str) -> str:
     if value != value:
         return "-"
-    return f"{value:.1f}" if column in HEADINGS else f"{value:.3f}".replace("0.", ".", 1)
+    text = f"{value:.1f}" if column in HEADINGS else f"{value:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column not in HEADINGS else text

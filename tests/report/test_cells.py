@@ -1,0 +1,99 @@
+"""Cells and sentences of tables that depend on a limit: on both sides of it."""
+
+import math
+
+import pytest
+
+from unweave.auditing.rendering import _short
+from unweave.evaluation.grouping import GroupedScore
+from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
+from unweave.report import grouped_table, runs, unlabelled_table
+from unweave.report.page import html
+from unweave.report.terminal.answer_tables import MOST_IN_THE_WAY, _in_the_way
+
+
+@pytest.mark.parametrize(
+    ("value", "column", "text"),
+    [
+        (10.5, "total_entropy", "10.500"),
+        (-0.25, "mcc", "-.250"),
+        (0.25, "mcc", ".250"),
+        (1.0, "mcc", "1.000"),
+        (0.25, "kl", "0.2"),
+        (12.34, "active_codes", "12.3"),
+        (math.nan, "mcc", "-"),
+    ],
+)
+def test_numbers_of_runs(value, column, text):
+    assert runs._number(value, column) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.5, ".50"), (-0.5, "-.50"), (0.004, "0"), (-0.004, "0"), (1.25, "1.25"), (10.5, "10.50"), (math.inf, "∞"),
+     (-math.inf, "-∞"), (math.nan, "nan")],
+)  # fmt: skip
+def test_numbers_of_audits(number, text):
+    assert _short(number) == text
+
+
+def test_a_setting_of_one_seed_has_no_spread():
+    def cell(mean, std, letters=""):
+        return grouped_table._cell(GroupedScore("a", (mean,), mean, std, math.nan, math.nan, letters))
+
+    assert cell(0.5, math.nan) == "0.500"
+    assert cell(0.5, 0.25, "ab") == "0.500 ± 0.250 ab"
+    assert cell(math.nan, math.nan) == grouped_table.fixed(None)
+
+
+@pytest.mark.parametrize(("n", "more"), [(MOST_IN_THE_WAY, ""), (MOST_IN_THE_WAY + 1, "; and 2 more")])
+def test_obstacles_are_listed_until_they_are_too_many(n, more):
+    others = [f"x{k}: noise" for k in range(n)]
+    shown = others if not more else others[: MOST_IN_THE_WAY - 1]
+    assert _in_the_way(others) == "; ".join(shown) + more
+
+
+def pair(matched, linear=0.0, chance=0.1, name="b"):
+    return RunPair("a", name, matched, chance, linear, 0.5, {})
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (pair(0.91), "learned the same codes"),
+        (pair(0.9, linear=0.91), "agree up to a linear map"),
+        (pair(0.9, linear=0.9), "agree partly"),
+        (pair(0.149), "no more in common than unrelated codes"),
+        (pair(0.151), "agree partly"),
+        (pair(math.nan), "no active code"),
+    ],
+)
+def test_agreement_of_runs_is_put_into_words(found, words):
+    assert words in unlabelled_table._meaning((found,))
+
+
+@pytest.mark.parametrize("n_pairs", [15, 16, 30])
+def test_of_many_pairs_of_runs_the_best_and_the_worst_are_shown(n_pairs):
+    pairs = tuple(pair(0.2 + 0.01 * k, name=f"run{k}") for k in range(n_pairs))
+    text = unlabelled_table.text_of(Unlabelled(100, {"a": RunFacts(3, 2, math.inf)}, pairs))
+    shown = [word for word in text.replace(",", " ").split() if word.startswith("run") and word[3:].isdigit()]
+    order = [f"run{k}" for k in reversed(range(n_pairs))]
+    assert shown == (order if n_pairs == 15 else [*order[:7], *order[-7:]])
+    assert ("not shown" in text) == (n_pairs > 15)
+    if n_pairs > 15:
+        assert f"{n_pairs - 14} pairs with intermediate agreement" in text
+    assert " inf " in text
+
+
+@pytest.mark.parametrize("extra", [0, 1, 20])
+def test_of_many_factors_the_page_shows_the_best_and_the_worst(extra):
+    n = html.MOST_FACTORS + extra
+    rows = [{"factor": k, "share": None if k == 3 else k / n} for k in range(n)]
+    shown = [row["factor"] for row in html._shown_factors({"factors": rows})]
+    ordered = [*(k for k in reversed(range(n)) if k != 3), 3]
+    half = html.MOST_FACTORS // 2
+    assert shown == (list(range(n)) if not extra else [*ordered[:half], *ordered[-half:]])
+
+
+def test_dots_of_a_pair_are_within_their_box():
+    assert html._dots({"x": [0.0, 1.0, 0.5], "y": [0.0, 1.0, 0.25]}) == "M0 56h0M90 0h0M45 42h0"
