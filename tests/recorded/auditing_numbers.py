@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 
 from unweave.auditing import Grid, audit
-from unweave.auditing.findings.adversary import red_team
+from unweave.auditing.findings.adversary import KNOWN, _changed, _drawn, red_team
 from unweave.auditing.findings.card_check import card_cases, promise_of
 from unweave.auditing.findings.properties import finding_of, mean_interval
 from unweave.auditing.measurement.further_grid import FURTHER, further_points
@@ -16,6 +16,7 @@ from unweave.auditing.measurement.measuring import Bench
 from unweave.auditing.measurement.subjects import subject_of
 from unweave.auditing.rendering import number_of, text_of, text_table
 from unweave.metrics import CATALOGUE
+from unweave.synthetic.encoders import Mixed, Noise, Noisy, WithCopies, WithNoiseCodes
 
 SMALL = Grid(
     n_factors=(5,),
@@ -99,6 +100,12 @@ CASES = {
     "matched, as text": lambda: text_of(audited(matched, False)).splitlines(),
     "product, as text": lambda: text_of(audited(product, False)).splitlines(),
     "adversary": partial(worst, matched),
+    "encoders that the adversary draws": lambda: [repr(_drawn(np.random.default_rng(k))) for k in range(40)],
+    "encoders that the adversary changes": lambda: [
+        repr(_changed(encoder, np.random.default_rng(k)))
+        for k in range(3)
+        for encoder in (*KNOWN, WithNoiseCodes(Mixed(14.0, 14.0), 9), WithCopies(Noise(290), 6), Noisy(Mixed(), 0.92))
+    ],
 }
 CASES |= {f"{name}, {shape}": partial(found, name, shape) for name in (*PROPERTIES, *FURTHER) for shape in MADE_UP}
 CASES |= {f"promises of {name}": partial(promised, name) for name in ("mcc", "mig", "jemmig", "dci_size")}

@@ -9,6 +9,7 @@ from unweave.metrics import mcc, mig, r2
 from unweave.synthetic import encoders, worlds
 from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.budget.draw_plan import draw_plan
+from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import noise_floor
@@ -16,6 +17,7 @@ from unweave.trust.row_order import block_length, notes_on_order, row_order
 from unweave.trust.sampling.comparison import compared
 from unweave.trust.sampling.intervals import interval
 from unweave.trust.sampling.planning import samples_needed
+from unweave.trust.verdict import verdicts
 
 RNG = np.random.default_rng(11)
 FACTORS = RNG.normal(size=(150, 3))
@@ -81,6 +83,22 @@ def elsewhere(name, **options):
     return {"factors": drawn.factors, "codes": drawn.codes, "told": found.each_factor_told, "tellers": told}
 
 
+def modelled(name):
+    """The models of the codes, and which factors are followed."""
+    found = code_models(DATA[name])
+    arrays = (found.owner, found.silent, found.model, found.of_codes, found.fitted, found.left, found.residuals)
+    followed = [found.followed(j) for j in range(DATA[name].n_factors)]
+    return [arrays, found.weights, followed]
+
+
+def judged(metric, name):
+    """A verdict and the quantities of its reasons."""
+    floor = noise_floor(metric, DATA[name], n_draws=5)
+    found = verdicts({"it": metric}, {"it": metric(DATA[name])}, DATA[name], diagnose(DATA[name]), {"it": floor})["it"]
+    reasons = [(each.finding.kind, dict(each.finding.quantities), each.measured) for each in found.reasons]
+    return [found.level, found.elsewhere, reasons]
+
+
 def planned(n_rows, budget):
     """What metrics of three prices get."""
     prices = (("cheap", 1e-7), ("middling", 1e-4), ("dear", 1e-3))
@@ -107,4 +125,16 @@ CASES |= {
     f"counterpart of {name}, all codes": partial(elsewhere, name, same_codes=True) for name in ("mixed", "classes")
 }
 CASES |= {f"plan of {n} rows, {s} s": partial(planned, n, s) for n in (100, 20_000) for s in (0.5, 5, 30, 300)}
+CASES |= {f"models of {name}": partial(modelled, name) for name in ("mixed", "classes", "bent", "copied")}
+CASES |= {
+    f"verdict on {m.__name__}, {name}": partial(judged, m, name)
+    for m, name in (
+        (mcc, "correlated"),
+        (mig, "copied"),
+        (mig, "bent"),
+        (r2, "constrained"),
+        (mcc, "noise"),
+        (r2, "series"),
+    )
+}
 CASES |= {f"order of {name}": partial(ordered, name) for name in ("clean", "groups", "series")}

@@ -342,3 +342,14 @@ def test_some_rows_give_the_floor_and_the_test_of_these_rows():
     assert "nulls_of_some_rows" in [note.kind for note in found.notes]
     with pytest.raises(EvidenceError, match="n_rows=1 is not a valid number of rows"):
         noise_floor(mcc, evidence, n_rows=1)
+
+
+def test_a_sampler_with_constant_codes_keeps_its_factors():
+    from unweave.trust.nulls.null_encoders import ConstantCodes
+
+    def sampler(fixed, n_rows, rng):
+        return rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, 3))
+
+    factors, codes = ConstantCodes(sampler, (1.0, -2.0))({}, 5, np.random.default_rng(3))
+    assert factors.tolist() == np.random.default_rng(3).normal(size=(5, 2)).tolist()
+    assert codes.tolist() == [[1.0, -2.0]] * 5

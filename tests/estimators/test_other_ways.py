@@ -1,0 +1,98 @@
+"""What estimators do where their usual way is closed: too many columns, dependent ones, numbers beyond floats."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from unweave.estimators.dependence.correlation import _canonical_directions
+from unweave.estimators.geometry.gram import log_volume_of_directions
+from unweave.estimators.information.mutual_information import NearestNeighbour
+from unweave.estimators.posteriors.grid_masses import centre_masses
+from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
+from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares
+from unweave.estimators.totals import moments
+
+RNG = np.random.default_rng(0)
+
+
+def test_moments_of_very_many_codes_are_the_same_without_their_products(monkeypatch):
+    columns = RNG.normal(size=(7, 50))
+    usual = moments.moments_of(columns, 2)
+    monkeypatch.setattr(moments, "WIDEST_GRAM", 4)
+    other = moments.moments_of(columns, 2)
+    assert usual.gram == pytest.approx(columns[2:] @ columns[2:].T)
+    assert other.gram.shape == (0, 0)
+    fields = [name for name in vars(usual) if name != "gram"]
+    assert len(fields) == 6
+    for name in fields:
+        assert getattr(other, name) == pytest.approx(getattr(usual, name)), name
+    monkeypatch.setattr(moments, "WIDEST_GRAM", 5)
+    assert moments.moments_of(columns, 2).gram.shape == (5, 5)
+
+
+def test_columns_that_depend_on_each_other_have_a_least_squares_fit_too():
+    design = np.repeat(RNG.normal(size=(30, 1)), 2, axis=1) * [1.0, 2.0]
+    targets = 3 * design[:, :1] + 1
+    found = least_squares(design, targets, penalty=0.0)
+    assert np.column_stack([np.ones(30), design]) @ found == pytest.approx(targets)
+    predicted = out_of_fold_least_squares(design, targets, np.arange(30) % 3, 0.0)
+    assert predicted == pytest.approx(targets)
+
+
+def test_a_penalty_shrinks_slopes_and_leaves_the_intercept():
+    design, targets = RNG.normal(size=(40, 1)), np.full((40, 1), 5.0)
+    assert least_squares(design, targets, penalty=10.0)[:, 0] == pytest.approx([5.0, 0.0], abs=1e-9)
+    steep = least_squares(design - design.mean(), 2 * (design - design.mean()), penalty=1.0)[1, 0]
+    spread = float(design.var())
+    assert steep == pytest.approx(2 * spread / (spread + 1.0))
+
+
+def test_rows_far_from_every_bin_centre_fill_the_bin_of_their_mean():
+    """A posterior far narrower than the bins, at an edge between two of them, within the grid and beyond it."""
+    mean, std = np.array([0.1, 1.99, 2.01, -5.0, 50.0]), np.full(5, 1e-4)
+    found = centre_masses(mean, std, 0.0, 1.0, np.empty((4, 5), dtype=np.float32))
+    assert found.argmax(axis=0).tolist() == [0, 1, 2, 0, 3]
+    assert found.sum(axis=0) == pytest.approx(np.ones(5))
+    assert found.max(axis=0) == pytest.approx(np.ones(5))
+    wide = centre_masses(np.array([1.5]), np.array([0.8]), 0.0, 1.0, np.empty((4, 1), dtype=np.float32))
+    exact = np.exp(-0.5 * ((np.arange(4) + 0.5 - 1.5) / 0.8) ** 2)
+    assert wide[:, 0] == pytest.approx(exact / exact.sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1.0, 400.0])
+def test_sums_of_exponentials_beyond_floats_are_computed_again(scale):
+    families = [(scale * RNG.normal(size=(6, 2)), RNG.normal(size=(4, 2))) for _ in range(2)]
+    families = [(np.column_stack([w, np.ones(6)]), np.column_stack([t, np.zeros(4)])) for w, t in families]
+    inside = np.array([0, 2, 3, 5])
+    found = _alone_others_all(families, inside)
+    assert found.shape == (4, 5)
+    for k, group in enumerate(groups_of(2)):
+        exponents = sum(families[i][1] @ families[i][0][inside].T for i in group)
+        exact = logsumexp(exponents, axis=1) - np.log(4)
+        kept = exact > -600  # below that the sum is cut off
+        assert found[kept, k] == pytest.approx(exact[kept], rel=1e-9)
+
+
+def test_classes_of_one_row_each_tell_nothing():
+    code, labels = RNG.normal(size=(5, 1)), np.arange(5, dtype=np.uint16)
+    assert NearestNeighbour().code_information(code, [labels]).tolist() == [[0.0]]
+
+
+def test_columns_without_any_spread_have_no_direction():
+    left, right = _canonical_directions(np.zeros((8, 2)), RNG.normal(size=(8, 3)))
+    assert (left.tolist(), right.tolist()) == ([0.0, 0.0], [0.0, 0.0, 0.0])
+
+
+def test_samples_with_dependent_columns_do_not_change_the_others():
+    columns = RNG.normal(size=(4, 6, 3))
+    columns[1, :, 2] = columns[1, :, 0]
+    gram = np.einsum("nij,nik->njk", columns, columns)
+    scale = np.sqrt(np.einsum("bii->bi", gram))
+    cosines = gram / scale[:, :, None] / scale[:, None, :]
+    cosines[3] = np.nan
+    found = log_volume_of_directions(cosines.copy())
+    exact = [0.5 * np.linalg.slogdet(cosines[k])[1] for k in (0, 2)]
+    assert found[[0, 2]] == pytest.approx(exact)
+    assert found[1] < -15
+    assert np.isnan(found[3])
+    assert (log_volume_of_directions(np.stack([np.eye(3), cosines[0]])) <= 0).all()
