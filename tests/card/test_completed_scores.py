@@ -1,4 +1,4 @@
-"""What the decorator adds to a score: the caveats of assumptions that do not hold, and one seed from any rng."""
+"""What the decorator adds to a score: caveats of violated assumptions, and one integer seed from any rng."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,13 @@ NUMBERS = np.arange(10.0)
 
 @unweave.metric(**CARD, assumes=(POSITIVE, MANY))
 def assuming(evidence):
-    """Half, of codes that should be positive."""
+    """Score 1/2; the codes are assumed to be positive."""
     return Score(0.5, caveats=("Half.",))
 
 
 @unweave.metric(**CARD)
 def seeded(evidence, *, rng: int | np.random.Generator | None = 0):
-    """Half, with a seed."""
+    """Score 1/2, with a seed as an option."""
     assert isinstance(rng, int)
     return Score(0.5)
 
@@ -58,7 +58,7 @@ def test_a_seed_is_itself_and_a_generator_is_drawn_from():
     assert [seed_of(rng) for rng in (0, 7, np.int64(7))] == [0, 7, 7]
     one, same, other = (np.random.default_rng(seed) for seed in (1, 1, 2))
     assert seed_of(one) == seed_of(same) != seed_of(other)
-    assert seed_of(one) == seed_of(same)  # the second draw, too
+    assert seed_of(one) == seed_of(same)  # the second draw is equal as well
     assert len({seed_of(one), seed_of(one), seed_of(one)}) == 3
 
 
@@ -78,7 +78,7 @@ def test_metrics_of_single_codes_say_that_groups_are_not_used():
 
 
 def test_repeated_rows_are_said_by_every_score_that_pairs_them():
-    """Noise of 100 rows, each five times, had dci_informativeness .84 without a word."""
+    """Noise of 100 rows, each repeated five times, has a dci_informativeness of .84, which needs a caveat."""
     rng = np.random.default_rng(0)
     factors, codes = np.tile(rng.normal(size=(100, 2)), (5, 1)), np.tile(rng.normal(size=(100, 2)), (5, 1))
     for metric in (mcc, mig, sufficiency):

@@ -1,4 +1,4 @@
-"""A metric that is declared, written or called wrongly gets one sentence that says what to mend."""
+"""A metric that is declared, written or called incorrectly raises an error with one sentence on what to change."""
 
 import dataclasses
 import inspect
@@ -30,7 +30,7 @@ Z = np.random.default_rng(0).normal(size=(50, 2))
 
 
 def half(evidence, *, power=1.0):
-    """Half, whatever the evidence."""
+    """Score 1/2 for any evidence."""
     return Score(0.5**power)
 
 
@@ -88,7 +88,7 @@ def test_values_at_the_edge_make_sense():
 
 
 def no_evidence():
-    """Takes nothing."""
+    """Has no parameter for the evidence."""
 
 
 def by_position(evidence, power=1.0):
@@ -96,11 +96,11 @@ def by_position(evidence, power=1.0):
 
 
 def without_default(evidence, *, power):
-    """Has an option that has to be given."""
+    """Has an option without a default."""
 
 
 def clashing(evidence, *, kinds=None):
-    """Has an option of Evidence."""
+    """Has an option with the name of an option of Evidence."""
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_function_that_cannot_be_a_metric_is_refused(function, said):
 def test_a_metric_that_returns_no_score_says_so_in_one_sentence(given, said):
     @unweave.metric(**FIELDS)
     def careless(evidence):
-        """Returns something else."""
+        """Does not return a Score."""
         return given
 
     with pytest.raises(MetricError, match=f"careless returned .*{said}.*return a Score") as caught:
@@ -155,7 +155,7 @@ def test_run_time_sees_the_fields_of_a_card():
 
 
 def test_run_time_sees_the_options_of_evidence():
-    """The options that type checkers know are those that every signature shows."""
+    """Type checkers and the signatures at run time have the same options of Evidence."""
     options = typing.get_type_hints(EvidenceOptions)
     for call in (unweave.Evidence, unweave.evaluate, unweave.compare, unweave.metrics.mcc):
         shown = inspect.signature(call).parameters

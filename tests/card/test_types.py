@@ -1,11 +1,11 @@
-"""What a type checker sees of metrics, cards and evaluations: good calls pass, each bad line is an error."""
+"""Type checking of metrics, cards and evaluations: correct calls pass, and each incorrect line is an error."""
 
 import subprocess
 import sys
 
 import pytest
 
-# the package itself is checked elsewhere, and reading other libraries takes most of the time
+# the package itself is checked elsewhere, and following imports into other libraries would take most of the time
 CONFIG = """
 [mypy]
 strict = True
@@ -38,7 +38,7 @@ def mine(evidence: Evidence, *, power: float = 1.0) -> Score:
     """A metric of a user."""
     return Score(power)
 '''
-# metric(...) with this field changed, on a function that is right
+# metric(...) with this field changed, applied to a correct function
 CARD = """
 @unweave.metric(
     measures="compactness", equivalence={equivalence}, needs={needs}, min_rows=10,
@@ -126,7 +126,7 @@ def found_errors(text, folder, cache):
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory, pytestconfig):
-    """The errors of every snippet, from one run of mypy for all."""
+    """The errors of every snippet, from a single run of mypy."""
     text, places = PREAMBLE, {"preamble": range(PREAMBLE.count("\n") + 1)}
     for snippet in [*GOOD, *BAD]:
         start = text.count("\n") + 1

@@ -54,19 +54,19 @@ def never_the_same(evidence):
 
 @unweave.metric(**CARD)
 def undefined_alone(evidence):
-    """Undefined with one factor, which its card does not say."""
+    """Score that is undefined with one factor, which its card does not state."""
     return Score(float("nan") if evidence.n_factors == 1 else 0.0)
 
 
 @unweave.metric(**CARD | {"undefined_with": ("one factor", "one code")})
 def defined_alone(evidence):
-    """Defined with one code, although its card says otherwise."""
+    """Score that is defined with one code, although its card states that it is not."""
     return Score(float("nan") if evidence.n_factors == 1 else 0.0)
 
 
 @unweave.metric(**CARD | {"chance": "by permutation"})
 def widely_varying(evidence):
-    """A score with the standard deviation .2 for random codes: three draws do not suffice to know its mean."""
+    """Score with a standard deviation of .2 for random codes, so that three draws do not determine its mean."""
     strength = abs(np.corrcoef(evidence.factors[:, 0], evidence.codes[:, 0])[0, 1])
     return Score(min(1.0, 0.4 + 0.33 * strength * np.sqrt(evidence.n_rows)))
 

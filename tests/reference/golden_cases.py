@@ -1,4 +1,4 @@
-"""Inputs that public implementations were run on, and what they gave."""
+"""Inputs on which public implementations were run, and their results."""
 
 import json
 from pathlib import Path
@@ -16,5 +16,5 @@ def case(name):
 
 
 def values(file):
-    """Case name to what the peers gave."""
+    """Dictionary from the name of a case to the results of other implementations."""
     return json.loads((GOLDEN / file).read_text())["values"]

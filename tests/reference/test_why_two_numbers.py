@@ -1,4 +1,4 @@
-"""Every line of docs/why-two-numbers.md gives the number in its comment."""
+"""Every line of code in docs/why-two-numbers.md returns the number in its comment."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ COMMENT = re.compile(r"  # (about )?(\d+\.\d+)")
 
 
 def sections():
-    """Title of every section to its code; the first is what all others start from."""
+    """Dictionary from the title of every section to its code; the code of the first is run before all others."""
     parts = PAGE.read_text(encoding="utf-8").split("\n## ")
     codes = {part.split("\n")[0]: "\n".join(re.findall(r"```python\n(.*?)```", part, re.DOTALL)) for part in parts}
     return {title: code for title, code in codes.items() if code}
