@@ -1,4 +1,4 @@
-"""The table of the catalogue inside the package, and how it is written."""
+"""The table of audited metrics in the package, and the functions that write it."""
 
 import json
 import types

@@ -1,4 +1,4 @@
-"""What the audit asks beyond the four properties, of metrics whose answers are known."""
+"""The further questions of the audit, for metrics with known results."""
 
 import itertools
 
@@ -32,7 +32,9 @@ def test_metrics_that_measure_nothing_are_told(remarks):
 def test_a_random_number_moves_with_everything(small):
     numbers = np.random.default_rng(0)
     found = audit(lambda factors, codes: numbers.uniform(), grid=small, seeds=5, adversary=False)
-    assert found["P1"].verdict == found["P3"].verdict == "violated"  # by the spread: the means hardly move
+    assert (
+        found["P1"].verdict == found["P3"].verdict == "violated"
+    )  # because of the spread over seeds; the means hardly change
     assert max(row.spread for row in found["P3"].measured) > 0.15
     assert {"metric_depends_on_order", "metric_blind"} <= {remark.kind for remark in found.remarks}
 
@@ -42,8 +44,8 @@ def test_a_good_metric_has_no_remarks_and_answers(small):
     assert not found.remarks
     assert [result.name for result in found.further] == list(FURTHER)
     assert not any(result.missing for result in found.further)
-    assert found["many to one"].verdict == "satisfied"  # it looks at matched factors alone
-    assert readout["many to one"].verdict == "violated"  # a line reads no square
+    assert found["many to one"].verdict == "satisfied"  # it only uses matched factors
+    assert readout["many to one"].verdict == "violated"  # a linear readout cannot predict a square
     assert found["levels"].worst_case is not None
     names = {name: getattr(everything, name) for name in everything.__all__}
     assert eval(found["levels"].worst_case.expression, names) == pytest.approx(found["levels"].worst_case.number)

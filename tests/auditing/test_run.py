@@ -1,4 +1,4 @@
-"""Audits of metrics whose marks are known."""
+"""Audits of metrics with known marks."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from unweave.metrics import CATALOGUE
 
 
 def evaluated(expression, **names):
-    """The number that a pasted expression gives."""
+    """The value of an expression that was copied from an audit."""
     return eval(expression, {name: getattr(everything, name) for name in everything.__all__} | names)
 
 
@@ -30,12 +30,12 @@ def test_a_constant_ignores_everything(small):
     assert found.ticks == "✓✗✓✗"
     assert found["P4"].number == 0.5
     assert found.promises == ()
-    assert found.red_team.product == 0.5  # noise, which is all mixing share, gets it too
+    assert found.red_team.product == 0.5  # noise has a mixing share of 1 and the same score
     assert found.red_team.mixing_share == 1
 
 
 def test_an_oracle_has_four_ticks(small):
-    """A metric that knows every map: 1 where factors are identified, less what is lost, 0 for mixing and noise."""
+    """A metric with the ideal score of every map: 1 if factors are identified, less if some are lost, 0 for noise."""
     truth = {}
     for point in small.points():
         free = point.case.world.effective_dimension
@@ -58,13 +58,13 @@ def test_correlation_between_factors_flatters_mcc_and_not_r2(audits):
     linear = [row for row in audits["r2"]["P1"].measured if row.label.startswith(("E1", "E3"))]
     assert all(row.interval[1] < 0.05 for row in linear)
     bent = next(row for row in audits["r2"]["P1"].measured if row.label.startswith("E2"))
-    assert bent.interval[0] > 0.1  # a linear readout of bent codes is helped by the other factors
+    assert bent.interval[0] > 0.1  # codes of correlated factors improve a linear readout of nonlinear codes
 
 
 def test_marks_of_known_metrics(audits):
     assert audits["mcc"].ticks == "✗✗✗✗"
     assert audits["r2"]["P4"].verdict == "satisfied"
-    assert audits["r2"]["P2"].verdict == "partly"  # the product of two factors is not read linearly
+    assert audits["r2"]["P2"].verdict == "partly"  # a linear readout cannot predict the product of two factors
     assert (audits["mig"]["P1"].verdict, audits["mig"]["P3"].verdict) == ("violated", "violated")
     assert audits["mig"]["P4"].verdict == "satisfied"
 
@@ -100,7 +100,7 @@ def test_the_adversary_can_be_pasted_and_finds_what_r2_cannot_see(audits):
     for found in audits.values():
         assert evaluated(found.red_team.expression) == pytest.approx(found.red_team.product, abs=1e-12)
         assert found.red_team.product == pytest.approx(found.red_team.score * found.red_team.mixing_share)
-    assert audits["r2"].red_team.product > 0.5  # affine recovery gives full marks to any mixing
+    assert audits["r2"].red_team.product > 0.5  # a metric of affine recovery has the best score for any mixing
     assert audits["mig"].red_team.product < 0.15
 
 
@@ -133,18 +133,18 @@ def test_what_does_not_fit_in_the_budget_is_said(small):
 
 
 def test_a_violation_is_known_before_all_is_measured(small, monkeypatch):
-    """Telling cells come first: with time for a few of them a constant is caught at P4, and the rest is left open."""
+    """The most informative cells come first: a few of them show that a constant violates P4; the rest is undecided."""
     calls = []
 
     def constant(factors, codes):
         calls.append(codes.shape)
         return 0.5
 
-    # a clock that is looked at before and after a cell, and moves by a second each time
+    # a clock that is read before and after a cell, and advances by one second each time
     clock = types.SimpleNamespace(process_time=itertools.count().__next__)
     monkeypatch.setattr("unweave.auditing.measurement.cases.time", clock)
     assert audit(constant, grid=small, seeds=2, budget=0.0, adversary=False).ticks == "????"
-    assert not calls  # nothing fits in nothing
+    assert not calls  # no cell fits into a budget of 0
     found = audit(constant, grid=small, seeds=2, budget=40.0, adversary=False)
     assert found["P4"].verdict == "violated"
     assert "?" in found.ticks
@@ -160,7 +160,7 @@ def test_errors_and_nan_are_results(small):
         return math.nan if len(factors) == 100 else 1.0
 
     found = audit(moody, grid=small, seeds=2, adversary=False)
-    assert found["P4"].verdict == "violated"  # what could be measured gets full marks
+    assert found["P4"].verdict == "violated"  # the cells that could be measured have a score of 1
     assert any("ValueError: too many codes" in str(problem) for problem in found.problems)
     assert any("undefined (nan)" in str(problem) for problem in found.problems)
     assert any("m/d 5" in missing for missing in found["P3"].missing)
@@ -176,7 +176,7 @@ def test_a_stopped_run_goes_on(small, tmp_path):
     first = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
     n_calls = len(calls)
     lines = cells.read_text().splitlines()
-    cells.write_text("\n".join(lines[: len(lines) // 2])[:-3])  # killed in the middle of a line
+    cells.write_text("\n".join(lines[: len(lines) // 2])[:-3])  # as if killed while writing a line
     again = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
     assert again == first
     assert n_calls < len(calls) < 2 * n_calls
@@ -201,7 +201,7 @@ def test_the_whole_audit_of_three_metrics():
 
 
 def test_what_scatters_gets_more_seeds(small):
-    """Noise of sd .03 on a constant: two seeds leave wide intervals, which more seeds close."""
+    """A constant with noise of standard deviation .03: two seeds give wide intervals, which more seeds narrow."""
 
     def scattering(factors, codes):
         return 0.5 + 0.03 * np.random.default_rng(zlib.crc32(codes.tobytes())).normal()

@@ -1,4 +1,4 @@
-"""What codes respond to: Sobol indices with closed forms, and the columns and fits that they come from."""
+"""Responses of codes: Sobol indices with closed forms, and the representations and fits behind them."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_noise_is_nobodys():
 
 
 def test_of_a_product_no_factor_has_a_share_of_its_own():
-    """Var E[a + a b | a] is half of the variance, Var E[a + a b | b] nothing."""
+    """Var E[a + a b | a] is half of the variance, and Var E[a + a b | b] is 0."""
     product, both = responses([Z[:, 0] * Z[:, 1], Z[:, 0] + Z[:, 0] * Z[:, 1]]).purity
     assert product.max() < 0.05
     assert both[0] == pytest.approx(0.5, abs=0.12)
@@ -49,7 +49,7 @@ def test_products_of_pairs_are_told_from_sums_and_from_more():
 
 
 def test_do_codes_are_codes_of_independent_factors():
-    """With factors that correlate by .8, a + b varies by 3.6; set on their own, by 2."""
+    """The variance of a + b is 3.6 if the factors have a correlation of .8, and 2 if they are set independently."""
     a = Z[:, 0]
     b = 0.8 * a + 0.6 * Z[:, 1]
     found = responses([(a + b) / np.sqrt(3.6)], factors=np.column_stack([a, b]))
@@ -68,7 +68,7 @@ def test_a_circle_has_whole_harmonics_of_variance_one():
 
 
 def test_rows_next_to_a_row_lie_on_both_sides():
-    """Of a straight line the mean of neighbours is the line itself, within the gap between rows."""
+    """For a linear code, the mean of the neighbours equals the code up to the distance between rows."""
     line = np.linspace(-1, 1, N)
     [factor] = factor_bases(Evidence(line[:, None], line[:, None]))
     found = local_fit(factor, line[:, None], np.arange(N) % 5)

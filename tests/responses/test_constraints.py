@@ -1,4 +1,4 @@
-"""Which factors are functions of others: known by construction, and the same for everyone who asks."""
+"""Factors that are functions of others by construction, and the agreement of all users of the result."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def with_constraint(name, seed, **options):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_diagnosis_and_identification_agree(name):
-    """42 worlds: 21 functions of normal and of uniform factors; all have four degrees of freedom."""
+    """42 worlds: 21 functions, each of normal and of uniform factors; all worlds have four degrees of freedom."""
     for seed in (0, 1):
         free, determined = with_constraint(name, seed)
         evidence = Evidence(np.column_stack([free, determined]), free)
@@ -64,7 +64,7 @@ def test_diagnosis_and_identification_agree(name):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["absolute", "square", "sine", "wave"])
 def test_codes_of_all_free_factors_get_full_marks(name, seed):
-    """Sixteen runs with a many-to-one function of one factor, wherever its column stands."""
+    """Sixteen runs with a many-to-one function of one factor, in any column."""
     free, determined = with_constraint(name, seed, n_rows=600, n_factors=3)
     evidence = Evidence(np.insert(free, seed, determined, axis=1), free)
     score = identification(evidence)
@@ -104,14 +104,14 @@ def test_t_mex_names_the_same_factors():
 
 @pytest.mark.parametrize("rho", [0.97, 0.99, 0.998, 0.999])
 def test_correlation_is_no_constraint(rho):
-    """However little of a factor is its own, it does not shrink with the rows."""
+    """The unexplained share of a factor, however small, does not decrease with the number of rows."""
     x, y = np.random.default_rng(2).normal(size=(2, 2000))
     found = factor_constraints(Evidence(np.column_stack([x, rho * x + np.sqrt(1 - rho**2) * y])))
     assert found.constraints == ()
 
 
 def test_sets_of_free_factors_have_one_size():
-    """Of temperature, resistance, current and voltage two say all, and the pair of most worth is taken."""
+    """Two of temperature, resistance, current and voltage determine all, and the most valuable pair is chosen."""
     temperature, current = np.random.default_rng(3).uniform(0.5, 1.5, size=(2, 1000))
     resistance = 1 + 0.4 * temperature
     factors = np.column_stack([temperature, resistance, current, resistance * current])

@@ -1,4 +1,4 @@
-"""A sweep on a Dask cluster of real processes gives the same table, also when a worker is killed on the way."""
+"""A sweep on a Dask cluster of real processes gives the same table, even if a worker is killed during the run."""
 
 import os
 import queue
@@ -21,7 +21,7 @@ pytest.importorskip("distributed", reason="needs unweave[cluster]")
 
 @contextmanager
 def process(*arguments):
-    """A process of the dask command and a queue of its lines; killed by its number at the end."""
+    """A process of the dask command and a queue of its output lines; the process is killed at the end."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     running = subprocess.Popen(
         [sys.executable, "-m", *arguments], stderr=subprocess.PIPE, text=True, env=environment, cwd="/"
@@ -36,7 +36,7 @@ def process(*arguments):
 
 
 def awaited(lines, pattern):
-    """The first match in the lines to come, within a minute."""
+    """The first match of the pattern in the next lines, within a minute."""
     deadline = time.monotonic() + 60
     while True:
         found = re.search(pattern, lines.get(timeout=max(0, deadline - time.monotonic())))
@@ -46,7 +46,7 @@ def awaited(lines, pattern):
 
 @contextmanager
 def cluster(n_workers, folder):
-    """Address and worker processes of a cluster on loopback."""
+    """Address and worker processes of a cluster on the loopback interface."""
     with ExitStack() as stack:
         scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         _, lines = stack.enter_context(process(*scheduler))

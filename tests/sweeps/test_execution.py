@@ -1,4 +1,4 @@
-"""Sweeps give the same table however they are computed, and compute nothing twice."""
+"""Sweeps give the same table however they are computed, and compute no cell twice."""
 
 import json
 from contextlib import ExitStack
@@ -78,8 +78,8 @@ def test_only_what_is_new_is_computed(tmp_path):
     both = swept([second, first], 5)
     assert calls(record) == 3 + 2 + 5
     assert both["metric"].to_list() == ["second", "first"] * 5
-    assert swept([first], 3).height == 3  # smaller again: the table has what was asked for
-    assert swept([second], 5).height == 5  # and nothing was forgotten
+    assert swept([first], 3).height == 3  # a smaller sweep again: the table has only its rows
+    assert swept([second], 5).height == 5  # results of the larger sweep are still stored
     assert calls(record) == 3 + 2 + 5
 
 
@@ -163,7 +163,7 @@ def test_limits_that_are_none_are_refused(tmp_path, given):
 
 
 def test_cells_compute_with_one_thread(tmp_path):
-    """Whatever the limits outside, which come back."""
+    """This holds for any limits outside, and they are restored."""
     sweep = Sweep("threads", (Cell(Gaussian(), Same(), 10, 0, (first,), ThreadCounts()),))
     with threadpool_limits(2):
         before = threadpool_info()
@@ -173,7 +173,7 @@ def test_cells_compute_with_one_thread(tmp_path):
 
 
 def test_threads_come_back_when_the_last_cell_leaves():
-    """A Dask worker runs cells in several threads: the first to leave may not give threads to the others."""
+    """A Dask worker runs cells in several threads; the first one to finish must not restore the limits."""
     with threadpool_limits(2), ExitStack() as first_cell, ExitStack() as second_cell:
         first_cell.enter_context(one_thread())
         second_cell.enter_context(one_thread())

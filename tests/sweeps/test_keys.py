@@ -1,4 +1,4 @@
-"""A key changes if and only if something changes that decides the number."""
+"""A key changes if and only if something changes that influences the result."""
 
 import dataclasses
 import enum
@@ -58,7 +58,7 @@ def test_changes_with_content(change):
         {"world": Gaussian(n_factors=2)},
         {"metrics": ("mcc",)},
         {"metrics": {"MCC-P": "mcc"}},
-        {"metrics": ("mcc:correlation=pearson",)},  # the default, spelled out
+        {"metrics": ("mcc:correlation=pearson",)},  # the default value, passed explicitly
         {"labels": {"encoder": "E1", "rho": 0.5}},
     ],
     ids=str,

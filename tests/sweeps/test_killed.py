@@ -1,4 +1,4 @@
-"""Runs killed with SIGKILL at random moments end with the table of an undisturbed one."""
+"""Runs that are killed with SIGKILL at random moments and continued give the table of an undisturbed run."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def started(n_cells, folder, n_jobs, pause=0.002, *record):
 
 
 def killed_on_the_way(process, parts, n_more):
-    """Kill a run some time after it has written so many more parts."""
+    """Kill a run some time after it has written ``n_more`` further parts."""
     n_before = len(list(parts.glob("*.parquet")))
     deadline = time.monotonic() + 120
     while len(list(parts.glob("*.parquet"))) < n_before + n_more:
@@ -44,7 +44,7 @@ def killed_on_the_way(process, parts, n_more):
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait(10) == -signal.SIGKILL
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # its workers too, at once
+        os.killpg(process.pid, signal.SIGKILL)  # together with its workers
     return len(list(parts.glob("*.parquet")))
 
 
@@ -68,7 +68,7 @@ def test_killed_on_the_way(tmp_path, n_cells, n_jobs, n_kills):
 
 
 def running(pid):
-    """Whether a process is still there; one that has ended and is not yet forgotten is not."""
+    """Whether a process is running; a zombie process does not count."""
     with contextlib.suppress(FileNotFoundError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
     return False
@@ -76,7 +76,7 @@ def running(pid):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
 def test_workers_end_with_a_client_that_was_killed(tmp_path):
-    """Also in the middle of a cell, here one of ten minutes."""
+    """They also end during a cell, which would take ten minutes here."""
     record = tmp_path / "pids"
     client = started(2, tmp_path / "killed", 2, 600.0, record)
     deadline = time.monotonic() + 60

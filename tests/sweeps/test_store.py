@@ -1,4 +1,4 @@
-"""A folder survives torn files and foreign ones, and belongs to one process and one sweep at a time."""
+"""A store tolerates corrupt and foreign files, and is used by one process and one sweep at a time."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ with FolderLock(pathlib.Path(sys.argv[1])):
 
 @pytest.fixture
 def parts(tmp_path):
-    """Parts of a run that was killed before it could put them together."""
+    """Parts of a run that was killed before it merged them."""
     run(many(3), tmp_path / "whole")
     with Store(tmp_path, "many") as store:
         for cell in many(3).cells:
@@ -68,8 +68,8 @@ def test_a_torn_file_is_made_again(tmp_path, name):
     (tmp_path / name).write_bytes(whole[:30])
     with pytest.warns(UserWarning, match=f"{name} cannot be read"):
         assert run(many(3), tmp_path).equals(before)
-    run(many(3), tmp_path)  # and warns no more
-    if name != "cells.parquet":  # which holds times
+    run(many(3), tmp_path)  # without a further warning
+    if name != "cells.parquet":  # this file contains times
         assert (tmp_path / name).read_bytes() == whole
 
 
@@ -116,7 +116,7 @@ def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
         with pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on "):
             run(many(1), tmp_path)
         other.kill()
-    assert (tmp_path / "owner").read_text().startswith(str(other.pid))  # of a killed process
+    assert (tmp_path / "owner").read_text().startswith(str(other.pid))  # the killed process
     assert run(many(1), tmp_path).height == 2
 
 

@@ -1,4 +1,4 @@
-"""Sweeps declared in TOML, the command that runs them, and the table it prints."""
+"""Sweeps declared in TOML, the command that runs them, and the table that it prints."""
 
 import re
 from pathlib import Path

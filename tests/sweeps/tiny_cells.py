@@ -1,4 +1,4 @@
-"""Cells that take next to no time, for tests that need many or have to see where and how often they run."""
+"""Cells that take almost no time, for tests that need many cells or record where and how often they run."""
 
 import os
 import sys
@@ -45,7 +45,7 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Same:
-    """Codes that are the factors; writes a line to a file for every call."""
+    """An encoder whose codes are the factors; it writes a line to a file for every call."""
 
     record: str = ""
 
@@ -73,7 +73,7 @@ class Raising:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Numbers that depend on cell and metric alone, without drawing data; ``pause`` in seconds."""
+    """A protocol whose scores depend only on cell and metric, without drawing data; ``pause`` is in seconds."""
 
     pause: float = 0.0
     record: str = ""
@@ -96,7 +96,7 @@ def largest_thread_count():
 
 @dataclass(frozen=True)
 class ThreadCounts:
-    """The largest number of threads that a numerical library would use, as a score."""
+    """A protocol whose score is the largest number of threads that a numerical library would use."""
 
     def scores(self, world, encoder, n_rows, seed, metrics):
         largest = float(largest_thread_count())
@@ -111,7 +111,7 @@ def many(n_cells, pause=0.0, record=""):
 
 
 if __name__ == "__main__":
-    import tiny_cells  # not as __main__, whose names would give other keys
+    import tiny_cells  # classes of __main__ would have other keys
 
     n_cells, folder, n_jobs, pause = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
     run(tiny_cells.many(n_cells, pause, "".join(sys.argv[5:])), folder, n_jobs=n_jobs)

@@ -13,13 +13,13 @@ POSTERIOR = Posterior(RNG.normal(size=(50, 3)), RNG.uniform(0.1, 1.0, size=(50, 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_reflection_is_orthonormal(n):
-    """Claim 117."""
+    """Claim 117 of the papers."""
     np.testing.assert_allclose(reflection(n) @ reflection(n).T, np.eye(n), atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [Redundancy, Synergy])
 def test_moments_are_those_of_the_definition(kind):
-    """The attacked vector, drawn as Eq 9 and 10 say, has the mean and covariance of the attacked posterior."""
+    """Vectors drawn by Eq 9 and 10 have the mean and covariance of the attacked posterior."""
     mixing = ortho_group.rvs(3, random_state=1)
     attacked = kind(1.7, tuple(map(tuple, mixing))).attack(POSTERIOR)
     z = POSTERIOR.mean[0] + POSTERIOR.std[0] * RNG.normal(size=(400_000, 3))

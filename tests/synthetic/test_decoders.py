@@ -1,4 +1,4 @@
-"""Analytic Jacobians are the derivatives of what is decoded."""
+"""Analytic Jacobians are the derivatives of the decoders."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every encoder's declaration, checked on its codes."""
+"""Declared properties of every encoder, checked on its codes."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_pure_codes_follow_one_factor_only(encoder):
         moved = other.copy()
         moved[:, source] = FREE[:, source]
         before, after = encoder.encode(FREE, rng=1)[:, i], encoder.encode(moved, rng=1)[:, i]
-        assert np.allclose(before, after)  # all but its factor changed
+        assert np.allclose(before, after)  # only the other factors were changed
 
 
 @pytest.mark.parametrize("encoder", [Elementwise(), Elementwise(0.3), Reshaped(PermutedAndScaled())], ids=repr)
@@ -120,7 +120,7 @@ def test_permuted_and_scaled_inverts():
     codes = PermutedAndScaled().encode(FREE, rng=1)
     back = np.linalg.lstsq(codes, FREE, rcond=None)[0]
     assert np.allclose(codes @ back, FREE)
-    assert (np.abs(back) > 1e-9).sum() == D  # one code a factor
+    assert (np.abs(back) > 1e-9).sum() == D  # one code for each factor
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.5, 3.0])
@@ -134,7 +134,9 @@ def test_mixings_have_full_rank_and_their_condition_number(ratio, kappa):
     assert np.allclose(encoder.encode(FREE, rng=3) @ np.linalg.pinv(matrix).T, FREE)
     if kappa == 1.0:
         assert np.allclose(matrix.T @ matrix, np.eye(D))
-        assert mixing_share(encoder, D, rng=3) > 0.2  # a rotation mixes: 003 is wrong that kappa = 1 is E1
+        assert (
+            mixing_share(encoder, D, rng=3) > 0.2
+        )  # a rotation mixes factors; 003 states wrongly that kappa = 1 is E1
 
 
 def test_purity_of_linear_maps_is_measured_variance():
@@ -182,7 +184,9 @@ def test_distributed_codes_give_the_factor_back_together_only(encoder):
         own = codes[:, place * k : (place + 1) * k]
         back = np.arctan2(own[:, 0], own[:, 1]) if k == 2 else own.sum(axis=1)
         assert np.allclose(back, FREE[:, source])
-        assert all(len(np.unique(np.round(column, 9))) < 4000 or k == 2 for column in own.T)  # no code alone
+        assert all(
+            len(np.unique(np.round(column, 9))) < 4000 or k == 2 for column in own.T
+        )  # no single code determines the factor
 
 
 def test_copies_and_noise_codes_leave_the_codes_within():

@@ -1,4 +1,4 @@
-"""Closed forms against simulation by other means, and against the metrics."""
+"""Closed forms, compared with independent simulations and with the metrics."""
 
 import numpy as np
 import pytest
@@ -100,7 +100,7 @@ def test_null_mcc_against_data(n, m, d):
 
 
 def test_the_papers_floor_is_no_lower_bound():
-    """Claims 74 to 77: .385 on 20 rows where the text has .83, and where its bound says at least .48."""
+    """Claims 74 to 77: the score on 20 rows is .385, while the text states .83 and its lower bound is .48."""
     assert NullMcc(20, 10, 10).mean == pytest.approx(0.385, abs=0.005)
     for n, full_sample in {100: 0.17, 50: 0.24, 20: 0.38, 10: 0.55}.items():  # claim 75
         assert NullMcc(n, 10, 10).mean == pytest.approx(full_sample, abs=0.01)
@@ -108,15 +108,17 @@ def test_the_papers_floor_is_no_lower_bound():
     for m, expected in {10: 1.88, 1000: 3.44}.items():  # claim 77: E max of m half-normals
         large = 1_000_000
         assert NullMcc(large, m, 1).largest(m) * np.sqrt(large) == pytest.approx(expected, abs=0.01)
-    # claims 74, 75 and 78: the text's numbers are those of a fifth of the rows
+    # claims 74, 75 and 78: the numbers in the text are those of a fifth of the rows
     rng = np.random.default_rng(0)
-    four_rows = [np.abs(np.corrcoef(rng.normal(size=(20, 4)))[:10, 10:]) for _ in range(50)]  # too few for mcc itself
+    four_rows = [
+        np.abs(np.corrcoef(rng.normal(size=(20, 4)))[:10, 10:]) for _ in range(50)
+    ]  # too few rows for the metric mcc
     assert np.mean([table[best_matching(table)].mean() for table in four_rows]) == pytest.approx(0.83, abs=0.02)
     assert NullMcc(20, 10, 10).mean == pytest.approx(0.37, abs=0.02)
 
 
 def test_what_governs_the_null():
-    """Claims 79 to 82, 92: log m / n and not m / n; hardly d; and it goes away with n."""
+    """Claims 79 to 82, 92: the null depends on log m / n and not on m / n, hardly on d, and vanishes for large n."""
     same_ratio = [NullMcc(2 * m, m, 10).mean for m in (10, 50, 200)]
     assert same_ratio[0] > 1.5 * same_ratio[1] > 2 * same_ratio[2]
     over_d = [NullMcc(100, 50, d).mean for d in (1, 5, 10, 50, 100)]
@@ -126,7 +128,7 @@ def test_what_governs_the_null():
 
 
 def test_gaussian_and_uniform_nulls_agree():
-    """Claim 85."""
+    """Claim 85 of the papers."""
     factors = Independent(5).sample(200, rng=0)
     means = [
         np.mean([float(mcc(factors, Noise(20, kind).encode(factors, rng=seed))) for seed in range(60)])

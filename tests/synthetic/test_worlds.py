@@ -1,4 +1,4 @@
-"""Every world's declaration, checked on its samples."""
+"""Declared properties of every world, checked on its samples."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_constraints_and_effective_dimension(world):
     standardised = (factors - factors.mean(axis=0)) / factors.std(axis=0)
     assert world.effective_dimension == world.n_factors - len(world.constraints)
     for constraint in world.constraints:
-        # neighbours in the determining factors are neighbours in the determined one; none of them alone does it
+        # neighbours in the determining factors are neighbours in the determined factor, but not for any of them alone
         determined = standardised[:, constraint.determined]
         together = explained(standardised[:, list(constraint.by)], determined)
         assert together > 0.97
@@ -69,7 +69,7 @@ def test_constraints_and_effective_dimension(world):
 
 
 def explained(inputs, target):
-    dense = (np.abs(inputs[2000:]) < 2).all(axis=1)  # in the tails there are no neighbours
+    dense = (np.abs(inputs[2000:]) < 2).all(axis=1)  # there are no near neighbours in the tails
     model = KNeighborsRegressor(5).fit(inputs[:2000], target[:2000])
     return model.score(inputs[2000:][dense], target[2000:][dense])
 
@@ -88,7 +88,7 @@ def test_marginals():
 def test_dependence_is_as_declared():
     rank_correlation = spearmanr(Correlated(2, rho=0.7).sample(20_000, rng=0)).statistic
     same = spearmanr(Correlated(2, rho=0.7, marginal="uniform").sample(20_000, rng=0)).statistic
-    assert rank_correlation == pytest.approx(same, abs=1e-12)  # marginals change scales, not dependence
+    assert rank_correlation == pytest.approx(same, abs=1e-12)  # marginals do not change the rank correlation
     assert rank_correlation == pytest.approx(6 / np.pi * np.arcsin(0.35), abs=0.02)
     covariance = np.cov(WithCovariance(((4.0, 1.0), (1.0, 1.0))).sample(50_000, rng=0), rowvar=False)
     assert covariance == pytest.approx(np.array([[4.0, 1.0], [1.0, 1.0]]), abs=0.06)
@@ -99,7 +99,7 @@ def test_dependence_is_as_declared():
     square = Causal(2, weight=0.9, link="square").sample(50_000, rng=0)
     assert abs(np.corrcoef(square, rowvar=False)[0, 1]) < 0.02
     assert np.corrcoef(square[:, 0] ** 2, square[:, 1])[0, 1] == pytest.approx(0.9, abs=0.02)
-    extreme = Correlated(5, rho=-0.25).sample(1000, rng=0)  # singular, and still a covariance
+    extreme = Correlated(5, rho=-0.25).sample(1000, rng=0)  # a singular covariance
     assert np.abs(extreme.sum(axis=1)).max() < 1e-6
 
 

@@ -1,4 +1,4 @@
-"""Metrics that a test declares for itself, with a card whose fields it need not repeat."""
+"""Metrics that tests declare, with default values for the fields of the card."""
 
 import math
 
@@ -6,7 +6,7 @@ from unweave.card import metric
 
 
 def made_up(**fields):
-    """Declare a metric for a test."""
+    """A decorator that declares a metric for a test; ``fields`` replace default fields of the card."""
     card = {
         "measures": "nothing",
         "equivalence": "any",

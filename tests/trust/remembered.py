@@ -1,7 +1,7 @@
-"""Scores of long studies, kept on disk: a study that was stopped goes on where it was.
+"""Scores of long studies, stored on disk, so that a study that was stopped can continue.
 
-Set UNWEAVE_STUDIES to a folder, and scores are kept there by what they were computed from: the evidence to the last
-bit, and the name, version and options of the metric. Without it nothing is kept.
+If UNWEAVE_STUDIES is a folder, scores are stored there under a key that is made from the exact evidence and from the
+name, version and options of the metric. Without it, scores are not stored.
 """
 
 import hashlib
@@ -15,13 +15,13 @@ FOLDER = os.environ.get("UNWEAVE_STUDIES")
 
 
 class Remembered:
-    """A metric that computes nothing twice, also between runs."""
+    """A metric that stores its scores, so that none is computed twice, even in different runs."""
 
     def __init__(self, metric):
         self.metric, self.card = metric, card_of(metric)
 
     def __call__(self, evidence):
-        """The score, or the error, of this evidence."""
+        """The stored or computed score of this evidence; a stored error is raised again."""
         options = sorted((name, repr(value)) for name, value in stated_options(self.metric).items())
         key = f"{self.card.name} {self.card.version} {options} {evidence.fingerprint}"
         found = remembered(key, lambda: _tried(self.metric, evidence))
@@ -38,7 +38,7 @@ def _tried(metric, evidence):
 
 
 def remembered(key, compute):
-    """What was computed under this key before, or is now."""
+    """The stored result for this key, or else the result of ``compute``."""
     if FOLDER is None:
         return compute()
     path = Path(FOLDER) / f"{hashlib.sha256(key.encode()).hexdigest()[:40]}.pickle"

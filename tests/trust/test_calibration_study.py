@@ -1,7 +1,7 @@
-"""Study: p-values of encoders that know nothing are uniform, and their calibrated scores average 0.
+"""Study: p-values of random encoders are uniform, and the mean of their calibrated scores is 0.
 
-Factors are correlated, codes are mixed and skewed, and the two have nothing to do with each other. Seeds are fixed and
-nothing stops early. Slow metrics have cheaper options than their defaults (`CHEAPER`): fewer or no trees, fewer
+Factors are correlated, codes are mixed and skewed, and codes are independent of the factors. Seeds are fixed, and there
+is no early stopping. Slow metrics have cheaper options than their defaults (`CHEAPER`): fewer or no trees, fewer
 batches, samples and bins. Permutation p-values are valid for any statistic, whatever its options.
 """
 
@@ -68,9 +68,9 @@ def unrelated(seed, n_rows=100, n_codes=2, posterior=False):
 def test_p_values_are_uniform():
     """2,000 data sets with 199 permutations each.
 
-    They have 300 rows: at 60, mig in bins of three rows has a dozen values, and ties make its p-values too large. The
-    first 500 alone are an unlucky draw for mig (.002; the other three parts .36, .03 and .48): it was uniform over
-    20,000 further data sets with 19 permutations each.
+    They have 300 rows: with 60 rows, mig with bins of three rows has only a dozen values, and ties make its p-values
+    too large. The first 500 data sets are an unlucky draw for mig (p = .002; the other three parts .36, .03 and .48):
+    its p-values were uniform over 20,000 further data sets with 19 permutations each.
     """
     p_values = {name: [] for name in UNIFORM}
     for k in range(2000):
@@ -82,7 +82,7 @@ def test_p_values_are_uniform():
 
 
 def _uniformity(p_values):
-    """p-value of Kolmogorov and Smirnov; p is one of 1/200, ..., 1 alike, and is spread over the step below it."""
+    """p-value of the Kolmogorov-Smirnov test; discrete p-values 1/200, ..., 1 are spread over the step below each."""
     jitter = np.random.default_rng(0).uniform(size=len(p_values)) / 200
     return float(kstest(np.array(p_values) - jitter, "uniform").pvalue)
 
@@ -92,7 +92,7 @@ def test_other_metrics_are_not_too_often_significant():
     """Every metric of the catalogue that pairs codes with factors, on 100 data sets with 99 permutations each.
 
     Exact p-values exceed the bound at .01 with probability .08, at .05 with .03 and at .1 with .02, and there are 32
-    metrics. So those that exceed it are looked at again on 300 further data sets, and have to keep it there.
+    metrics. Metrics that exceed it are therefore tested again on 300 further data sets, where they must not exceed it.
     """
     exceeded = _exceeding(OTHERS, range(100))
     again = {name: OTHERS[name] for name in exceeded}
@@ -101,7 +101,7 @@ def test_other_metrics_are_not_too_often_significant():
 
 
 def _exceeding(metrics, seeds):
-    """Metrics whose p-values are below a level more often than it plus two standard errors, with the shares."""
+    """Metrics whose share of p-values below a level exceeds it by more than two standard errors; with the shares."""
     p_values = {name: [] for name in metrics}
     for k in seeds:
         for name, floor in noise_floors(metrics, unrelated(k, posterior=True), n_draws=99, seed=k).items():
@@ -120,11 +120,11 @@ def _exceeding(metrics, seeds):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_codes", [1, 10, 50, 200])
 def test_calibrated_scores_of_nulls_average_0(n_codes):
-    """Codes are 1 % to 200 % of the 100 rows, in 200 data sets with 19 permutations each.
+    """There are 1 to 200 codes and 100 rows, in 200 data sets with 19 permutations each.
 
-    DCI has a linear probe, and two codes at least (of one it is always 0); its boosted trees join in at 10 codes, in 40
-    data sets. Ten or thirty trees that choose among 200 codes of noise score .74 to .84, and their calibrated scores
-    have standard deviations of .26 to .62: a mean within .02 would take hundreds of data sets.
+    DCI has a linear probe and at least two codes (with one code it is always 0). With 10 codes, its boosted trees are
+    tested as well, in 40 data sets. With 200 codes of noise, ten or thirty trees score .74 to .84, and their calibrated
+    scores have standard deviations of .26 to .62, so a mean within .02 would take hundreds of data sets.
     """
     metrics = dict(UNIFORM)
     if n_codes > 1:

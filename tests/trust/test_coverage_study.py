@@ -1,7 +1,8 @@
-"""Study: 90 % intervals hold the mean score of fresh data sets of the same size in 85 to 95 % of 300 draws.
+"""Study: 90 % intervals cover the mean score of new data sets of the same size in 85 to 95 % of 300 draws.
 
-Partly mixed encoders with noise: every draw has its own samples, all have the same encoder. The mean score is that of
-600 further data sets and of the draws themselves. DCI, which fits trees each time, has 12 parts; the others have 24.
+The encoder is partly mixed with noise. It is the same in all draws, and every draw has its own samples. The mean score
+is that of 600 further data sets and of the draws themselves. DCI, which fits trees each time, has 12 parts; other
+metrics have 24.
 """
 
 import numpy as np

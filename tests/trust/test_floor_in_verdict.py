@@ -1,4 +1,4 @@
-"""The noise floor is part of every verdict: what random codes reach is not trusted."""
+"""The noise floor in verdicts: a high score that random codes reach as well is not trusted."""
 
 import math
 
@@ -17,7 +17,7 @@ from unweave.trust.verdict import Verdict, verdicts
 
 
 def judged(value, floor, p_value, level="trust", best=1.0):
-    """The verdict of a score from 0 to 1 that was this level before its floor was looked at."""
+    """The verdict of a score between 0 and 1, which had this level before its floor was taken into account."""
     calibrated = (value - floor) / (best - floor) if abs(best - floor) >= 0.01 else math.nan
     known = NoiseFloor("it", "permutation", value, floor=floor, p_value=p_value, calibrated=calibrated)
     return with_floor(Verdict(level), Score(value, bounds=(0.0, 1.0), best=best), known)
@@ -31,7 +31,7 @@ def judged(value, floor, p_value, level="trust", best=1.0):
         (0.20, 0.60, 1.0, "do not use", "below_noise"),
         (0.995, 0.995, 0.6, "do not use", "noise_scores_high"),
         (0.03, 0.03, 0.4, "trust", "scores_like_noise"),
-        (0.30, 0.05, 0.2, "do not use", "not_above_noise"),  # few draws: the floor is low, the score is not
+        (0.30, 0.05, 0.2, "do not use", "not_above_noise"),  # few draws: the floor is low, but the score is not
         (0.70, 0.69, 0.005, "caution", "hardly_above_noise"),
         (0.90, 0.69, 0.005, "caution", "floor_far_from_zero"),
         (0.90, 0.30, 0.005, "trust", "floor_far_from_zero"),
@@ -108,7 +108,7 @@ def test_a_floor_that_did_not_fit_is_missed_unless_chance_is_known():
 
 
 def test_very_few_draws_do_not_make_a_score_noise():
-    """With 17 draws, of which none is as good, p is 1 / 18."""
+    """With 17 draws, all of them below the score, p is 1 / 18."""
     score = Score(0.6, bounds=(0.0, 1.0), best=1.0)
     floor = NoiseFloor("it", "permutation", 0.6, floor=0.03, p_value=1 / 18, resolution=1 / 18, calibrated=0.59)
     assert with_floor(Verdict("trust"), score, floor).level == "trust"

@@ -1,9 +1,10 @@
-"""Codes of noise are not trusted: six kinds of noise, five sizes, every metric of points with its default options.
+"""Random codes are not trusted: six kinds of noise, five sizes, and every metric of points with its default options.
 
-A metric is trusted on noise if its floor is above a tenth of its range and its verdict is "trust" all the same. The
-floor alone decides nearly always: one null as good as the score makes a p-value of 19 nulls exceed .05, which is "do
-not use" unless floor and score are both next to nothing. So nulls are drawn until there is one, 19 at most, and the
-other steps of a verdict are tried only where there is none. `remembered` keeps scores between runs.
+A metric is trusted on noise if its floor is above a tenth of its range and its verdict is "trust" nevertheless. The
+floor alone is almost always decisive. If one of 19 null scores is as good as the score, the p-value exceeds .05, which
+gives "do not use" unless floor and score are both below a tenth of the range. Null scores are therefore drawn until one
+is as good, at most 19, and the other steps of a verdict are computed only if there is none. `remembered` stores scores
+between runs.
 """
 
 import numpy as np
@@ -19,11 +20,11 @@ from unweave.trust.verdict import verdicts
 KINDS_OF_NOISE = ("normal", "many", "heavy", "levels", "copies", "mixed")
 SIZES = (60, 100, 300, 1000, 3000)
 ENOUGH_NULLS = 19
-HIGH = 0.1  # of the range
+HIGH = 0.1  # share of the metric's range
 
 
 def of_noise(kind, n_rows, seed):
-    """Factors, and codes that know nothing of them."""
+    """Evidence with factors, and codes that are independent of them."""
     rng = np.random.default_rng([seed, n_rows])
     factors = rng.normal(size=(n_rows, 4))
     codes = {
@@ -38,7 +39,7 @@ def of_noise(kind, n_rows, seed):
 
 
 def metrics_of_points(n_rows):
-    """All metrics of factors and codes; invariances take minutes each, and have no codes to be trusted."""
+    """All metrics of factors and codes, except the invariances, which take minutes each."""
     return {
         name: metric
         for name, metric in CATALOGUE.items()
@@ -49,7 +50,7 @@ def metrics_of_points(n_rows):
 
 
 def floor_of(metric, evidence):
-    """The floor of as few nulls as decide: those up to the first that is as good as the score, or 19."""
+    """The floor from as few null scores as are needed: up to the first that is as good as the score, at most 19."""
     for n_draws in (1, 2, 4, 8, ENOUGH_NULLS):
         key = f"floor {metric.card.name} {metric.card.version} {evidence.fingerprint} {n_draws}"
         floor = remembered(key, lambda n=n_draws: noise_floor(metric, evidence, n_draws=n))
@@ -59,7 +60,7 @@ def floor_of(metric, evidence):
 
 
 def trusted_noise(chosen, evidence):
-    """Metrics that are trusted although their floor is above a tenth of their range, and how many have such a floor."""
+    """Metrics that are trusted with a floor above a tenth of their range, and the number of all with such a floor."""
     floors = {name: floor_of(metric, evidence) for name, metric in chosen.items()}
     scores = {name: Remembered(chosen[name])(evidence) for name in chosen}
     high = [
@@ -92,7 +93,7 @@ def _share(score, value):
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in ("heavy", "copies"))) for kind in KINDS_OF_NOISE]
 )
 def test_nulls_that_decide_are_enough(kind):
-    """Quick metrics: the verdict of all 19 nulls is none of trust either."""
+    """For fast metrics, the verdict with all 19 null scores is not "trust" either."""
     evidence = of_noise(kind, 60, 1)
     chosen = {name: CATALOGUE[name] for name in ("mcc", "mig", "modularity", "infomec_modularity", "minimality")}
     wrong, n_high = trusted_noise(chosen, evidence)

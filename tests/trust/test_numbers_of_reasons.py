@@ -1,4 +1,4 @@
-"""Every number in every reason can be computed again: the line of each kind of reason is executed."""
+"""Every number in every reason can be computed again with the line of Python that the reason states."""
 
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import noise_floor
 from unweave.trust.verdict import verdicts
 
-SETTINGS = ("enough", "further")  # stated, not measured
+SETTINGS = ("enough", "further")  # quantities that are not measured
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2, 600))
 CORRELATED = RNG.normal(size=(1000, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
@@ -37,14 +37,14 @@ def correlation(evidence):
 
 @made_up(bounds=(0.0, 1.0))
 def off_here(evidence):
-    """1 for the codes at hand, .5 for any others, and .45 where factors do not correlate."""
+    """1 for the observed codes, .5 for all others, and .45 if factors do not correlate."""
     here = np.array_equal(evidence.codes, TURNED)
     return Score(1.0 if here else 0.5 if correlation(evidence) > 0.5 else 0.45)
 
 
 @made_up(bounds=(0.0, 1.0))
 def a_little_off(evidence):
-    """The models of the codes are off by .08, and independent factors move the score by .12."""
+    """The score of modelled codes has an error of .08, and independent factors change the score by .12."""
     if np.array_equal(evidence.codes, TURNED):
         return Score(0.5)
     return Score(0.58 if correlation(evidence) > 0.5 else 0.46)
@@ -87,7 +87,7 @@ def reasons(metric, evidence, floor=False, untried=()):
 
 
 def numbers_in(item):
-    """All numbers of what a line gives."""
+    """All numbers in the result of a line."""
     if isinstance(item, bool | str) or item is None:
         return []
     if isinstance(item, int | float | np.number):
@@ -102,17 +102,18 @@ def numbers_in(item):
 
 
 def _is_measured(name, value):
-    """Whether a quantity is a number that stands in the sentence and is no setting."""
+    """Whether a quantity is a measured number of the sentence."""
     return isinstance(value, int | float) and name not in SETTINGS and not (name == "n_rows" and value == 0)
 
 
 def checked(found, metric, evidence):
-    """The kinds of these reasons, each of whose numbers was found by its line."""
+    """The kinds of these reasons, after checking that the line of each reason gives all of its numbers."""
     kinds = set()
     for reason in found:
         kinds.add(reason.finding.kind)
         wanted = {name: value for name, value in reason.finding.quantities.items() if _is_measured(name, value)}
-        if reason.quantity != "codes per free factor" and not math.isnan(reason.measured):  # else both are wanted
+        # the line of "codes per free factor" gives both terms of this ratio
+        if reason.quantity != "codes per free factor" and not math.isnan(reason.measured):
             wanted["measured"] = reason.measured
         if wanted:
             known = numbers_in(eval(reason.how, {"unweave": unweave, "evidence": evidence, "metric": metric}))
@@ -134,7 +135,7 @@ def test_every_number_can_be_computed_again():
 
 @pytest.mark.parametrize(("value", "floor"), [(0.9, 0.3), (0.7, 0.69), (0.995, 0.995), (0.2, 0.6), (0.03, 0.03)])
 def test_reasons_of_floors_have_one_line(value, floor):
-    """Whatever a floor says, its line gives the score, the floor, the p-value and the calibrated score."""
+    """The line of every reason of a floor gives the score, the floor, the p-value and the calibrated score."""
     from test_floor_in_verdict import judged
 
     line = judged(value, floor, 0.005 if value > floor else 0.7).reasons[0].how

@@ -1,4 +1,4 @@
-"""Rows that follow each other or come several times are noticed, and floors, p-values and intervals are right."""
+"""Time series and repeated rows are recognised, and their floors, p-values and intervals are correct."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from unweave.trust.verdict import verdicts
 
 
 def series(n_rows, n_columns, rho, rng):
-    """Stationary autoregressions of order one, independent of each other."""
+    """Independent stationary autoregressive series of order one, n x columns."""
     steps = np.sqrt(1 - rho**2) * rng.normal(size=(n_rows + 1000, n_columns))
     return lfilter([1.0], [1.0, -rho], steps, axis=0)[1000:]
 
@@ -56,7 +56,7 @@ def test_a_series_is_shifted_by_more_than_its_reach():
 
 @pytest.mark.parametrize("rho", [0.5, 0.9])
 def test_p_values_of_unrelated_series_are_uniform(rho):
-    """60 draws here: .05 within three standard errors; 300 draws are a slow test."""
+    """With 60 draws, .05 within three standard errors; a slow test has 300 draws."""
     small = np.mean([noise_floor(mcc, unrelated(1000, rho, seed), n_draws=19).p_value <= 0.05 for seed in range(60)])
     assert small <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
 
@@ -65,7 +65,7 @@ def test_p_values_of_unrelated_series_are_uniform(rho):
 @pytest.mark.parametrize(("metric", "pieces"), [(mcc, 0), (r2, 0), (mcc, 50)], ids=["mcc", "r2", "mcc, in pieces"])
 @pytest.mark.parametrize("rho", [0.5, 0.9])
 def test_p_values_of_many_unrelated_series(rho, metric, pieces):
-    """Also where pieces of one long series are given as row groups; r2 of such pieces had .09 at .5, which is open."""
+    """Also for row groups that are pieces of one series; r2 of such pieces is significant too often (.09 at rho .5)."""
     values = []
     for seed in range(300):
         evidence = unrelated(1000, rho, seed)
@@ -109,7 +109,7 @@ def test_equal_rows_of_few_levels_are_chance():
 
 
 def test_repeated_rows_stay_together():
-    """100 rows five times each: nearest neighbours and splits see every row again."""
+    """100 rows, each repeated five times: nearest neighbours and splits contain the same row again."""
     rng = np.random.default_rng(0)
     factors, codes = rng.normal(size=(100, 2)), rng.normal(size=(100, 10))
     evidence = Evidence(np.tile(factors, (5, 1)), np.tile(codes, (5, 1)))

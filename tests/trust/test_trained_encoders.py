@@ -1,17 +1,17 @@
-"""Do verdicts hold on trained encoders? The truth is the score of the same encoder on independent factors.
+"""Study of verdicts for trained encoders. The true value is the score of the same encoder on independent factors.
 
-A cell is one encoder, one way to sample its images, and one metric. It is sound if its score is within .10 of the truth
-and misleading if it is more than .20 away. Images are sampled independently, with two factors near each other, with all
-factors near one, with a factor that others determine, and with few rows.
+A cell is one encoder, one way to sample its images, and one metric. It is sound if its score is within .10 of the true
+value, and misleading if the difference is more than .20. Images are sampled independently, with two factors near each
+other, with all factors near one, with a factor that others determine, and with few rows.
 
 trained_codes.npz has the codes of the 4,608 combinations of `small_sprites()`, drawn at 16 pixels without averaging
 (`DSprites` with the same values kept), by beta-VAEs of this package: beta 1, 4, 16 and 64, 4,000 steps, learning rate
 1e-3, reconstruction weight 16, seed 0; means as half-precision numbers and the root mean square of the posterior's
-standard deviation for each code. The published dSprites encoders are used where their weights are.
+standard deviation for each code. The published dSprites encoders are used if their weights are available.
 
-Encoders are in two halves. Steps and thresholds were chosen while looking at the small encoders and at the published
-beta-VAE of Burgess (betaB) and VAE (`CHOSEN_ON`); the counts that are asserted are of the other published encoders
-(`REPORTED`), which were scored once the choices stood. `remembered` keeps codes and scores between runs.
+Encoders are divided into two halves. Steps and thresholds were chosen with the small encoders and the published
+beta-VAE of Burgess (betaB) and VAE (`CHOSEN_ON`). The asserted counts are those of the other published encoders
+(`REPORTED`), which were scored after these choices. `remembered` stores codes and scores between runs.
 """
 
 import functools
@@ -86,7 +86,7 @@ def small_fleet():
 
 
 def drawn(dataset, design, n_rows, seed):
-    """Images of a design, none twice, as far as it has so many."""
+    """Different images of a design; fewer than ``n_rows`` if it does not have as many."""
     rng = np.random.default_rng(seed)
     if design == "free":
         return rng.permutation(len(dataset))[:n_rows]
@@ -95,7 +95,7 @@ def drawn(dataset, design, n_rows, seed):
 
 
 def cells_of(evidence_of, metrics, samples, seed=0):
-    """Yield the metric, the score, the truth and the verdict of every sample."""
+    """Yield the metric, the score, the true value and the verdict of every sample."""
     kept = {name: Remembered(metric) for name, metric in metrics.items()}
     truth = [evidence_of("free", ENOUGH, seed + 100 + k) for k in range(2)]
     expected = {name: np.mean([metric(each).value for each in truth]) for name, metric in kept.items()}
@@ -108,7 +108,7 @@ def cells_of(evidence_of, metrics, samples, seed=0):
 
 
 def counts(cells):
-    """Sound cells and those trusted, misleading cells and those not trusted; and which went wrong."""
+    """Numbers of sound cells, of trusted ones among them, of misleading cells, of untrusted ones; and all errors."""
     tally, wrong = Counter(), []
     for label, score, truth, verdict in cells:
         gap = abs(score - truth)
@@ -141,7 +141,7 @@ def test_trained_codes_are_judged_as_their_truth_says():
 
 
 def test_collapsed_codes_do_not_turn_trust_into_distrust():
-    """Six of ten codes have collapsed; r2 needs none of them, and minimality says what it is without them."""
+    """Six of ten codes have collapsed; r2 does not need them, and a remark states minimality without them."""
     evidence = of_small_sprites("beta_vae-beta=16-seed=0")("free", 1000, 0)
     diagnosis = diagnose(evidence)
     assert len(diagnosis.dead_codes) == 6
@@ -161,7 +161,7 @@ def all_sprites():
 
 
 def of_published(name):
-    """Evidence of a published encoder of dSprites; codes are remembered."""
+    """Evidence of a published encoder of dSprites, whose codes are stored."""
     dataset = all_sprites()
 
     def encoded(rows):
@@ -188,7 +188,7 @@ SAMPLES = [("free", 1000), ("free", 200), ("free", 100), *((design, 1000) for de
 
 @pytest.mark.slow
 def test_a_fleet_of_small_encoders():
-    """Half of the encoders that choices were made on: constraints of 8 places leave 160 to 300 images to look at."""
+    """The small encoders that were used for choices; constraints of 8 positions leave 160 to 300 different images."""
     cells = [
         (f"{name} {label}", *rest)
         for name in small_fleet()[2]

@@ -1,4 +1,4 @@
-"""Verdicts: the counterpart of known encoders, and what is said of scores that move there."""
+"""Verdicts: the counterpart of known encoders, and reasons for scores that change on it."""
 
 import dataclasses
 import math
@@ -42,7 +42,7 @@ def judged(evidence, metrics, **options):
 
 
 def noisy(n_rows, n_classes, noise, seed):
-    """Four numbers or classes, and a code for each with noise."""
+    """Evidence with four numeric or categorical factors, and a noisy code for each."""
     rng = np.random.default_rng([seed, 9])
     factors = rng.integers(0, n_classes, (n_rows, 4)) if n_classes else rng.normal(size=(n_rows, 4))
     return Evidence(factors, factors + noise * rng.normal(size=factors.shape))
@@ -65,7 +65,7 @@ class TestResponses:
 
     @pytest.mark.parametrize("n_rows", [100, 1000])
     def test_of_factors_that_are_nearly_one_a_mixed_code_belongs_to_none(self, n_rows):
-        """At a correlation of .97 any factor explains .98 of the variance of a code that is a sixth of others."""
+        """At a correlation of .97, any factor explains .98 of the variance of a code with a sixth of other factors."""
         found = code_models(evidence_of(Correlated(5, rho=0.97), PartlyMixed(0.25), n_rows=n_rows))
         assert (found.owner == -1).all()
 
@@ -76,7 +76,7 @@ class TestResponses:
         assert code_models(Evidence(factors, factors + 0.05 * noise)).owner.tolist() == [0, 1, 2, 3, 4]
 
     def test_a_model_that_fails_on_a_few_rows_owns_nothing(self):
-        """Its mean error has a large standard error, within which it is as good as any."""
+        """The standard error of its mean error is so large that it is not significantly worse than other models."""
         factors = np.random.default_rng(0).normal(size=(100, 5))
         factors[0, 0] = 40.0
         codes = factors[:, 1:] @ np.random.default_rng(1).normal(size=(4, 8))
@@ -109,7 +109,7 @@ class TestCounterpart:
         [(OneFactorConstraint(5), 3.0), (TwoFactorConstraint(5), 1.0), (TwoFactorConstraint(5), 3.0)],
     )
     def test_sums_of_mixed_codes_still_tell_every_free_factor(self, world, ratio):
-        """Cubes and products are most of the codes' variance, and are not what has to be kept."""
+        """Cubes and products have most of the variance of the codes, but need not be kept."""
         evidence = evidence_of(world, Mixed(ratio=ratio), n_rows=300)
         (constraint,) = world.constraints
         free = [name for j, name in enumerate(evidence.factor_names) if j != constraint.determined]
@@ -118,7 +118,7 @@ class TestCounterpart:
         assert float(r2(drawn)) > 0.95
 
     def test_many_mixtures_of_two_factors_are_not_taken_for_pure_by_chance(self):
-        """Of eight directions in a plane, some lie near both axes (.96); what they span is as mixed as any."""
+        """Of eight random directions in a plane, some are near both axes (.96), although all codes are mixed."""
         angles = np.pi * (np.arange(8) + 0.5) / 8
         factors = Independent(2).sample(1000, 0)
         evidence = Evidence(factors, factors @ [np.cos(angles), np.sin(angles)])
@@ -137,10 +137,12 @@ class TestCounterpart:
         evidence = evidence_of(Independent(4), WithNoiseCodes(Dropped((2, 3)), added=30))
         drawn = Counterpart.of(evidence).sample(0)
         assert drawn.n_codes == 4
-        assert float(mcc(drawn)) == pytest.approx(0.5, abs=0.06)  # two of four, and the noise of 1,000 rows
+        assert float(mcc(drawn)) == pytest.approx(
+            0.5, abs=0.06
+        )  # two of four factors, within the sampling error of 1,000 rows
 
     def test_rows_in_order_change_little(self):
-        """Which 300 rows are looked at must not depend on how the file is sorted."""
+        """The choice of 300 rows must not depend on the order of the rows."""
         factors = Independent(3).sample(2000, 0)
         factors = factors[factors[:, 0].argsort()]
         codes = np.column_stack([np.sin(factors[:, 0]), np.cos(factors[:, 0]), factors[:, 1:]])
@@ -184,10 +186,10 @@ class TestCounterpart:
         ],
     )
     def test_noise_of_few_rows_is_not_repeated_on_more(self, n_classes, noise):
-        """What 100 rows are said to score on 1,000 is what 1,000 fresh rows score: a row that came twice would help."""
+        """The estimated score on 1,000 rows from 100 rows is that of 1,000 new rows; repeated rows would raise it."""
         few, many, again = (noisy(n_rows, n_classes, noise, seed) for seed, n_rows in enumerate((100, 1000, 1000)))
         counterpart = Counterpart.of(few)
-        # identification falls so steeply with noise that the 100 rows themselves may be .12 off
+        # identification depends so strongly on noise that the score of the 100 rows may have an error of .12
         for metric, tolerance in {mcc: 0.1, mig: 0.1, sufficiency: 0.1, identification: 0.15}.items():
             truth = np.mean([float(metric(many)), float(metric(again))])
             drawn = np.mean([float(metric(counterpart.sample(k))) for k in range(3)])
@@ -221,7 +223,7 @@ class TestCounterpart:
 
 class TestControl:
     def test_models_that_miss_the_codes_are_not_believed(self):
-        """Codes that depend on three factors at once are beyond every model, and T-junctions of levels most of all."""
+        """No model fits codes that depend jointly on three factors."""
         rng = np.random.default_rng(0)
         first = rng.normal(size=1000)
         factors = np.column_stack([first, 0.9 * first + 0.4 * rng.normal(size=1000), rng.normal(size=1000)])
@@ -297,7 +299,9 @@ class TestVerdicts:
     def test_constraints_are_named(self):
         evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled(), n_rows=400)
         found = judged(evidence, {"mig": mig, "dci": dci_disentanglement})
-        assert found["mig"].level == "do not use"  # two codes tell z1, and codes follow both it and what it determines
+        assert (
+            found["mig"].level == "do not use"
+        )  # two codes determine z1, and codes respond to z1 and to the factor that it determines
         assert found["mig"].reasons[0].finding.kind == "depends_on_constraint"
         assert found["dci"].reasons[0].quantity == "effective dimension"
         assert found["dci"].reasons[0].measured == 4

@@ -1,9 +1,9 @@
-"""Does the verdict know where scores mislead? 003's worlds and encoders, on seeds that no threshold was set on.
+"""Study of verdicts on misleading scores, with worlds and encoders of 003 and seeds that were not used for thresholds.
 
-A cell is misleading for a metric if its score is more than .20 away from the mean score of its counterpart (as many
-independent factors as vary freely, a code for each, 1,000 rows), and sound if less than .10. The counterpart of an
-encoder that drops free factors drops them, too. E8 needs factors within -pi and pi, which cubes are not. Thresholds
-were set on seeds below 17.
+A cell is misleading for a metric if its score differs by more than .20 from the mean score of its counterpart (as many
+independent factors as vary freely, one code for each, 1,000 rows), and sound if it differs by less than .10. The
+counterpart of an encoder that drops free factors drops them as well. E8 is not used with cubes, because it needs
+factors between -pi and pi. Thresholds were set on seeds below 17.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ WORLDS = [
     OneFactorConstraint(D),
     TwoFactorConstraint(D),
 ]
-# an encoder, and the same with as many codes as factors
+# pairs of an encoder and the same encoder with as many codes as factors
 ENCODERS = [
     *((encoder, encoder) for encoder in (PermutedAndScaled(), Elementwise(), Mixed(), PartlyMixed(0.25))),
     *((Copied(ratio), PermutedAndScaled()) for ratio in (2, 5)),
@@ -55,10 +55,10 @@ def values(world, encoder, n_rows, seed):
 
 
 def cells(world):
-    """Encoders of a world, each with what it is on its free factors, one code for each."""
+    """Encoders of a world, each with its counterpart on the free factors with one code for each."""
     bound = {constraint.determined for constraint in world.constraints}
     kept = [j for j in range(D) if j not in bound]
-    # a determined factor is dropped without loss; of independent ones, any is lost
+    # dropping a determined factor loses no information; dropping an independent factor does
     drops = [tuple(bound) or (1,), LAST_THREE]
     dropping = [(Dropped(lost), Dropped(tuple(kept.index(j) for j in lost if j in kept))) for lost in drops]
     for encoder, same_size in [*ENCODERS, *dropping]:
@@ -67,7 +67,7 @@ def cells(world):
 
 
 def counts():
-    """For every metric: misleading cells, those not trusted, sound cells, those trusted."""
+    """For every metric, the numbers of misleading cells, untrusted ones among them, sound cells and trusted ones."""
     found = {name: np.zeros(4, dtype=int) for name in METRICS}
     references = {}
     for world in WORLDS:

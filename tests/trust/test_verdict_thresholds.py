@@ -1,4 +1,4 @@
-"""Verdicts of metrics whose scores elsewhere are made up: thresholds, ranges, draws, and what the audit found."""
+"""Verdicts of artificial metrics with given scores on the counterpart: thresholds, ranges, draws, and the audit."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.verdict import verdicts
 
 RNG = np.random.default_rng(0)
-FACTORS = RNG.normal(size=(1000, 2))  # enough rows, so that none are added
+FACTORS = RNG.normal(size=(1000, 2))  # enough rows, so that the counterpart has no more
 CORRELATED = FACTORS @ [[1.0, 0.95], [0.0, 0.3]]
 EVIDENCE = Evidence(CORRELATED, CORRELATED @ [[1.0, 1.0], [1.0, -1.0]])
 
@@ -33,7 +33,7 @@ def correlated(evidence):
 def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(moved, level, sign, width):
     @made_up(bounds=(1.0 - width, 1.0))
     def moving(evidence):
-        """Half, but where factors correlate."""
+        """0.5 for independent factors, and another value for correlated factors."""
         return Score(0.5 + sign * width * moved * correlated(evidence))
 
     found = verdict_of(moving)
@@ -44,7 +44,7 @@ def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(moved, level, s
 def test_a_model_that_does_not_give_the_score_back_gives_no_verdict():
     @made_up(bounds=(0.0, 1.0))
     def exact(evidence):
-        """1 for the codes at hand, .5 for any others, and .45 where factors do not correlate."""
+        """1 for the observed codes, .5 for all others, and .45 if factors do not correlate."""
         here = np.array_equal(evidence.codes, EVIDENCE.codes)
         return Score(1.0 if here else 0.5 if correlated(evidence) else 0.45)
 
@@ -59,7 +59,7 @@ def test_the_last_step_has_five_draws():
 
     @made_up(bounds=(0.0, 1.0))
     def counting(evidence):
-        """Half, whatever the data."""
+        """0.5 for all data."""
         if not correlated(evidence):
             drawn.add(evidence.fingerprint)
         return Score(0.5)
@@ -70,7 +70,7 @@ def test_the_last_step_has_five_draws():
 
 @pytest.fixture
 def _audited(monkeypatch):
-    """An audit that found every property of identification satisfied, and every one of mcc violated."""
+    """An audit in which identification satisfies every property, and mcc violates every property."""
     found = {"identification": "satisfied", "mcc": "violated"}
     table = {name: {key: {"verdict": verdict} for key in ("P1", "P2", "P3", "P4")} for name, verdict in found.items()}
     monkeypatch.setattr("unweave.trust.audit_table.table", lambda: table)
@@ -79,7 +79,7 @@ def _audited(monkeypatch):
 @pytest.mark.usefixtures("_audited")
 @pytest.mark.parametrize(("metric", "level"), [(identification, "trust"), (mcc, "caution")])
 def test_what_the_audit_found_decides_where_nothing_can_be_tried(metric, level):
-    """A constant factor cannot be drawn anew; the others correlate."""
+    """With a constant factor, the score is not computed again; the other factors correlate."""
     first = FACTORS[:200, 0]
     correlated = np.column_stack([first, first + 0.5 * FACTORS[:200, 1], np.ones(200)])
     found = verdict_of(metric, Evidence(correlated, correlated[:, :2]))
@@ -88,7 +88,7 @@ def test_what_the_audit_found_decides_where_nothing_can_be_tried(metric, level):
 
 
 def test_a_code_that_factors_explain_to_some_hundredths_is_not_taken_for_noise():
-    """What it tells of its factor at hand it has to tell on the counterpart."""
+    """It must carry as much information about its factor on the counterpart as on the observed data."""
     noise = np.random.default_rng(1).normal(size=FACTORS.shape)
     evidence = Evidence(FACTORS, np.sqrt(0.07) * FACTORS + np.sqrt(0.93) * noise)
     at_hand = r2(evidence).raw

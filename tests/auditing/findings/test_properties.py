@@ -1,4 +1,4 @@
-"""Thresholds, intervals and verdicts, on scores that are made up."""
+"""Thresholds, intervals and verdicts, for artificial scores."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_p2_needs_free_factors_to_cost_and_redundant_ones_not_to(price, cost_of_
 
 def test_p2_does_not_let_the_redundant_factor_pay_for_free_ones():
     def value(point):
-        return 1 - 0.3 * (point.x >= 0)  # the redundant factor costs a lot, and free ones nothing
+        return 1 - 0.3 * (point.x >= 0)  # dropping the redundant factor costs a lot, and dropping free ones nothing
 
     found = finding_of("P2", POINTS, scores(value))
     assert found.verdict == "violated"
@@ -106,7 +106,7 @@ def test_what_is_missing_does_not_excuse_a_violation():
 
 
 def test_differences_are_taken_within_a_seed():
-    """Scores that vary by seed and not within it give an interval of no width."""
+    """If scores differ between seeds but not within a seed, the interval has zero width."""
     found = finding_of("P1", POINTS, scores(lambda p: 0.5 + 0.1 * (p.x > 0), spread=0.2))
     assert all(row.interval == pytest.approx((0.1, 0.1)) for row in found.rows)
 
@@ -116,13 +116,13 @@ def test_differences_are_taken_within_a_seed():
 )
 @pytest.mark.parametrize("name", ["P1", "P3", "P4"])
 def test_where_the_thresholds_lie(name, level, expected):
-    """Every other point of a curve is so much higher."""
+    """All other points of a curve are higher by this level."""
     low = {"P1": lambda p: p.x == 0, "P3": lambda p: p.x == 1, "P4": lambda p: False}[name]
     assert verdict(name, lambda p: level * (not low(p))) == expected
 
 
 def test_the_worst_lossy_case_is_the_one_that_costs_least():
-    """Two free factors dropped cost .4 of their price and one .2: the worse of two that are both too cheap is told."""
+    """The relative cost of two dropped free factors is .4, and that of one is .2; the smaller one is reported."""
 
     def value(point):
         free = point.case.world.effective_dimension if point.name == "P2" else 1

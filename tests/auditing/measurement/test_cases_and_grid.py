@@ -1,4 +1,4 @@
-"""The audit's cells: in which order they come, and that null codes are independent of the factors."""
+"""The order of the audit's cells, and the independence of null codes and factors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from unweave.synthetic.worlds import Independent
 
 
 def test_telling_cells_come_first():
-    """Both ends of a curve before its middle, twice the codes before all others, and what costs most at the end."""
+    """Both ends of a curve come before its middle, twice the codes before other ratios, and expensive cells last."""
     points = Grid().points()
     turns = [point.turn for point in points]
     assert turns == sorted(turns)

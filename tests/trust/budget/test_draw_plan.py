@@ -1,4 +1,4 @@
-"""The plan of draws: from sizes alone, within the budget, the same on every machine."""
+"""The plan of draws depends only on sizes, stays within the budget and is the same on every machine."""
 
 import time
 
@@ -118,5 +118,5 @@ def test_the_budget_is_a_promise(n_rows, posterior):
     for budget in (0.0, 10.0, 30.0):
         start = time.process_time()
         evaluate(factors, given, budget=budget)
-        # with no budget there is still the diagnosis, about a second
+        # the diagnosis, about a second, is always computed
         assert time.process_time() - start <= 1.2 * (budget + bare) + 1.5

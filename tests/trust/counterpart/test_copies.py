@@ -1,4 +1,4 @@
-"""Of codes that copy each other one is left, wherever they stand."""
+"""One of several codes that are copies of each other is kept, in any order of columns."""
 
 import numpy as np
 import pytest

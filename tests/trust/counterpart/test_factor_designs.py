@@ -1,4 +1,4 @@
-"""Functions of factors that models of codes are made of."""
+"""Functions of factors that are used in models of codes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Codes of factors at new places: the curve of the code, with noise as large as it is there."""
+"""Codes at new factor values follow the curve of the code, with the local amount of noise."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ NOISE = RNG.normal(size=N)
 
 
 def drawn_again(code, draws=20):
-    """The code drawn at the rows of the factor, several times."""
+    """Several draws of the code at the observed factor values."""
     found = code_models(Evidence(np.column_stack([FACTOR, RNG.normal(size=N)]), code[:, None]))
     assert found.owner.tolist() == [0]
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Models of codes: every kernel has a diagonal of 1, so that one ridge means the same for all."""
+"""Models of codes: every kernel has a diagonal of 1, so that ridge penalties are comparable."""
 
 import numpy as np
 import pytest

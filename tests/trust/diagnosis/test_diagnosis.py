@@ -115,7 +115,7 @@ def binary_factors(n_rows, n_factors, seed):
 
 
 def test_independent_balanced_labels_are_free():
-    # a held-out vote of balanced labels is always wrong, and that must not count as knowing them
+    # a held-out majority vote of balanced labels is always wrong, which must not count as information
     sets = [binary_factors(n, d, seed) for n in (60, 200) for d in (3, 5) for seed in range(8)]
     assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
 
@@ -185,7 +185,7 @@ def test_little_noise_on_codes_of_classes_is_little(shares):
     rng = np.random.default_rng(11)
     label = rng.choice(len(shares), 2000, p=shares)
     size, noise = rng.normal(size=(2, 2000))
-    # one share comes from 400 rows at most, give or take .05, so the half is a mean of eight
+    # each share is estimated from at most 400 rows, with an error of .05, so the mean of eight is tested
     halves = {f"half {k}": label + label.std() * rng.normal(size=2000) for k in range(8)}
     alone = {"noise": noise, "tails": np.exp(3 * noise), "rare": np.arange(2000) == 7}
     codes = {"clear": label + 0.1 * noise, "size": np.exp(2 * size), **halves, **alone}
@@ -194,7 +194,7 @@ def test_little_noise_on_codes_of_classes_is_little(shares):
     assert np.mean([found[name] for name in halves]) == pytest.approx(0.5, abs=0.1)
     assert min(found["noise"], found["tails"]) > 0.95
     assert found["size"] < 0.01
-    assert "rare" not in found  # constant on the rows looked at
+    assert "rare" not in found  # constant on the rows that are used
 
 
 def test_constant_factors_do_not_count():
@@ -228,7 +228,7 @@ def test_codes_alone_and_factors_alone():
 
 
 def test_rows_of_a_group_are_not_separate():
-    # ten frames of each of 200 subjects: without groups, age and height of a subject give each other away
+    # ten frames of each of 200 subjects: without groups, age and height of a subject seem to determine each other
     age, height = np.repeat(NORMAL[:200, :2], 10, axis=0).T
     pose = np.random.default_rng(5).normal(size=2000)
     factors = {"age": age, "height": height, "pose": pose}
@@ -268,7 +268,7 @@ def test_monotone_maps_and_order_change_nothing():
 
 
 def strip(found):
-    """What must not change under monotone maps, to seven digits: ranks are the same, their rounding is not."""
+    """All that must not change under monotone maps, to seven digits, because of rounding."""
     return {
         "class": found.dependence_class,
         "dimension": found.effective_dimension,
@@ -317,7 +317,7 @@ def test_constrained_factors_are_not_called_independent():
 
 
 def test_rows_are_looked_at_all_over_the_file():
-    """Of 12,000 rows only the last two thirds are dependent: the first 4,000 would show nothing."""
+    """Factors are dependent in the last two thirds of 12,000 rows only, so the first 4,000 rows would not show it."""
     factors = np.random.default_rng(0).normal(size=(12_000, 2))
     factors[4000:, 1] = factors[4000:, 0] + 0.5 * factors[4000:, 1]
     found = diagnose(Evidence(factors))
@@ -328,7 +328,7 @@ def test_rows_are_looked_at_all_over_the_file():
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_the_smaller_of_two_p_values_is_doubled(seed):
-    """Any function and a line are tried; along a line the second says more, and pays for the first."""
+    """Any dependence and linear dependence are tested; for a linear one, the second p-value is smaller, and doubled."""
     x, noise = np.random.default_rng(seed).normal(size=(2, 100))
     (pair,) = diagnose(Evidence(np.column_stack([x, 0.6 * x + noise]))).dependent_pairs
     statistic = pair.correlation * np.sqrt(98 / (1 - pair.correlation**2))
@@ -338,7 +338,7 @@ def test_the_smaller_of_two_p_values_is_doubled(seed):
 @pytest.mark.parametrize(("noise", "is_copy"), [(0.01, True), (0.1, False), (0.3, False)])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_copies_have_nearly_the_same_ranks_in_either_direction(noise, is_copy, sign):
-    """With a tenth of noise the correlation is .995: two codes that are alike, and no copies."""
+    """With a tenth of noise the correlation is .995: the codes are similar, but not copies."""
     x, e = np.random.default_rng(0).normal(size=(2, 1000))
     found = diagnose(Evidence(NORMAL[:, :1].repeat(2, axis=0), np.column_stack([x, sign * x + noise * e])))
     assert bool(found.duplicated_codes) is is_copy

@@ -1,4 +1,4 @@
-"""What of a diagnosis is said: each thing where it is so, by name, and nothing where all is well."""
+"""The findings of a diagnosis: each problem is reported with names, and there are no findings without problems."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Noise floors: closed forms, exact p-values, what stays together, and what cannot be permuted."""
+"""Noise floors: closed forms, exact p-values, row groups, and metrics that cannot be permuted."""
 
 import functools
 import itertools
@@ -47,7 +47,7 @@ def squared_distance(evidence):
 
 
 def test_p_value_of_a_rank_statistic_is_that_of_all_orders():
-    # Five ranks against the identity: count by hand the orders whose inner product is as large.
+    # five ranks and the identity: count all permutations whose inner product is at least as large
     code = np.array([1.0, 2.0, 3.0, 5.0, 4.0])
     here = float(np.arange(1, 6) @ code)
     as_large = sum(float(np.arange(1, 6) @ np.array(order)) >= here for order in itertools.permutations(code))
@@ -120,19 +120,19 @@ def test_an_exhausted_budget_leaves_the_fewest_draws_and_says_so():
 
 
 def test_a_slow_metric_leaves_the_fast_one_its_draws(monkeypatch):
-    """Of 32 seconds, half are for a metric that takes one: what the other leaves of its half goes to the slow one."""
+    """Each of two metrics has half of 32 seconds, and what the fast metric does not need goes to the slow one."""
     seconds = [0.0]
     monkeypatch.setattr("unweave.trust.repeated_scoring.time", types.SimpleNamespace(perf_counter=lambda: seconds[0]))
 
     @made_up()
     def slow(evidence):
-        """A second."""
+        """A metric that takes one second."""
         seconds[0] += 1.0
         return Score(float(evidence.factors[0, 0]))
 
     @made_up()
     def fast(evidence):
-        """A sixty-fourth of a second."""
+        """A metric that takes a sixty-fourth of a second."""
         seconds[0] += 1 / 64
         return Score(float(evidence.factors[0, 0]))
 
@@ -184,13 +184,13 @@ def test_few_groups_have_few_orders():
 
 
 def test_groups_of_copies_are_not_taken_for_samples():
-    # ten samples, each seen twelve times: unrelated factors look related to whoever permutes rows
+    # ten samples, each repeated twelve times: permutations of rows would find unrelated factors significant
     rng = np.random.default_rng(5)
     factors, codes = np.repeat(rng.normal(size=(10, 1)), 12, axis=0), np.repeat(rng.normal(size=(10, 3)), 12, axis=0)
     groups = np.repeat(np.arange(10), 12)
     by_rows = noise_floor(mcc, Evidence(factors, codes, kinds="continuous"), n_draws=99)
     by_groups = noise_floor(mcc, Evidence(factors, codes, kinds="continuous", row_groups=groups), n_draws=99)
-    assert by_rows.p_value > 0.05  # equal rows stay together although no groups are given
+    assert by_rows.p_value > 0.05  # equal rows stay together even without row groups
     assert by_groups.p_value > 0.05
 
 
@@ -229,7 +229,7 @@ def test_nats_have_no_best():
 def test_undefined_nulls_count_as_better():
     @made_up()
     def unsteady(evidence):
-        """Undefined where the first row is negative, 0 elsewhere unless the pairing is the true one."""
+        """1 for the true pairing; otherwise undefined if the first factor is negative, and 0 if it is not."""
         here = evidence.factors[0, 0]
         return Score(math.nan if here < 0 and here != FACTORS[0, 0] else float(here == FACTORS[0, 0]))
 
@@ -290,7 +290,7 @@ def test_bad_options_are_refused():
 
 
 def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
-    """identification of a mixing lies below 0 before it is cut, and noise does not: neither is better or worse."""
+    """The raw identification score of a mixing is below 0 and that of noise is not, but both are clipped to 0."""
     angle = 0.8
     turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     factors = np.random.default_rng(0).normal(size=(200, 2))

@@ -36,7 +36,7 @@ def on_codes(**codes):
 
 
 def test_a_difference_of_means_has_the_paired_standard_error():
-    # the shared part is ten times larger than what tells the two apart, and cancels
+    # the common part is ten times larger than the difference, and cancels
     both = compared(mean_code, on_codes(a=10 * SHARED + OWN, b=10 * SHARED), n_parts=1000)
     textbook = OWN.std(ddof=1) / math.sqrt(300)
     pair = both.between("b", "a")
@@ -62,7 +62,7 @@ def test_ties_overlap_where_neighbours_are_alike():
 
 
 def test_p_values_are_corrected_for_the_number_of_pairs():
-    """By Holm: the smallest of six counts six times, the next one five times, and none falls below the one before."""
+    """Holm's correction: the smallest of six p-values is multiplied by six, the next by five; their order is kept."""
     codes = {"a": SHARED, "b": SHARED + OWN + 0.15, "c": SHARED + OWN[::-1] - 0.1, "d": SHARED - OWN}
     two = compared(mean_code, on_codes(a=codes["a"], b=codes["b"]))
     four = compared(mean_code, on_codes(**codes))
@@ -114,7 +114,7 @@ def test_planning_says_how_far_it_reaches():
 
 
 def test_planning_power_holds_up():
-    # simulated: at the number it names, four fifths of the data sets tell a difference of .3 sd from 0
+    # simulation: with the planned number of samples, a difference of .3 sd is significant in 80 % of the data sets
     both = compared(mean_code, on_codes(a=SHARED + OWN, b=SHARED), n_parts=400)
     n = int(samples_needed(both, difference=0.3 * OWN.std()).n_needed)
     draws = np.random.default_rng(1).normal(0.3, 1, size=(4000, n))
@@ -135,7 +135,7 @@ def test_an_undefined_score_leaves_no_comparison():
 
 
 def test_few_groups_have_few_degrees_of_freedom():
-    """24 parts of 6 groups know no more of how groups differ than 6 groups do."""
+    """24 parts of 6 groups contain no more information about the variance between groups than 6 groups do."""
     groups = np.repeat(np.arange(6), 50)
     evidences = {
         name: Evidence(FACTORS, codes, row_groups=groups)

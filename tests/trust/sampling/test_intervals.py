@@ -1,4 +1,4 @@
-"""Intervals: the textbook standard error of a mean, rows and groups that leave together, and what has no interval."""
+"""Intervals: the textbook standard error of a mean, groups that stay whole, and metrics without an interval."""
 
 import functools
 import math
@@ -146,7 +146,7 @@ def test_levels_are_checked(level):
 
 
 def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
-    """Of a correlation r it is (1 - r^2) / sqrt(n)."""
+    """The standard error of a correlation r is (1 - r^2) / sqrt(n)."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(4000, 1))
     evidence = Evidence(factors, factors + rng.normal(size=(4000, 1)))

@@ -1,4 +1,4 @@
-"""Letters of ties: two share one if and only if they are not told apart, for any number of representations."""
+"""Letters of ties: two representations share a letter if and only if they do not differ significantly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.trust.sampling.comparison import comparison_of_parts
 from unweave.trust.sampling.subsampling import Parts, PartScores
 from unweave.trust.sampling.ties import letters_of, sets_of_ties
 
-SECONDS = 10.0  # the work of all maximal cliques at this size would not end
+SECONDS = 10.0  # an enumeration of all maximal cliques of this size would not end
 
 
 def random_pairs(rng: np.random.Generator, order: list[str], share: float) -> set[frozenset[str]]:
@@ -22,7 +22,7 @@ def random_pairs(rng: np.random.Generator, order: list[str], share: float) -> se
 
 
 def assert_right(order, apart, ties):
-    """Every tied pair stands in a set, no pair told apart does, and no set could be larger."""
+    """Every tied pair is in a set, no pair that differs is in a set, and all sets are maximal."""
     sets = [set(tied) for tied in ties]
     for pair in itertools.combinations(order, 2):
         assert any(set(pair) <= tied for tied in sets) == (frozenset(pair) not in apart)
@@ -42,7 +42,7 @@ def test_two_share_a_set_exactly_where_they_are_tied(share):
 
 
 def test_ties_between_neighbours_give_every_largest_set():
-    """Scores on a line, tied within one unit: the largest sets are runs of the order, and each is necessary."""
+    """Scores are tied if they differ by less than one: maximal sets are intervals of the order, and all are needed."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         scores = np.sort(rng.uniform(0, 5, size=9))[::-1]
@@ -57,7 +57,7 @@ def test_ties_between_neighbours_give_every_largest_set():
 
 @pytest.mark.parametrize("kind", ["pairs", "random"])
 def test_two_hundred_take_seconds(kind):
-    """One told-apart pair for each two, which has 2**100 largest sets; and half of all pairs at random."""
+    """100 disjoint pairs that differ, which have 2**100 maximal sets; and a random half of all pairs."""
     order = [f"model {k}" for k in range(200)]
     rng = np.random.default_rng(2)
     pairs = {frozenset(order[k : k + 2]) for k in range(0, 200, 2)}
@@ -74,7 +74,7 @@ def test_two_hundred_take_seconds(kind):
 
 
 def test_a_comparison_of_two_hundred_representations_ends():
-    """Scores that lie densely on a line; a letter for each of two neighbours, none for the best and the worst."""
+    """Dense scores: neighbours share a letter, and the best and the worst do not."""
     rng = np.random.default_rng(3)
     plan = Parts(Evidence(np.arange(40.0), np.arange(40.0)), n_units=40, n_out=20, seed=0)
     scores = {f"model {k}": 1 - k / 200 for k in range(200)}
