@@ -32,9 +32,8 @@ def test_metrics_that_measure_nothing_are_told(remarks):
 def test_a_random_number_moves_with_everything(small):
     numbers = np.random.default_rng(0)
     found = audit(lambda factors, codes: numbers.uniform(), grid=small, seeds=5, adversary=False)
-    assert (
-        found["P1"].verdict == found["P3"].verdict == "violated"
-    )  # because of the spread over seeds; the means hardly change
+    # because of the spread over seeds; the means hardly change
+    assert found["P1"].verdict == found["P3"].verdict == "violated"
     assert max(row.spread for row in found["P3"].measured) > 0.15
     assert {"metric_depends_on_order", "metric_blind"} <= {remark.kind for remark in found.remarks}
 

@@ -134,9 +134,8 @@ def test_mixings_have_full_rank_and_their_condition_number(ratio, kappa):
     assert np.allclose(encoder.encode(FREE, rng=3) @ np.linalg.pinv(matrix).T, FREE)
     if kappa == 1.0:
         assert np.allclose(matrix.T @ matrix, np.eye(D))
-        assert (
-            mixing_share(encoder, D, rng=3) > 0.2
-        )  # a rotation mixes factors; 003 states wrongly that kappa = 1 is E1
+        # a rotation mixes factors; 003 states wrongly that kappa = 1 is E1
+        assert mixing_share(encoder, D, rng=3) > 0.2
 
 
 def test_purity_of_linear_maps_is_measured_variance():
@@ -184,9 +183,8 @@ def test_distributed_codes_give_the_factor_back_together_only(encoder):
         own = codes[:, place * k : (place + 1) * k]
         back = np.arctan2(own[:, 0], own[:, 1]) if k == 2 else own.sum(axis=1)
         assert np.allclose(back, FREE[:, source])
-        assert all(
-            len(np.unique(np.round(column, 9))) < 4000 or k == 2 for column in own.T
-        )  # no single code determines the factor
+        # no single code determines the factor
+        assert all(len(np.unique(np.round(column, 9))) < 4000 or k == 2 for column in own.T)
 
 
 def test_copies_and_noise_codes_leave_the_codes_within():

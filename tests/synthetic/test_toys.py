@@ -60,9 +60,8 @@ def test_the_fully_entangled_corner_has_a_closed_form():
 
 def test_rivals_reach_one_without_dependence_and_zero_with_all_of_it():
     factors, codes, _ = DependentClasses(alpha=1.0, delta=1.0).sample(N_ROWS)
-    assert mig(factors, codes).raw == pytest.approx(
-        0.998, abs=0.003
-    )  # CLAIMS 125: it is almost 1, while 004 says that it does not reach 1
+    # CLAIMS 125: it is almost 1, while 004 says that it does not reach 1
+    assert mig(factors, codes).raw == pytest.approx(0.998, abs=0.003)
     factors, codes, _ = DependentClasses(alpha=1.0, delta=0.25).sample(N_ROWS)
     assert mig(factors, codes).raw == pytest.approx(0, abs=1e-9)  # CLAIMS 126
     assert modularity(factors, codes).raw == pytest.approx(0, abs=1e-9)

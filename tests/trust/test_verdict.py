@@ -137,9 +137,8 @@ class TestCounterpart:
         evidence = evidence_of(Independent(4), WithNoiseCodes(Dropped((2, 3)), added=30))
         drawn = Counterpart.of(evidence).sample(0)
         assert drawn.n_codes == 4
-        assert float(mcc(drawn)) == pytest.approx(
-            0.5, abs=0.06
-        )  # two of four factors, within the sampling error of 1,000 rows
+        # two of four factors, within the sampling error of 1,000 rows
+        assert float(mcc(drawn)) == pytest.approx(0.5, abs=0.06)
 
     def test_rows_in_order_change_little(self):
         """The choice of 300 rows must not depend on the order of the rows."""
@@ -299,9 +298,8 @@ class TestVerdicts:
     def test_constraints_are_named(self):
         evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled(), n_rows=400)
         found = judged(evidence, {"mig": mig, "dci": dci_disentanglement})
-        assert (
-            found["mig"].level == "do not use"
-        )  # two codes determine z1, and codes respond to z1 and to the factor that it determines
+        # two codes determine z1, and codes respond to z1 and to the factor that it determines
+        assert found["mig"].level == "do not use"
         assert found["mig"].reasons[0].finding.kind == "depends_on_constraint"
         assert found["dci"].reasons[0].quantity == "effective dimension"
         assert found["dci"].reasons[0].measured == 4
