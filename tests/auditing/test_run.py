@@ -118,7 +118,7 @@ def test_json_and_back(audits):
 def test_prints_as_a_table(audits):
     text = str(audits["mcc"])
     assert "✗ P1 violated" in text
-    assert "apart: not in the verdict" in text
+    assert "not part of the verdict" in text
     assert "best score stated for maps up to permutation and scale" in text
     assert "from unweave.auditing.reproduce_case import *" in text
     assert max(map(len, text.splitlines())) <= 140

@@ -110,7 +110,7 @@ def markdown_table(data: Mapping[str, Any]) -> str:
         cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
         product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
         broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
-        kept = ", ".join(f"{one['encoder']} gets {one['score']:.2f}" for one in broken) or (
+        kept = ", ".join(f"{one['encoder']} scores {one['score']:.2f}" for one in broken) or (
             "kept" if entry["promises"] else "not measured"
         )
         lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {kept} |")

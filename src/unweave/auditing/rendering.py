@@ -79,7 +79,7 @@ def card_sentence(audit: Audit) -> str:
     """Whether the scores agree with the card, in a few words."""
     if not audit.promises:
         return "no card" if not audit.equivalence else "not measured"
-    broken = [f"{promise.encoder} gets {_short(promise.score)}" for promise in audit.promises if not promise.kept]
+    broken = [f"{promise.encoder} scores {_short(promise.score)}" for promise in audit.promises if not promise.kept]
     return f"broken: {', '.join(broken)}" if broken else "kept"
 
 
@@ -101,7 +101,7 @@ def _verdicts(audit: Audit) -> Table:
         table.add_row(head, Text(ASKS[result.name], style="italic"), "", "", "")
         for row in _most_telling(result):
             interval = f"[{_short(row.interval[0])}, {_short(row.interval[1])}]"
-            says = MEASURED[row.kind] + ("" if row.counts else " (apart: not in the verdict)")
+            says = MEASURED[row.kind] + ("" if row.counts else " (not part of the verdict)")
             table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, _limits(row))
         table.add_row("", "", "", "", "")
     return table

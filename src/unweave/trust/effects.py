@@ -3,7 +3,7 @@
 Each step is a pair of evidences that differ in one property, and the score is compared between the two. Redundant
 factors and redundant codes are removed from the observed data. For independent factors, new codes are drawn: by the
 sampler of the evidence where there is one, and otherwise from models of what the codes respond to. The models are first
-scored on the observed factors. Where they do not reproduce the score, `Effects.misfit` says so, and changes that rely
+scored on the observed factors. If they do not reproduce the score, `Effects.misfit` is large, and changes that rely
 on them are ignored.
 """
 

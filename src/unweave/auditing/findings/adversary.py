@@ -1,4 +1,4 @@
-"""The adversary: a search for an encoder that mixes factors and still gets a high score.
+"""The adversary: a search for an encoder that mixes factors and still scores high.
 
     product = score x mixing share,   mixing share = 1 - mean purity of the best matching of codes and factors
 

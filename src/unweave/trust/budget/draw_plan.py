@@ -122,7 +122,7 @@ def draw_plan(
     tried : sequence of DataSizes, optional
         Sizes of the data sets on which metrics are recomputed for their verdicts.
     main : sequence of labels
-        Metrics that come first, in this order; the others follow from cheap to expensive.
+        Metrics that are planned first, in this order; all others follow from cheap to expensive.
 
     Examples
     --------

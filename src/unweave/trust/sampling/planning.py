@@ -19,7 +19,7 @@ from unweave.findings import Finding
 from unweave.trust.sampling.comparison import Comparison
 from unweave.trust.sampling.intervals import check_level
 
-FAR = 4.0  # times the samples at hand
+FAR = 4.0  # times the observed number of samples
 
 
 @dataclass(frozen=True)
