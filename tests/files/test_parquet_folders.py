@@ -6,6 +6,7 @@ import pytest
 
 from unweave import Evidence, evaluate
 from unweave.evidence import EvidenceError
+from unweave.files import parquet_blocks
 from unweave.files.tables_and_arrays import read_files
 
 RNG = np.random.default_rng(0)
@@ -58,3 +59,28 @@ def test_memory_mapped_arrays_are_read(tmp_path):
 def test_dask_and_hugging_face_tables_are_read():
     dask_array = pytest.importorskip("dask.array")
     np.testing.assert_array_equal(Evidence(FACTORS, dask_array.from_array(FACTORS, chunks=(30, 2))).codes, FACTORS)
+
+
+@pytest.mark.parametrize(
+    ("largest", "bytes_per_number", "large"), [(40, 10**9, False), (39, 10**9, True), (40, 0.001, True)]
+)
+def test_a_folder_is_large_by_its_numbers_or_by_its_bytes(tmp_path, monkeypatch, largest, bytes_per_number, large):
+    """Two files of four and six rows with four columns."""
+    monkeypatch.setattr(parquet_blocks, "LARGEST_IN_MEMORY", largest)
+    monkeypatch.setattr(parquet_blocks, "BYTES_PER_NUMBER", bytes_per_number)
+    assert not parquet_blocks.is_large_folder(tmp_path)
+    for n_rows in (4, 6):
+        columns = {name: np.arange(float(n_rows)) for name in ("factor a", "factor b", "code a", "code b")}
+        polars.DataFrame(columns).write_parquet(tmp_path / f"{n_rows}.parquet")
+    assert parquet_blocks.is_large_folder(tmp_path) == large
+
+
+def test_files_without_rows_are_left_out_or_refused(tmp_path):
+    for n_rows in (0, 5):
+        columns = {name: np.arange(float(n_rows)) for name in ("factor a", "code a")}
+        polars.DataFrame(columns).write_parquet(tmp_path / f"{n_rows}.parquet")
+    found = parquet_blocks.parquet_blocks(tmp_path)
+    assert [part.n_rows for part in found.parts] == [5]
+    (tmp_path / "5.parquet").unlink()
+    with pytest.raises(EvidenceError, match="no rows"):
+        parquet_blocks.parquet_blocks(tmp_path)

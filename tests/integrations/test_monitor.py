@@ -114,3 +114,18 @@ def test_the_end_has_floors_a_page_and_a_figure(tmp_path):
     frame = monitor.history.to_frame()
     assert frame.height == 6
     assert frame["step"].to_list() == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.filterwarnings("ignore:unweave could not score")
+def test_a_monitor_evaluates_as_it_was_told_and_shows_no_bar(monkeypatch):
+    from unweave.integrations import monitor as monitor_module
+
+    asked = []
+    monkeypatch.setattr(monitor_module, "evaluate", lambda *_, **options: asked.append(options) or 1 / 0)
+    watching = Monitor(INPUTS, FACTORS, every=2, metrics=["mcc"], budget=3)
+    for step in range(4):
+        watching(step, Encoder())
+    watching.score(9, Encoder(), quick=False)
+    assert [(each["quick"], each["budget"], each["progress"]) for each in asked] == [
+        (True, 3, False), (True, 3, False), (False, 3, False),
+    ]  # fmt: skip

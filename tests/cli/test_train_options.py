@@ -1,0 +1,27 @@
+"""Options of `unweave train` as numbers and sizes."""
+
+import pytest
+
+from unweave.cli.train_command import _channels, _values
+from unweave.evidence import EvidenceError
+
+
+@pytest.mark.parametrize(
+    ("side", "channels"),
+    [(4, (32,)), (8, (32,)), (16, (32, 32)), (28, (32, 32)), (32, (32, 32, 64)), (64, (32, 32, 64, 64)),
+     (128, (32, 32, 64, 64))],
+)  # fmt: skip
+def test_convolutions_bring_an_image_to_four_by_four(side, channels):
+    assert _channels(side) == channels
+
+
+def test_values_of_hyperparameters():
+    found = _values(("--beta", "1,4.5,-2", "--critic-hidden=64x32"))
+    assert found == {"beta": [1, 4.5, -2], "critic_hidden": [(64, 32)]}
+    assert [type(value) for value in found["beta"]] == [int, float, int]
+
+
+@pytest.mark.parametrize("given", [("--beta",), ("beta", "1"), ("--beta", "1", "4"), ("--beta", "one"), ("--h", "3xb")])
+def test_what_is_no_hyperparameter(given):
+    with pytest.raises(EvidenceError):
+        _values(given)
