@@ -6,7 +6,7 @@ from scipy.special import logsumexp
 
 from unweave.estimators.dependence.correlation import _canonical_directions
 from unweave.estimators.geometry.gram import log_volume_of_directions
-from unweave.estimators.information.mutual_information import NearestNeighbour
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.estimators.posteriors.grid_masses import centre_masses
 from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
 from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares

@@ -6,7 +6,8 @@ import pytest
 from unweave import Evidence
 from unweave.estimators.dependence.correlation import Pearson, Spearman
 from unweave.estimators.dependence.random_dependence import RandomDependence
-from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.memo import memoised
 from unweave.metrics import matrices
 

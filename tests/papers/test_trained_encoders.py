@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DSprites
 from unweave.encoding import Encoded
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.metrics import modularity, rmig, unibound

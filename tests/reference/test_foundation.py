@@ -5,7 +5,7 @@ import pytest
 from golden_cases import case, values
 
 from unweave import Evidence
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, mig, r2

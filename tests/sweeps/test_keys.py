@@ -9,7 +9,7 @@ import pytest
 from tiny_cells import Arithmetic, Gaussian, Same, first, second
 
 from unweave import EvidenceError
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.metrics import mcc, mig
 from unweave.sweeps import Cell, keys
 from unweave.sweeps.keys import content_of, metric_content, row_keys

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import kstest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.estimators.probes.linear_probes import Linear

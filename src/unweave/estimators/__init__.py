@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
     from unweave.estimators.dependence.random_dependence import RandomDependence
     from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, Prior, StandardNormal
+    from unweave.estimators.information.histogram import Histogram
     from unweave.estimators.information.information_protocols import Information, JointInformation
-    from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+    from unweave.estimators.information.nearest_neighbour import NearestNeighbour
     from unweave.estimators.information.usable_information import UsableInformation
     from unweave.estimators.posteriors.code_correlations import CodeCorrelations
     from unweave.estimators.posteriors.gaussian_information import GaussianInformation
@@ -67,7 +68,8 @@ else:
                 "posteriors.code_correlations": ("CodeCorrelations",),
                 "posteriors.gaussian_information": ("GaussianInformation",),
                 "posteriors.mixture_sampling": ("MixtureSampling",),
-                "information.mutual_information": ("Histogram", "NearestNeighbour"),
+                "information.histogram": ("Histogram",),
+                "information.nearest_neighbour": ("NearestNeighbour",),
                 "posteriors.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
                 "geometry.priors": ("GaussianMixture", "IndependentPrior", "Prior", "StandardNormal"),
                 "information.information_protocols": ("Information", "JointInformation"),

@@ -78,7 +78,7 @@ def metric_content(entry: Any) -> dict[str, Any]:
 def content_of(item: Any) -> Any:
     """An item as plain data that identifies it.
 
-    >>> from unweave.estimators.information.mutual_information import Histogram
+    >>> from unweave.estimators.information.histogram import Histogram
     >>> content_of(Histogram(bins=7))["fields"]["bins"]
     7
     """

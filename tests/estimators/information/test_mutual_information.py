@@ -6,7 +6,8 @@ from sklearn.metrics import mutual_info_score
 
 from unweave.estimators.information import joint_counts as module
 from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 
 
 def labels_of(*shape, high, seed=0):

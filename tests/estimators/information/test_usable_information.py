@@ -5,8 +5,7 @@ import pytest
 from sklearn.feature_selection import mutual_info_classif
 
 from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.mutual_information import NearestNeighbour
-from unweave.estimators.information.neighbours import label_information
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour, label_information
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.estimators.probes import tuned_logistic
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.metrics import dci_completeness, dci_disentanglement, mig, minimality, modularity, sap, sufficiency
 from unweave.synthetic.toys import DependentClasses

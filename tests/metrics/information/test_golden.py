@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from unweave.estimators.information.binning import binned
-from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.metrics import CATALOGUE, infomec_explicitness, infomec_modularity, modularity
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information.mutual_information import Histogram, NearestNeighbour
+from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
 from unweave.metrics.information.infomec.shares import NEIGHBOURS

@@ -14,7 +14,7 @@ from unweave.estimators.totals.row_totals import RowTotals, never_vary
 def correlations_from(plan: PassPlan, totals: RowTotals) -> FloatArray:
     """Multiple correlation of every code (rows) with every factor (columns); 0 for constant codes and factors.
 
-    >>> from unweave.estimators.information.mutual_information import Histogram
+    >>> from unweave.estimators.information.histogram import Histogram
     >>> from unweave.estimators.totals.pass_plan import planned_pass
     >>> from unweave.estimators.totals.row_totals import totals_of
     >>> rows = np.arange(8.0)[:, None]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.estimators.dependence.correlation import Pearson
 from unweave.estimators.information.binning import bin_edges, edges_passed
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 
 Role = Literal["number", "levels", "categories", "circle"]
 COUNTED = Histogram()  # the estimator whose counts every pass computes

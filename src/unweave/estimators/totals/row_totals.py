@@ -95,7 +95,7 @@ class RowTotals:
 def totals_of(plan: PassPlan, factors: FloatArray, codes: FloatArray, n_dropped: int = 0) -> RowTotals:
     """Totals of the rows of one block (rows x factors, rows x codes), which have no missing values.
 
-    >>> from unweave.estimators.information.mutual_information import Histogram
+    >>> from unweave.estimators.information.histogram import Histogram
     >>> from unweave.estimators.totals.pass_plan import planned_pass
     >>> rows = np.arange(8.0)[:, None]
     >>> plan = planned_pass(rows, rows, ["number"], [np.nan], Histogram(2))

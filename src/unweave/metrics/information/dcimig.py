@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import metric
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.information_protocols import Information
-from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.card import metric
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.information_protocols import Information
-from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.assumptions import FACTORS_NOT_CORRELATED

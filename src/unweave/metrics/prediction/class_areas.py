@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.probes.logistic_probe import Classifier, area_under_curve
 from unweave.evidence import Evidence
 from unweave.memo import memoised

@@ -8,7 +8,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.probe_protocols import PreparedProbe, Probe
 from unweave.estimators.protocol_defaults import own_or_default
-from unweave.estimators.totals.linear_probe_from import held_out_r2_from
+from unweave.estimators.totals.linear_probe_from_moments import held_out_r2_from
 from unweave.estimators.totals.moments import N_FOLDS
 from unweave.evidence import Evidence
 from unweave.memo import memoised

@@ -13,7 +13,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.datasets.dependence import Confounder, CorrelatedPair, Dependence
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.probes.linear_probes import Lasso
 from unweave.evidence import Evidence
 from unweave.metrics import (

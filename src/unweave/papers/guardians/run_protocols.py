@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.card.choices import metric_of
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.probes.probes import GradientBoosting
 from unweave.evidence import Evidence
 from unweave.metrics import (

@@ -14,7 +14,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.encoding import Encoded
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
 from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.estimators.probes.linear_probes import Lasso

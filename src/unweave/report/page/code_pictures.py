@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.estimators.information.mutual_information import Histogram
+from unweave.estimators.information.histogram import Histogram
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.reading.columns import plain
 from unweave.metrics import mig

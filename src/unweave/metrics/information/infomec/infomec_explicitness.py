@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import Seed, Several, seed_from
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.information_protocols import JointInformation
-from unweave.estimators.information.mutual_information import Histogram
 from unweave.estimators.information.usable_information import UsableInformation
 from unweave.evidence import Evidence
 from unweave.metrics.information.infomec.shares import infomec_metric

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.card import metric
 from unweave.estimators.information.information_protocols import Information
-from unweave.estimators.information.mutual_information import NearestNeighbour
+from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.evidence import Evidence
 from unweave.metrics.information.relative_information import relative_information_matrix, telling_codes
 

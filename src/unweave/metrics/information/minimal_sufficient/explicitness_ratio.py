@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.card import Seed, seed_from
+from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.information_protocols import Information, JointInformation
-from unweave.estimators.information.mutual_information import Histogram
 from unweave.evidence import Evidence
 from unweave.metrics.information.minimal_sufficient.joint_information import told_together
 from unweave.metrics.information.minimal_sufficient.unit_information import USABLE, metric_of_004

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.information.neighbours import label_information
+from unweave.estimators.information.nearest_neighbour import label_information
 
 
 @pytest.mark.parametrize("units", [[1.0, 1000.0], [1e-6, 1.0]])
