@@ -55,7 +55,7 @@ def bounds_hold(metric: Metric) -> None:
     mixing = np.random.default_rng(1).normal(size=(N_FACTORS, 3))
     for codes in (factors, factors @ mixing, _factors(metric, 2)):
         value = float(_score(metric, factors, codes))
-        assert low <= value <= high, f"{value} is outside {low} to {high}"
+        assert low <= value <= high, f"the score {value} is outside the bounds {low} to {high}"
 
 
 def identity_is_best(metric: Metric) -> None:
@@ -84,7 +84,7 @@ def noise_is_chance(metric: Metric) -> None:
     # with 48 draws, the standard error is known well enough to allow for it
     error = math.sqrt((np.var(found, ddof=1) + np.var(expected, ddof=1)) / len(found))
     allowed = CHANCE_TOLERANCE + N_STANDARD_ERRORS * error
-    assert distance <= allowed, f"noise scores {np.mean(found):.3f}, the chance level is {np.mean(expected):.3f}"
+    assert distance <= allowed, f"noise scores {np.mean(found):.3f}, and the chance level is {np.mean(expected):.3f}"
 
 
 def undefined_where_the_card_says(metric: Metric) -> None:
@@ -111,7 +111,7 @@ def order_does_not_matter(metric: Metric) -> None:
     other_rows = _score(metric, factors[rows], codes[rows]).raw
     moved = max(abs(other_rows - raw), abs(_score(metric, factors, codes[:, columns]).raw - raw))
     allowed = metric.card.order_tolerance + 1e-9
-    assert moved <= allowed, f"reordering moves the score by {moved:.2g}, allowed are {allowed:.2g}"
+    assert moved <= allowed, f"reordering changes the score by {moved:.2g}, and order_tolerance allows {allowed:.2g}"
 
 
 def inputs_are_unchanged(metric: Metric) -> None:
@@ -127,7 +127,7 @@ def same_seed_same_number(metric: Metric) -> None:
     """Two calls give exactly the same score, with the default seed and with a given seed."""
     for options in ({}, {"rng": 5}) if "rng" in metric.options else ({},):
         first, second = (_called(metric, *_inputs(metric), **options) for _ in range(2))
-        assert first == second, f"{first.raw!r} became {second.raw!r}"
+        assert first == second, f"a second call gives {second.raw!r} in place of {first.raw!r}"
 
 
 def can_be_sent_and_stored(metric: Metric) -> None:
@@ -179,7 +179,7 @@ def decoder_bounds_hold(metric: Metric) -> None:
     low, high = metric.card.bounds
     for columns in (_orthogonal(0), _orthogonal(0) + 10.0, _columns(0)):
         value = float(_called(metric, *_with_reference(metric, columns)))
-        assert low <= value <= high, f"{value} is outside {low} to {high}"
+        assert low <= value <= high, f"the score {value} is outside the bounds {low} to {high}"
 
 
 def orthogonal_is_best(metric: Metric) -> None:
@@ -189,7 +189,7 @@ def orthogonal_is_best(metric: Metric) -> None:
     value = float(_called(metric, *inputs))
     if not math.isnan(card.best):
         near = value == card.best or abs(value - card.best) <= card.identity_tolerance
-        assert near, f"orthogonal columns score {value}, the best is {card.best}"
+        assert near, f"orthogonal columns score {value}, and the best score is {card.best}"
 
 
 def decoder_order_does_not_matter(metric: Metric) -> None:
@@ -205,7 +205,7 @@ def decoder_order_does_not_matter(metric: Metric) -> None:
     }.items():
         moved = abs(_called(metric, *map(change, inputs)).raw - raw)
         allowed = metric.card.order_tolerance + 1e-9
-        assert moved <= allowed, f"{name} moves the score by {moved:.2g}, allowed are {allowed:.2g}"
+        assert moved <= allowed, f"{name} changes the score by {moved:.2g}, and order_tolerance allows {allowed:.2g}"
 
 
 ANY_CHECKS: tuple[Check, ...] = (
