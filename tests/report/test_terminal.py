@@ -8,12 +8,13 @@ from io import StringIO
 import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
-from rich.console import Console
+from rich.console import Console, Group
 
 from unweave import Evidence, compare, evaluate
 from unweave.evaluation import Evaluation
 from unweave.findings import Finding
 from unweave.report.answer.reasons import shared_reasons
+from unweave.report.terminal.prose import Prose
 from unweave.trust.verdict import Reason, Verdict
 from unweave.words import verdict_reasons
 from unweave.words.shared_reasons import shared_reason
@@ -43,6 +44,16 @@ def printed(evaluation, width):
 
 def widest(text):
     return max(map(len, text.splitlines()))
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_a_number_and_its_unit_stay_on_one_line(width):
+    text = "mig is 0.38 (95 % interval 0.37 to 0.39) and r2 is 0.99 (95 % interval 0.98 to 1.00) in 30 s of CPU time"
+    buffer = StringIO()
+    Console(file=buffer, width=width).print(Group(Prose(text)))
+    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
+    assert " ".join(lines) == text
+    assert not any(line.startswith(("%", "s ")) for line in lines)
 
 
 def test_of_many_representations_the_best_and_the_worst_are_shown():

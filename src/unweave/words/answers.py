@@ -66,13 +66,44 @@ def implied_factors(names: Sequence[str]) -> str:
     return f"{listed(names, NAMES)} {forms} not count."
 
 
-def reading_of_factors(source: str, yes: float, partly: float) -> str:
-    """How to read the table of factors."""
+def reading_of_factors(source: str, value: float, mean: float, redundant: Sequence[str]) -> str:
+    """How to read the column 'how well'; ``mean`` is its mean over the factors that are not redundant.
+
+    >>> reading_of_factors("identification", 0.5, 0.5, ["V"]).partition("as well. ")[2]
+    'identification is the mean of this column without V, which other factors determine.'
+    """
+    without = f" without {listed(redundant, NAMES)}, which other factors determine" if redundant else ""
+    below = (
+        f" Here it is {fixed(value, 2)} instead of {fixed(mean, 2)}, because less than one factor is found in all, and "
+        "mixing beyond a random mixing then counts below 0."
+    )
     return (
-        f"'How well' is 1 for a factor that has codes of its own, and 0 if a random mixing of all factors does as "
-        f"well; {source} is the mean over factors, where more mixing than that counts a little below 0. A factor is "
-        f"found from {fixed(yes, 2)} and partly found from {fixed(partly, 2)}; for any other factor the table names "
-        "the code that depends on it most."
+        "'How well' is 1 for a factor that has codes of its own, and 0 if a random mixing of all factors does as well. "
+        f"{source} is the mean of this column{without}.{below if fixed(value, 2) != fixed(mean, 2) else ''}"
+    )
+
+
+def reading_of_found(yes: float, partly: float) -> str:
+    """How to read the columns 'found' and 'best code'."""
+    return (
+        f"A factor is found from {fixed(yes, 2)} and partly found from {fixed(partly, 2)}; for any other factor the "
+        "table names the code that depends on it most."
+    )
+
+
+def reading_of_pictures(n_rows: int) -> str:
+    """How to read the small plots of a page."""
+    return (
+        f"Each small plot shows the code (vertical axis) against the factor (horizontal axis) for {n_rows} samples. "
+        "Points on a curve mean that the code follows the factor, and a cloud means that it does not."
+    )
+
+
+def mcc_beside_identification() -> str:
+    """Why mcc may be high where identification is low."""
+    return (
+        "mcc can be high although identification is low: mcc measures how strongly each factor correlates with a code, "
+        "also if that code is a mixture of factors, and identification requires a code of its own for each factor."
     )
 
 

@@ -45,6 +45,43 @@ def test_a_row_for_every_factor(turned):
     assert answer.headline == "1 of 3 factors has a code of its own: hue. Not found: x and y."
 
 
+def test_the_score_is_the_mean_of_the_column_of_factors(turned):
+    answer = answer_of(turned)
+    shares = [row.share for row in answer.factors]
+    assert np.mean(shares) == pytest.approx(turned["identification"].value)  # of factors of which one is found
+    assert "identification is the mean of this column. A factor" in answer.reading[0]
+
+
+def test_a_score_below_the_mean_of_its_column_is_explained():
+    rotated = Z @ np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    evaluation = evaluate(FACTORS, rotated, metrics=["identification"], quick=True)
+    score = evaluation["identification"]
+    row = dataclasses.replace(evaluation.rows[0], score=dataclasses.replace(score, raw=0.02))
+    findings = tuple(Finding("factor_not_identified", factors=(name,), share=0.08, reason="mixed") for name in NAMES)
+    row = dataclasses.replace(row, score=dataclasses.replace(row.score, findings=findings))
+    answer = answer_of(Evaluation((row,), evaluation.data))
+    assert "Here it is 0.02 instead of 0.08, because less than one factor is found in all" in answer.reading[0]
+
+
+def test_redundant_factors_are_not_in_the_mean_of_the_column():
+    factors = {"x": Z[:, 0], "y": Z[:, 1], "cube": Z[:, 0] ** 3}
+    answer = answer_of(
+        evaluate(factors, np.column_stack([Z[:, :2], Z[:, 0] ** 3]), metrics="identification", quick=True)
+    )
+    assert "is the mean of this column without cube, which other factors determine." in answer.reading[0]
+
+
+def test_an_mcc_above_identification_is_explained():
+    rotated = Z @ np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))[0]
+    both = compare(FACTORS, {"kept": Z, "rotated": rotated}, metrics=["identification", "mcc"], quick=True)
+    kept, rotated_answer = compared_answer(both).representations
+    assert kept.mcc_note == ""
+    assert rotated_answer.mcc_note == compared_answer(both).mcc_note
+    assert "mcc can be high although identification is low" in both.to_markdown()
+    assert "mcc can be high although identification is low" in str(both)
+    assert "mcc can be high although identification is low" in both.to_html()
+
+
 def test_what_is_mixed_and_can_be_read_is_worth_a_rotation(turned):
     (step,) = answer_of(turned).next_steps
     assert step.startswith("x and y are mixed with each other in")

@@ -193,7 +193,9 @@ def test_the_answer_is_on_the_first_screen(browser, pages):
     assert table.location["y"] + table.size["height"] <= LAPTOP[1]
     rows = [row.text for row in table.find_elements("css selector", "tbody tr")]
     assert rows[0].startswith("size\nyes") or rows[0].startswith("size yes")
-    assert len(browser.find_elements("css selector", ".mini-picture path")) == 2
+    assert len(browser.find_elements("css selector", ".mini-picture path:not(.axes)")) == 2
+    assert len(browser.find_elements("css selector", ".mini-picture path.axes")) == 2
+    assert "the code (vertical axis) against the factor (horizontal axis)" in browser.page_source
 
 
 @needs_browser

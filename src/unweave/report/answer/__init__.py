@@ -1,1 +1,1 @@
-"""The short answer that every result begins with, as plain data: factors, questions, what to report, what to do."""
+"""The short answer at the beginning of every result, as plain data: factors, questions, what to report and to do."""

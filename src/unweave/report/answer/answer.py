@@ -1,8 +1,12 @@
-"""The short answer to what a person asks of a representation: which factors, how well, which number to report."""
+"""The short answer on one representation: which factors were found, how well, and which numbers to report."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
 
 from unweave.evaluation import Evaluation
 from unweave.metrics.identification.factor_findings import IDENTIFIED
@@ -12,14 +16,16 @@ from unweave.report.answer.question_lines import OTHER_CONTENT, PARTLY, YES, Que
 from unweave.report.answer.steps import next_steps
 from unweave.words import answers as words
 
+MUCH_HIGHER = 0.1  # a difference of mcc and identification that needs an explanation
+
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found of one representation, in sentences and two small tables.
+    """The results of one representation, in sentences and two small tables.
 
-    ``headline`` says how many factors have codes of their own, ``report`` is a sentence for a paper, ``next_steps`` say
-    what to do, the most pressing first, ``remark`` is what to keep in mind about the table of factors, and
-    ``reading`` how to read the two tables.
+    ``headline`` states how many factors have codes of their own, and ``report`` is a sentence for a paper.
+    ``next_steps`` are recommendations, the most important first. ``remark`` is a caveat about the table of factors, and
+    ``reading`` explains the two tables. ``mcc_note`` explains an mcc that is higher than identification.
     """
 
     representation: str
@@ -30,6 +36,7 @@ class Answer:
     next_steps: tuple[str, ...]
     remark: str = ""
     reading: tuple[str, ...] = ()
+    mcc_note: str = ""
 
     @property
     def trusted(self) -> tuple[QuestionLine, ...]:
@@ -65,7 +72,8 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         report=_report(evaluation, name, rows, lines),
         next_steps=tuple(next_steps(evaluation, name, rows, lines)),
         remark=_remark(evaluation, name) if rows else "",
-        reading=_reading(rows, lines),
+        reading=_reading(evaluation, name, rows, lines),
+        mcc_note=words.mcc_beside_identification() if _mcc_is_higher(evaluation, name) else "",
     )
 
 
@@ -91,11 +99,30 @@ def _remark(evaluation: Evaluation, representation: str) -> str:
     return words.doubtful_table(SOURCE, level) if level in ("caution", "do not use") else ""
 
 
-def _reading(rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]) -> tuple[str, ...]:
+def _reading(
+    evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
+) -> tuple[str, ...]:
     confidence = next((line.confidence for line in lines if line.confidence), None)
-    of_factors = words.reading_of_factors(SOURCE, IDENTIFIED, PARTLY_IDENTIFIED)
     of_questions = words.reading_of_questions(YES, PARTLY, confidence)
-    return (of_factors if any(row.counts for row in rows) else "", of_questions if lines else "")
+    return _reading_of_factors(evaluation, representation, rows), of_questions if lines else ""
+
+
+def _reading_of_factors(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
+    if not any(row.counts for row in rows):
+        return ""
+    score = evaluation.score(SOURCE, representation)
+    free = score.parts.get("free_factors", np.ones(len(rows)))
+    shown = [(row, bool(is_free)) for row, is_free in zip(rows, free, strict=True) if row.share is not None]
+    redundant = [row.factor for row, is_free in shown if not is_free]
+    mean = fmean([row.share or 0.0 for row, is_free in shown if is_free] or [0.0])
+    said = words.reading_of_factors(SOURCE, score.value, mean, redundant)
+    return f"{said} {words.reading_of_found(IDENTIFIED, PARTLY_IDENTIFIED)}"
+
+
+def _mcc_is_higher(evaluation: Evaluation, representation: str) -> bool:
+    rows = evaluation.row("mcc", representation), evaluation.row(SOURCE, representation)
+    mcc, own = (row.score.value if row is not None and row.score is not None else math.nan for row in rows)
+    return mcc - own >= MUCH_HIGHER
 
 
 def _report(

@@ -1,4 +1,4 @@
-"""How several representations differ: each question by one metric, best first, with the best group marked."""
+"""The short answer on several representations: each question by one metric, best first, with the best group marked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from unweave.report.answer.question_lines import OTHER_CONTENT, QuestionLine, ha
 from unweave.report.answer.steps import MOST_STEPS, of_factors
 from unweave.words import answers as words
 
-NOT_COMPARED = 0.5  # rank of a verdict that a metric without intervals loses
+NOT_COMPARED = 0.5  # penalty on the rank of a metric without intervals
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One representation by one metric; ``best`` where it does not differ significantly from the best one."""
+    """One representation by one metric; ``best`` if it does not differ significantly from the best representation."""
 
     representation: str
     value: float | None
@@ -32,7 +32,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """A question, the metric that may be trusted for it on most of the representations, and their order."""
+    """A question, the metric that answers it for most representations, and the representations ranked by it."""
 
     question: str
     text: str
@@ -51,10 +51,11 @@ class ComparedAnswer:
     questions: tuple[ComparedQuestion, ...]
     report: str
     next_steps: tuple[str, ...]
+    mcc_note: str = ""
 
 
 def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
-    """How the representations of an evaluation differ.
+    """The answer for all representations of an evaluation.
 
     >>> import numpy as np, unweave
     >>> rng = np.random.default_rng(0)
@@ -83,13 +84,15 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         questions=questions,
         report=_report(questions),
         next_steps=tuple(steps)[:MOST_STEPS] or (words.nothing_in_the_way(),),
+        mcc_note=next((answer.mcc_note for answer in found if answer.mcc_note), ""),
     )
 
 
 def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | None:
-    """The question by the metric that has a number for most representations, and of these the most trusted one.
+    """The question by the metric that has a score for most representations; among these, the most trusted one.
 
-    A metric without intervals cannot say which representations differ, so it comes after others with such a verdict.
+    A metric without intervals does not show which representations differ, so metrics with intervals and the same
+    verdicts are preferred.
     """
     comparisons = evaluation.data.get("comparison", {})
     by_metric: dict[str, dict[str, str]] = {}
@@ -108,7 +111,7 @@ def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | 
 
 
 def compared_by(metric: str, question: Question, evaluation: Evaluation) -> ComparedQuestion:
-    """The representations by one metric, best first; those without a number last."""
+    """The representations by one metric, best first; those without a score last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(metric, name))]
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
     comparison = evaluation.data.get("comparison", {}).get(metric, {})

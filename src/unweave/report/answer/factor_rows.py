@@ -1,4 +1,4 @@
-"""One row per factor: found or not, in which codes, how well, and what is in the way."""
+"""The table of factors: whether each was found, in which codes, how well, and what is in the way."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ SOURCE = "identification"
 
 @dataclass(frozen=True)
 class FactorRow:
-    """Whether one factor was found, in which codes, and why not otherwise.
+    """Whether one factor was found, in which codes, and if not, why.
 
-    ``found`` is 'yes', 'partly', 'no', 'implied' (other factors determine it, so that it need not be encoded) or 'not
-    known'. ``share`` is how well codes of its own recover the factor, 0 to 1, with an interval.
+    ``found`` is 'yes', 'partly', 'no', 'implied' (other factors determine it, so it need not be encoded) or 'not
+    known'. ``share`` is how well codes of its own recover the factor, from 0 to 1, with an interval. ``readable`` is
+    the R2 of the factor from all codes.
     """
 
     factor: str
@@ -34,12 +35,12 @@ class FactorRow:
 
     @property
     def counts(self) -> bool:
-        """Whether the factor counts, because no other factors determine it."""
+        """Whether the factor is counted in the headline: neither implied nor unknown."""
         return self.found in ("yes", "partly", "no")
 
 
 def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow, ...]:
-    """A row for every factor, from what `identification` found; none where it was not computed."""
+    """A row for every factor, from the findings of `identification`; no rows if it was not computed."""
     row = evaluation.row(SOURCE, representation)
     if row is None or row.score is None:
         return ()
@@ -90,7 +91,7 @@ def _row(
 
 
 def _ends(row: Row, factor: str) -> tuple[float | None, float | None]:
-    """Ends of the factor's interval, within 0 and 1."""
+    """Ends of the factor's interval, clipped to 0 and 1."""
     ends = row.interval.per_factor.get(factor) if row.interval is not None and row.interval.defined else None
     if ends is None or any(map(math.isnan, ends)):
         return None, None

@@ -1,4 +1,4 @@
-"""Metrics grouped by the question they answer, those that may be trusted first."""
+"""Metrics grouped by the question they answer, trusted metrics first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from unweave.report.answer.levels import NOT_CHECKED, rank_of
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
-    """Labels of the metrics by question, by their mean verdict over representations.
+    """Labels of the metrics by question, sorted by their mean verdict over representations.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -25,7 +25,7 @@ def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
 
 
 def _doubt(evaluation: Evaluation, label: str) -> float:
-    """Mean rank of the verdicts of a metric; what failed comes last."""
+    """Mean rank of the verdicts of a metric; metrics that failed come last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name))]
     ranks = [rank_of(row.verdict.level if row.verdict else NOT_CHECKED) + (row.score is None) * 10 for row in rows]
     return sum(ranks) / len(ranks)

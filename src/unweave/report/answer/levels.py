@@ -1,4 +1,4 @@
-"""Verdicts as a reader sees them: in words, the best first, whatever further levels there may be."""
+"""Verdicts in words, and their order from best to worst."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIGNIFICANT = 0.05
 
 
 def rank_of(level: str) -> int:
-    """Place of a verdict from best to worst; one that is not known here comes before 'do not use'.
+    """Rank of a verdict from best to worst; an unknown verdict comes before 'do not use'.
 
     >>> sorted(["do not use", "odd", "trust"], key=rank_of)
     ['trust', 'odd', 'do not use']
@@ -20,15 +20,15 @@ def rank_of(level: str) -> int:
 
 
 def is_at_noise_level(row: Row) -> bool:
-    """Whether random codes score as well."""
+    """Whether the score is not significantly better than that of random codes."""
     floor = row.noise_floor
     return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
 
 
 def verdict_in_words(row: Row) -> str:
-    """The verdict; a trusted score that random codes reach as well is said to be at noise level.
+    """The verdict; a trusted score that random codes reach as well is called 'noise level'.
 
-    Without this, the low score of codes of noise would read as praise.
+    The word 'trust' beside the low score of random codes could be misread as praise.
     """
     if row.verdict is None:
         return NOT_CHECKED

@@ -1,4 +1,4 @@
-"""One line per question: the metric that may be trusted for it on these data, and what it says."""
+"""The table of questions: the most trusted metric for each question on these data, and its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.report.answer.levels import NOT_CHECKED, is_at_noise_level, rank_of
 from unweave.words.answers import unexplained
 from unweave.words.phrases import fixed
 
-YES, PARTLY = 0.8, 0.1  # of the way from what noise scores to the best; the same as for factors
+YES, PARTLY = 0.8, 0.1  # of the distance from the noise floor to the best score; the same as for factors
 OTHER_CONTENT = "other content"
 UNEXPLAINED = "unexplained variance"
 
@@ -21,9 +21,9 @@ UNEXPLAINED = "unexplained variance"
 class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
-    ``spread`` is over seeds, ``noise`` what random codes score, ``level`` the verdict (or 'not checked'), and
-    ``at_noise_level`` says whether the score is no better than noise. ``others`` are further metrics of the question
-    that were computed.
+    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict (or 'not
+    checked'), and ``at_noise_level`` whether the score is no better than noise. ``others`` are the other metrics of
+    the question that were computed.
     """
 
     question: str
@@ -44,19 +44,19 @@ class QuestionLine:
 
     @property
     def stated_value(self) -> str:
-        """The score with two decimals, or a share of variance in per cent, for which 0 is best."""
+        """The score with two decimals, or a share of variance in per cent."""
         if self.value is None:
             return ""
         return fixed(self.value, 2) if self.metric else f"{100 * self.value:.0f} %"
 
     @property
     def source(self) -> str:
-        """What the answer comes from: a metric, or the diagnosis of the data."""
+        """The source of the answer: a metric, or the unexplained variance from the diagnosis."""
         return self.metric or UNEXPLAINED
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
-    """The questions that something was computed for, in their order."""
+    """A line for every question that a computed metric or the diagnosis answers, in the order of `QUESTIONS`."""
     lines = []
     for question in QUESTIONS:
         rows = rows_of(question, evaluation, representation)
@@ -70,7 +70,7 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
 
 
 def rows_of(question: Question, evaluation: Evaluation, representation: str) -> list[Row]:
-    """First rows of the metrics of a question that have a best value: those of the panel first, then others."""
+    """Rows of the metrics of a question that have a score and a best value: first those of the panel, then others."""
     labels = [label for label in evaluation.labels if question_of(_card(evaluation, label)) is question]
     order = {name: k for k, name in enumerate(question.panel)}
     labels.sort(key=lambda label: order.get(label, len(order)))
@@ -79,7 +79,7 @@ def rows_of(question: Question, evaluation: Evaluation, representation: str) -> 
 
 
 def chosen_row(rows: Sequence[Row]) -> Row:
-    """The metric of the best verdict; of several, one with a noise level and an interval, as the panel prefers."""
+    """The row with the best verdict; among equals, one with noise floor and interval, in the order of the panel."""
 
     def order(row: Row) -> tuple[int, int]:
         floor = row.noise_floor
@@ -91,7 +91,7 @@ def chosen_row(rows: Sequence[Row]) -> Row:
 
 
 def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[str, ...] = ()) -> QuestionLine:
-    """The line that a metric's rows give: the mean over seeds, and the checks of the first."""
+    """The line of a metric: the mean over seeds, and the noise floor, interval and verdict of the first seed."""
     interval, floor = row.interval, row.noise_floor
     mean, spread = evaluation.mean_and_spread(row.label, row.representation)
     n_seeds = len(evaluation.values(row.label, row.representation))
@@ -150,5 +150,5 @@ def _card(evaluation: Evaluation, label: str) -> str:
 
 
 def has_number(row: Row) -> bool:
-    """Whether there is a score that can be better or worse."""
+    """Whether there is a defined score of a metric that has a best value."""
     return row.score is not None and not math.isnan(row.score.raw) and not math.isnan(row.card.best)

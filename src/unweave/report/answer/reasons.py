@@ -1,4 +1,4 @@
-"""Why scores are not trusted: every reason once, with the scores that share it."""
+"""The reasons why scores are not trusted: every reason once, with the scores that share it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.words.shared_reasons import shared_reason
 
 @dataclass(frozen=True)
 class SharedReason:
-    """A sentence, the scores that it is about, the verdict of each, and whether the sentence names the scores."""
+    """A sentence, the scores that share it, their verdict, and whether the sentence already names the scores."""
 
     sentence: str
     scores: tuple[str, ...]
@@ -23,7 +23,7 @@ class SharedReason:
 def shared_reasons(evaluation: Evaluation) -> list[SharedReason]:
     """The main reason of every score that is not trusted, once for all scores with the same verdict and reason.
 
-    The gravest come first. A score is listed under its own verdict, as in its row.
+    The worst verdicts come first.
     """
     several = len(evaluation.representations) > 1
     groups: dict[tuple[object, ...], dict[str, Finding]] = {}

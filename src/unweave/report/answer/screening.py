@@ -1,4 +1,4 @@
-"""Which of many codes were scored, and the list of those that depend on a factor."""
+"""The result of screening many codes: which were scored, and the list of those that depend on a factor."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from unweave.evaluation import Evaluation
 from unweave.findings import Finding
 from unweave.words.phrases import brief
 
-SHOWN = 50  # codes in the list of a page
-SMALLEST_Q = 1e-6  # below which it is not written out
+SHOWN = 50  # most codes that a page lists
+SMALLEST_Q = 1e-6  # smaller q-values are shown as '< 1e-06'
 
 
 def screening_sentences(evaluation: Evaluation) -> list[str]:
-    """One sentence or two for every representation whose codes were screened."""
+    """A text of one or two sentences for every representation whose codes were screened."""
     several = len(evaluation.representations) > 1
     said = []
     for name, found in evaluation.data.get("screening", {}).items():
@@ -31,7 +31,7 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
 
 
 def code_lists(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """For every such representation the codes that a page shows, and how many it does not show."""
+    """For every representation whose codes were screened, the codes that a page shows, and how many it does not."""
     lists = []
     for (name, found), sentence in zip(
         evaluation.data.get("screening", {}).items(), screening_sentences(evaluation), strict=True

@@ -1,4 +1,4 @@
-"""What to do next: what keeps factors from being found, and which questions no metric answers."""
+"""Recommendations: what to do about factors that were not found, and about questions without a trusted metric."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 def next_steps(
     evaluation: Evaluation, representation: str, rows: Sequence[FactorRow], lines: Sequence[QuestionLine]
 ) -> list[str]:
-    """Sentences, the most pressing first."""
+    """Recommendations as sentences, the most important first."""
     steps = [*_of_checks(evaluation, lines), *of_factors(rows), *_of_questions(evaluation, representation, lines)]
     return list(dict.fromkeys(steps))[:MOST_STEPS] or [words.nothing_in_the_way()]
 
@@ -39,7 +39,7 @@ def _of_checks(evaluation: Evaluation, lines: Sequence[QuestionLine]) -> Iterato
 
 
 def of_factors(rows: Sequence[FactorRow]) -> Iterator[str]:
-    """One step for every group of mixed factors, then one for every other reason."""
+    """One recommendation for every group of mixed factors, then one for every other reason."""
     missing = [row for row in rows if row.found in ("no", "partly")]
     for names in _mixed_groups(missing):
         of_group = [row for row in rows if row.factor in names]
@@ -71,7 +71,7 @@ def _mixed_groups(rows: Sequence[FactorRow]) -> list[set[str]]:
 
 
 def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[QuestionLine]) -> Iterator[str]:
-    """Why the metrics of some questions may not be trusted and what is advised, the same reason once."""
+    """Why the metrics of some questions are not trusted, and what to do; every reason once."""
     groups: dict[tuple[object, ...], dict[str, Reason]] = {}
     for line in lines:
         row = evaluation.row(line.metric, representation)
@@ -88,9 +88,10 @@ def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[Q
 
 
 def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) -> str:
-    """What the reason advises, as far as it fits these data.
+    """The advice of the reason, adapted to these data.
 
-    A metric that is at noise level here is not recommended, and without a correlation there is no advice to remove it.
+    Metrics that are at noise level here are not recommended. If the factors do not depend on each other, there is no
+    advice to remove their correlation.
     """
     advice = reason.advice
     if advice is None or advice.kind != "advice":
@@ -104,11 +105,11 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
 
 
 def _factors_depend(diagnosis: Mapping[str, Any]) -> bool:
-    """Whether the diagnosis found a dependence between factors that could be broken."""
+    """Whether the diagnosis found a dependence between factors."""
     correlation = diagnosis.get("max_free_correlation") or diagnosis.get("max_correlation") or 0.0
     return correlation >= ANY_DEPENDENCE or bool(diagnosis.get("constraints") or diagnosis.get("dependent_pairs"))
 
 
 def _says_something(row: Row | None) -> bool:
-    """Whether a metric was computed here, and random codes do not score as well."""
+    """Whether a metric was computed and its score is not at noise level."""
     return row is not None and row.score is not None and not is_at_noise_level(row)

@@ -16,6 +16,7 @@ from unweave.report.page.block_pictures import picture
 from unweave.report.page.code_pictures import CodePictures
 from unweave.report.summary.page_limits import EVER_LESS
 from unweave.report.summary.summarise import summarise
+from unweave.words.answers import reading_of_pictures
 from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 MOST_BYTES = 3_000_000
@@ -79,6 +80,7 @@ def _page_template() -> Template:
         hexadecimal=colours.hexadecimal,
         text_on=colours.text_on,
         rank_of=rank_of,
+        reading_of_pictures=reading_of_pictures,
     )
     return environment.get_template("page.html.j2")
 

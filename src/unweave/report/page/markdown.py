@@ -37,6 +37,7 @@ def rendered(summary: Mapping[str, Any]) -> str:
         summary["headline"],
         "## Verdicts" if judged else "## Scores",
         _side_by_side(summary) if several else _verdicts(summary),
+        summary["answer"]["mcc_note"],
     ]
     if summary["reasons"]:
         parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]

@@ -29,6 +29,7 @@ from unweave.report.terminal.answer_tables import (
     representation_table,
 )
 from unweave.report.terminal.metric_tables import metric_table
+from unweave.report.terminal.prose import Prose
 from unweave.words.phrases import counted, listed
 
 WIDTH = 100  # columns of plain text, and the maximum for a terminal
@@ -40,7 +41,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     width = min(width, WIDTH)
     several = len(evaluation.representations) > 1
     parts: list[RenderableType] = [Text(_heading(evaluation))]
-    parts += [Text(sentence) for sentence in screening_sentences(evaluation)]
+    parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
     parts += _compared(evaluation) if several else _single(evaluation, width)
     reasons = shared_reasons(evaluation)
@@ -67,25 +68,27 @@ def text_table(evaluation: Evaluation) -> str:
 
 def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
-    yield Text(answer.headline, style="bold")
+    yield Prose(answer.headline, style="bold")
     if answer.factors:
         yield factor_table(answer.factors)
         for sentence in filter(None, (left_out(answer.factors), answer.remark)):
-            yield Text(sentence)
-        yield Text(answer.reading[0], style="dim")
+            yield Prose(sentence)
+        yield Prose(answer.reading[0], style="dim")
     if answer.questions:
         yield question_table(answer.questions, width)
-        yield Text(answer.reading[1], style="dim")
+        yield Prose(answer.reading[1], style="dim")
         yield Text()
     yield from _advice(answer.report, answer.next_steps)
     yield Text()
     yield Text("All metrics that were computed", style="bold")
     yield metric_table(evaluation, width)
+    if answer.mcc_note:
+        yield Prose(answer.mcc_note, style="dim")
 
 
 def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
-    yield Text(answer.headline, style="bold")
+    yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):
         yield representation_table(answer.representations)
     shown = {question.metric for question in answer.questions}
@@ -103,6 +106,9 @@ def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
         of = question_of(next(row.card.measures for row in evaluation.rows if row.label == label))
         yield Text.assemble((label, "bold"), f" ({of.short})" if of.measures else "")
         yield ranked_table(compared_by(label, of, evaluation))
+    if answer.mcc_note:
+        yield Text()
+        yield Prose(answer.mcc_note, style="dim")
 
 
 def _advice(report: str, steps: tuple[str, ...]) -> Iterator[RenderableType]:
@@ -118,7 +124,7 @@ def _item(mark: str, text: str, indent: int = 0, style: str = "") -> RenderableT
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(min_width=indent, no_wrap=True)
     grid.add_column()
-    grid.add_row(Text(mark, style="bold"), Text(text, style=style))
+    grid.add_row(Text(mark, style="bold"), Prose(text, style=style))
     return Padding(grid, 0)
 
 
