@@ -239,7 +239,7 @@ def test_a_folder_of_another_run_is_refused(blocks, tmp_path):
         train(1 - blocks[0], n_codes=3, trunk=SMALL, settings=few, folder=tmp_path / "runs")
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").touch()
-    with pytest.raises(TrainingError, match="holds other things than runs"):
+    with pytest.raises(TrainingError, match="contains files that are not runs"):
         train(blocks[0], settings=few, folder=tmp_path / "photos")
     (tmp_path / "file").touch()
     with pytest.raises(TrainingError, match="cannot be used as a folder"):
@@ -278,9 +278,9 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
         ({"data": "dsprites"}, "nothing to train on"),
         ({"data": (np.zeros((5, 4, 4)), np.zeros((4, 2)))}, "do not fit 5 images"),
         ({"objectives": []}, "no objective"),
-        ({"objectives": 3}, "3 is no objective"),
+        ({"objectives": 3}, "3 is not an objective"),
         ({"objectives": "ada_gvae"}, "needs pairs of images"),
-        ({"objectives": lambda step: step.reconstruction.sum()}, "one number for each of 1 models"),
+        ({"objectives": lambda step: step.reconstruction.sum()}, "has to return 1 numbers, one per model"),
         ({"objectives": ["vae", "vae"]}, "asked for twice"),
         ({"seeds": 0}, "whole numbers from 0"),
         ({"seeds": [-1]}, "whole numbers from 0"),

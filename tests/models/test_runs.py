@@ -159,13 +159,13 @@ def test_bad_commands_get_one_sentence(arguments, sentence, tmp_path):
 def test_a_folder_of_another_run_is_refused_by_the_command(folder):
     found = run("train", "beta_vae", "small_sprites", "--steps", 4, "--out", folder)
     assert found.exit_code == 2
-    assert "holds runs with other settings (n_steps: 3 there, 4 now)" in found.output
+    assert "contains runs with other settings (n_steps: 3 there, 4 now)" in found.output
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):
     found = run("compare", tmp_path)
     assert found.exit_code == 2
-    assert "is no folder of runs" in found.output
+    assert "is not a folder of runs" in found.output
 
 
 def test_without_torch_the_command_says_so(tmp_path):

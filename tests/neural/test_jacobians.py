@@ -165,7 +165,7 @@ class Broken(nn.Module):
         (TorchDecoder(network(), 5), "fails on latents of shape"),
         (TorchDecoder(lambda z: z.sum(), 5), "one row of data each"),
         (lambda z: z, "plain function"),
-        (nn.Conv2d(1, 1, 1), "does not tell its latent size"),
+        (nn.Conv2d(1, 1, 1), "latent size of the decoder Conv2d is unknown"),
     ],
 )
 def test_bad_decoders_get_one_sentence(decoder, sentence):

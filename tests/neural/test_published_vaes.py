@@ -112,7 +112,7 @@ def test_bad_weights(tmp_path):
     with pytest.raises(EvidenceError, match=r"lack 'encoder\.lin2"):
         read_published("short", tmp_path)
     (tmp_path / "cut.npz").write_bytes((tmp_path / "good.npz").read_bytes()[:500])
-    with pytest.raises(EvidenceError, match="not a whole"):
+    with pytest.raises(EvidenceError, match="not a complete"):
         read_published("cut", tmp_path)
     index = {"good": {"shapes": {"encoder.conv1.weight": [32, 1, 4, 4]}}}
     (tmp_path / "index.json").write_text(json.dumps(index))

@@ -1,4 +1,4 @@
-"""Models to compare with: variational autoencoders by the standard objectives, many trained at once."""
+"""Baseline models: variational autoencoders with the standard objectives, many trained at once."""
 
 try:
     import torch  # noqa: F401
@@ -28,7 +28,7 @@ from unweave.models.objectives.step import Step
 from unweave.models.training.fleet import Fleet, train
 from unweave.models.training.settings import TrainingSettings
 
-__all__ = [  # noqa: RUF022 - the order a newcomer meets them
+__all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "train",
     "TrainingSettings",
     "Fleet",

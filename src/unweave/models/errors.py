@@ -1,4 +1,4 @@
-"""What training says when it cannot go on."""
+"""The error that training raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained model: its encoder and decoder as functions of arrays, and how its training went."""
+"""A trained model: its encoder and decoder as functions of arrays, and the history of its training."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from unweave.models.objectives.divergences import categorical_kl, gaussian_kl_pe
 from unweave.models.training.stack import Member, Record
 
 ROWS_AT_A_TIME = 1000
-LEAST_ACTIVE = 0.05  # nats, about what 001 calls informative
+LEAST_ACTIVE = 0.05  # nats; 001 calls codes above about this level informative
 Array = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """One model of a fleet after training; ``problem`` says why there is none.
+    """One model of a fleet after training; if training failed, ``problem`` gives the reason.
 
-    Calling it encodes images, so that it goes wherever an encoder is asked for.
+    Calling it encodes images, so it can be used wherever an encoder is expected.
     """
 
     name: str
@@ -59,7 +59,7 @@ class TrainedModel:
     __call__ = encode
 
     def decode(self, codes: Array) -> NDArray[np.float32]:
-        """Images of codes (n x codes, categories as shares behind the Gaussian ones), n x channels x height x width."""
+        """Images (n x channels x height x width) of codes: Gaussian codes, then the probabilities of the categories."""
         network = self._present()
         with torch.no_grad():
             outputs = [
@@ -69,14 +69,14 @@ class TrainedModel:
         return torch.cat(outputs).view(-1, *network.architecture.image_shape).numpy()
 
     def codes_of(self, images: Array) -> NDArray[np.float32]:
-        """What the decoder takes for these images: means, and shares of the categories behind them."""
+        """Inputs of the decoder for these images: means of Gaussian codes, then the probabilities of the categories."""
         parts = [self._encoded(batch) for batch in _batches(images)]
         return np.concatenate(
             [np.concatenate([part.mean.numpy(), *map(_shares, part.logits)], axis=1) for part in parts]
         )
 
     def kl_per_code(self, images: Array) -> NDArray[np.float64]:
-        """Mean KL of every code from the prior, the Gaussian ones first; nan for a deterministic encoder."""
+        """Mean KL divergence of every code from the prior, Gaussian codes first; nan for a deterministic encoder."""
         total: NDArray[np.float64] = np.zeros(())
         n_rows = 0
         for batch in _batches(images):
@@ -87,7 +87,7 @@ class TrainedModel:
         return np.full(np.shape(total), np.nan) if self.is_deterministic else np.asarray(total / n_rows)
 
     def reconstruction_cost(self, images: Array, rng: int = 0) -> float:
-        """-E log p(x | z) in nats an image, from one sample of the posterior (the mean, if deterministic)."""
+        """-E log p(x | z) in nats per image, from one sample of the posterior (the mean, if deterministic)."""
         network, generator = self._present(), np.random.default_rng(rng)
         total = 0.0
         for batch in _batches(images):

@@ -1,7 +1,7 @@
-"""Random numbers of many models, each from a stream of its own that depends on nothing but seed, purpose and step.
+"""Random numbers of many models, each from its own stream, which depends on seed, purpose and step only.
 
-Because a number is a function of (seed, purpose, step), a model draws the same batches and the same noise alone and
-among others, and training that goes on after an interruption needs no state of a generator.
+A model therefore draws the same batches and the same noise alone and among others, and training can continue after an
+interruption without the state of a generator.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-STEPS_AT_A_TIME = (
-    64  # numbers are drawn for so many steps at once: one generator a step would take longer than its draw
-)
+STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
 
 

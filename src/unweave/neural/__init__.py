@@ -1,1 +1,1 @@
-"""The only place where torch is imported: Jacobians of decoders, flows, and their training."""
+"""Code that needs torch: Jacobians of decoders, normalising flows and their training, and published models."""

@@ -1,4 +1,4 @@
-"""Torch modules, functions and flows as decoders that geometry can look at; registered when imported."""
+"""Adapters that make decoders of torch modules, functions and flows; registered when this module is imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unweave.evidence.jacobians import register_adapter
 from unweave.neural.flows import CouplingFlow
 from unweave.neural.jacobians import MEMORY, Function, Mode, jacobian_blocks
 
-SHORT = 1e-3  # the output's last digit is about 1e-7 in single precision, and a column adds up thousands of outputs
+SHORT = 1e-3  # relative; outputs in single precision have errors of about 1e-7, and a column sums thousands of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +83,13 @@ class TorchDecoder:
             return self.function(self._tensor(latents)).flatten(1).numpy().astype(np.float64)
 
     def __getattr__(self, name: str) -> Any:
-        # a decoder that cannot encode has no such method, which is how others know
+        # without an encoder there is no method encode, so that hasattr shows whether the decoder can encode
         if name == "encode" and self.encoder is not None:
             return self._encode
         raise AttributeError(name)
 
     def digest(self) -> bytes:
-        """Fingerprint of the weights, or of the function's name where there are none."""
+        """Fingerprint of the weights, or the function's name if there are none."""
         if self.module is None:
             return repr(getattr(self.function, "__qualname__", type(self.function))).encode()
         found = hashlib.blake2b(digest_size=16)
@@ -106,7 +106,7 @@ class TorchDecoder:
         return torch.as_tensor(np.asarray(rows), dtype=self._precision())
 
     def _precision(self) -> torch.dtype:
-        """Of the weights; where they cannot be reached, double if the function takes it."""
+        """Precision of the weights; if there is no module, double precision if the function accepts it."""
         weights = [] if self.module is None else [w for w in self.module.parameters() if w.is_floating_point()]
         if weights:
             return weights[0].dtype
@@ -121,7 +121,7 @@ class TorchDecoder:
 
 @dataclass(frozen=True, eq=False)
 class FlowDecoder:
-    """The decoder of a `CouplingFlow`, whose Jacobians are computed by its own rules and not by autograd."""
+    """The decoder of a `CouplingFlow`, whose Jacobians are computed by `CouplingFlow.columns` and not by autograd."""
 
     flow: CouplingFlow
     rows_per_block: int = 500
@@ -159,22 +159,26 @@ class FlowDecoder:
 
 
 def torch_decoder(given: object) -> Decoder | None:
-    """A decoder of a torch module, a zuko or nflows flow, or a module with a decoder in it; None for anything else."""
+    """The decoder of a torch module, a zuko or nflows flow, or a module that contains a decoder; None otherwise."""
     if isinstance(given, CouplingFlow):
         return FlowDecoder(given)
     if not isinstance(given, nn.Module):
         if callable(given) and not isinstance(given, type):
             raise EvidenceError(
-                "The decoder is a plain function, which does not tell its latent size: pass "
+                "The decoder is a plain function, so its latent size is unknown: pass "
                 "unweave.neural.decoder_adapters.TorchDecoder(function, latent_size=...)."
             )
         return None
     transform, base = getattr(given, "transform", None), getattr(given, "base", None)
-    if transform is not None and base is not None:  # zuko: data to latents, and a lazy base distribution
+    if (
+        transform is not None and base is not None
+    ):  # zuko: the transform maps data to latents, and the base distribution is lazy
         size = int(base().event_shape[0])
         return TorchDecoder(lambda z: transform().inv(z), size, lambda x: transform()(x), given)
     noise: Any = getattr(given, "_distribution", None)
-    if noise is not None and hasattr(given, "_transform"):  # nflows: transforms give pairs with the log-determinant
+    if noise is not None and hasattr(
+        given, "_transform"
+    ):  # nflows: transforms return the result and the log-determinant
         inner: Any = given._transform
         size = int(noise._shape[0])
         return TorchDecoder(lambda z: inner.inverse(z)[0], size, lambda x: inner(x)[0], given)
@@ -183,7 +187,7 @@ def torch_decoder(given: object) -> Decoder | None:
 
 
 def _latent_size(module: nn.Module, inside: Any) -> int:
-    """The size a module states, or the inputs of its first linear layer."""
+    """The size that a module states, or the number of inputs of its first linear layer."""
     for owner in (module, inside):
         for name in ("latent_size", "latent_dim", "z_dim"):
             if isinstance(getattr(owner, name, None), int):
@@ -192,7 +196,7 @@ def _latent_size(module: nn.Module, inside: Any) -> int:
     first = next((layer for layer in layers if isinstance(layer, nn.Linear)), None)
     if first is None:
         raise EvidenceError(
-            f"The decoder {type(module).__name__} does not tell its latent size: give it an attribute latent_size, or "
+            f"The latent size of the decoder {type(module).__name__} is unknown: give it an attribute latent_size, or "
             "pass unweave.neural.decoder_adapters.TorchDecoder(function, latent_size=...)."
         )
     return first.in_features
@@ -212,9 +216,9 @@ def _evaluation_mode(module: nn.Module | None) -> Iterator[None]:
 
 @contextmanager
 def _double_precision(module: nn.Module) -> Iterator[None]:
-    """The module with weights and buffers in double precision; afterwards each has its own type and values again."""
+    """The module with weights and buffers in double precision; afterwards types and values are restored."""
     weights = [(weight, weight.data) for weight in module.parameters()]
-    # converted buffers are new tensors, so that the old ones have to be put back by name
+    # converted buffers are new tensors, so the old ones have to be restored by name
     buffers = [(owner, *named) for owner in module.modules() for named in owner.named_buffers(recurse=False)]
     module.double()
     try:
@@ -227,7 +231,7 @@ def _double_precision(module: nn.Module) -> Iterator[None]:
 
 
 def _rounded_away(jacobians: FloatArray) -> NDArray[np.bool_]:
-    """Samples at which a column is so short beside the longest that rounding of single precision may decide it."""
+    """Samples at which a column is so short relative to the longest that rounding errors may dominate it."""
     lengths = np.sqrt(np.square(jacobians).sum(axis=1))
     return np.asarray((lengths < SHORT * lengths.max()).any(axis=1))
 

@@ -1,4 +1,4 @@
-"""Torch modules as functions of images in arrays."""
+"""Adapters that make torch modules functions of images in numpy arrays."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from torch import nn
 class TorchEncoder:
     """A torch module that encodes images: by its method encode if it has one, else by calling it.
 
-    The module is put into evaluation mode and works where its weights are.
+    The module is put into evaluation mode, and images are moved to the device of its weights.
     """
 
     module: nn.Module
 
     def __call__(self, images: NDArray[np.float32]) -> Any:
-        """What the module returns for these images."""
+        """The output of the module for these images."""
         was_training = self.module.training
         self.module.eval()
         try:

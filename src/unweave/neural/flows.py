@@ -21,7 +21,7 @@ from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
 @dataclass(frozen=True)
 class FlowSettings:
-    """The shape of a `CouplingFlow`: ``couplings`` is 'affine' or 'spline', ``bins`` counts for splines only."""
+    """The shape of a `CouplingFlow`; ``couplings`` is 'affine' or 'spline', and ``bins`` is used for splines only."""
 
     n_blocks: int = 8
     hidden: int = 64
@@ -31,7 +31,7 @@ class FlowSettings:
 
 
 class CouplingStep(NamedTuple):
-    """What a coupling saw on the way from data to latents; tangents are sent back along it."""
+    """Intermediate results of a coupling on the way from data to latents, with which tangents are mapped back."""
 
     moved: Tensor
     parameters: Tensor
@@ -65,7 +65,7 @@ class CouplingFlow(nn.Module):
     def __init__(self, size: int, settings: FlowSettings = FlowSettings()) -> None:  # noqa: B008 - a frozen value
         super().__init__()
         if size < 2:
-            raise ValueError(f"A coupling flow needs at least 2 features and was asked for {size}: add a feature.")
+            raise ValueError(f"A coupling flow needs at least 2 features, but size={size}: add a feature.")
         self.settings = settings
         self.size = self.latent_size = size
         generator = torch.Generator().manual_seed(settings.seed)
@@ -79,7 +79,7 @@ class CouplingFlow(nn.Module):
         )
 
     def fit_scale(self, data: Tensor) -> None:
-        """Centre on these data and divide by one number, so that no direction is favoured."""
+        """Set the shift to the mean of these data, and the scale to one number for all directions."""
         self.shift = data.mean(dim=0)
         self.scale = (data - self.shift).std()
 
@@ -92,7 +92,7 @@ class CouplingFlow(nn.Module):
         return self.encode_with_volume(data)[0]
 
     def encode_with_volume(self, data: Tensor) -> tuple[Tensor, Tensor]:
-        """Latents, and the log of the encoder's volume change."""
+        """Latents, and the log-determinant of the encoder's Jacobian."""
         latents, log_volume, _, _ = self._encode(data)
         return latents, log_volume
 
@@ -117,8 +117,8 @@ class CouplingFlow(nn.Module):
     def columns(self, data: Tensor, dimensions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Latents, log-volumes of the encoder, and columns of the decoder's Jacobian at these data.
 
-        ``dimensions`` (k x n) names k latent dimensions for every row; the columns are k x n x D. The couplings
-        already know the decoder's path, so no second pass is made: only tangents travel (`_Coupling.pulled_back`).
+        ``dimensions`` (k x n) names k latent dimensions for every row; the columns are k x n x D. The results of the
+        encoder's pass are reused, so only tangents have to be computed (`_Coupling.pulled_back`).
         """
         latents, log_volume, steps, rotations = self._encode(data)
         tangents = torch.nn.functional.one_hot(dimensions, self.size).to(data.dtype) @ rotations[-1]
@@ -162,7 +162,7 @@ class _Coupling(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(m, n) for m, n in pairwise(sizes))
         with torch.no_grad():
             for k, layer in enumerate(self.layers):
-                gain = 1.0 if k < 2 else 0.1  # nearly the identity at first
+                gain = 1.0 if k < 2 else 0.1  # so that the coupling starts near the identity
                 layer.weight.copy_(gain * torch.randn(layer.weight.shape, generator=generator) / sizes[k] ** 0.5)
                 layer.bias.zero_()
 
@@ -210,7 +210,7 @@ class _Coupling(nn.Module):
             limit = -math.log(1e-3)  # zuko's soft limit of the log-scale, s -> s / (1 + |s| / limit)
             damping = (1 + step.parameters[..., 1].abs() / limit) ** -2
             return tangents[..., 0] + step.moved * step.derivative * damping * tangents[..., 1]
-        further = torch.is_grad_enabled()  # training differentiates once more
+        further = torch.is_grad_enabled()  # training needs second derivatives
         with torch.enable_grad():
             parameters = step.parameters if further else step.parameters.detach().requires_grad_(True)
             landed = self._univariate(parameters)(step.moved)

@@ -1,8 +1,8 @@
 """Jacobians of torch functions for batches of latents: by columns or rows, in chunks that fit a memory budget.
 
-Forward mode sends one tangent per latent dimension through the decoder (J e_i, a column), all tangents at once beside
-one pass of the latents; reverse mode pulls one cotangent per output back (e_k J, a row). The cheaper one has fewer
-vectors to send: columns for a decoder from few latents to many outputs, rows for the opposite.
+Forward mode pushes one tangent per latent dimension through the decoder (J e_i, a column), all tangents at once with
+one pass of the latents. Reverse mode pulls back one cotangent per output (e_k J, a row). The mode with fewer vectors is
+cheaper: columns for a decoder from few latents to many outputs, and rows otherwise.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from unweave.evidence import EvidenceError
 
 Function = Callable[[Tensor], Tensor]
 Mode = Literal["auto", "forward", "reverse"]
-MEMORY = 12 * 2**20  # larger blocks leave the caches: with 64 and more, flows took 1.4 to 1.7 times as long
-LIVE_LAYERS = 4  # activations of so many layers are held at a time while tangents travel
+MEMORY = 12 * 2**20  # larger blocks do not fit into the caches: with 64 and more, flows took 1.4 to 1.7 times as long
+LIVE_LAYERS = 4  # number of layers whose activations are in memory at the same time
 
 
 def jacobian_blocks(
@@ -35,14 +35,14 @@ def jacobian_blocks(
     Parameters
     ----------
     function : callable
-        Takes latents (b x d) and gives data (b x ...), each row by itself.
+        Takes latents (b x d) and returns data (b x ...); rows must not influence each other.
     latents : tensor, n x d
     dimensions : sequence of int, optional
         Only the columns of these latents, in this order.
     mode : {'auto', 'forward', 'reverse'}
-        Columns or rows; by default whichever are fewer.
+        Compute columns (forward) or rows (reverse); by default whichever are fewer.
     memory : int
-        Bytes that a block may take, about.
+        Approximate number of bytes that a block may take.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def jacobian_blocks(
 
 
 def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tensor:
-    """Forward mode, all tangents beside one pass; where an operation cannot be batched, on repeated latents."""
+    """Forward mode with all tangents in one pass; if an operation cannot be batched, on repeated latents."""
     basis = torch.eye(latents.shape[1], dtype=latents.dtype)[chosen]
 
     def column(direction: Tensor) -> Tensor:
@@ -83,11 +83,11 @@ def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tenso
 
 
 def _by_rows(function: Function, latents: Tensor, n_outputs: int) -> Tensor:
-    """Reverse mode, all outputs at once; where an operation cannot be batched, one after another."""
+    """Reverse mode with all outputs at once; if an operation cannot be batched, one after another."""
     try:
         outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
         basis = torch.eye(outputs.shape[1], dtype=latents.dtype)
-        with torch.no_grad():  # or every intermediate cotangent is kept, for derivatives of the derivative
+        with torch.no_grad():  # otherwise intermediate cotangents are stored for second derivatives
             return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2)
     except (RuntimeError, NotImplementedError):
         return _row_after_row(function, latents)
@@ -101,7 +101,7 @@ def _row_after_row(function: Function, latents: Tensor) -> Tensor:
 
 
 def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
-    """Number of outputs and size of the largest activation of a row; refuses what cannot be differentiated."""
+    """Number of outputs and size of the largest activation of a row; raises an error if not differentiable."""
     sizes: list[int] = []
 
     def note(_: nn.Module, __: object, output: object) -> None:
@@ -124,7 +124,7 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
     if not isinstance(outputs, Tensor) or outputs.ndim < 2 or len(outputs) != len(leaves):
         what = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         raise EvidenceError(
-            f"The decoder turns {len(leaves)} latents into {what}: it must give one row of data each, as one tensor."
+            f"The decoder turns {len(leaves)} latents into {what}: it must return one row of data each, as one tensor."
         )
     if not outputs.requires_grad or torch.autograd.grad(outputs.sum(), leaves, allow_unused=True)[0] is None:
         raise EvidenceError(

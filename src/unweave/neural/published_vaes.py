@@ -1,8 +1,9 @@
 """Published convolutional VAEs, from their weights as plain arrays.
 
 Two families of trained models are read: the Burgess networks of YannDubs/disentangling-vae, and the JointVAE networks
-of Schlumberger/joint-vae. Both are convolutions of 4 x 4 with stride 2, then linear layers, and the same backwards;
-sizes are read off the arrays. The weights are not part of this package: give the folder that has them.
+of Schlumberger/joint-vae. Both consist of 4 x 4 convolutions with stride 2, linear layers, and the mirror image of
+these; the shapes of the arrays determine the sizes. The weights are not part of this package: give the folder that has
+them.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ IMAGES_IN_CACHE = 64
 
 
 class PublishedVAE(nn.Module):
-    """A VAE with Gaussian codes, and categorical ones if it has any.
+    """A VAE with Gaussian codes, and possibly categorical codes.
 
-    `encode` gives means and log-variances, and a tuple of tables of probabilities where there are categorical codes.
-    `decode` takes codes, the shares of categories behind the Gaussian ones, and gives images from 0 to 1.
+    `encode` returns means and log-variances, and a tuple of tables of probabilities if there are categorical codes.
+    `decode` takes Gaussian codes followed by the probabilities of categorical codes, and returns images from 0 to 1.
     """
 
     def __init__(self, arrays: Arrays) -> None:
@@ -45,7 +46,7 @@ class PublishedVAE(nn.Module):
         self.n_codes = self.mean.out_features
         self.image_shape = _image_shape(arrays, layout)
         self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
-        # with few images at a time, twice as fast on a CPU
+        # twice as fast on a CPU for small batches
         self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.eval()
 
@@ -71,9 +72,9 @@ class PublishedVAE(nn.Module):
 
 
 def read_published(source: str | Path, weights: str | Path | None = None) -> PublishedVAE:
-    """Published model from an .npz file of its arrays, or by its name in the folder of weights.
+    """Read a published model from an .npz file of its arrays, or by its name in the folder of weights.
 
-    With an index.json beside the file, the arrays must have the names and shapes that it states.
+    If there is an index.json beside the file, the arrays must have the names and shapes that it states.
     """
     path = _path_of(source, weights)
     arrays = _arrays(path)
@@ -88,7 +89,7 @@ def read_published(source: str | Path, weights: str | Path | None = None) -> Pub
 def reconstruction_and_kl(model: PublishedVAE, images: NDArray[np.float32]) -> tuple[float, float]:
     """Mean over images of the binary cross-entropy summed over pixels, from the means, and of KL(q(z | x) || N(0, I)).
 
-    Categorical codes do not count in the divergence.
+    The divergence does not include categorical codes.
     """
     with torch.no_grad():
         batch = torch.from_numpy(images)
@@ -118,7 +119,7 @@ def _layout(arrays: Arrays) -> dict[str, list[str]]:
             "transposed": _numbered(arrays, "features_to_img"),
         }
     raise EvidenceError(
-        f"These arrays are not of a published VAE ({', '.join(list(arrays)[:3]) or 'there are none'}): it has "
+        f"These arrays are not those of a published VAE ({', '.join(list(arrays)[:3]) or 'there are none'}): it has "
         "encoder.conv1.weight (Burgess) or img_to_features.0.weight (JointVAE)."
     )
 
@@ -129,7 +130,7 @@ def _numbered(arrays: Arrays, prefix: str) -> list[str]:
 
 
 def _chain(layers: Sequence[nn.Module]) -> nn.Sequential:
-    """Layers with rectifiers between them, and none after the last."""
+    """A sequence of layers with rectifiers between them."""
     between = [part for layer in layers for part in (nn.ReLU(), layer)]
     return nn.Sequential(*between[1:])
 
@@ -159,7 +160,7 @@ def _linear(arrays: Arrays, name: str) -> nn.Linear:
 def _gaussian_heads(arrays: Arrays) -> tuple[nn.Linear, nn.Linear]:
     if "encoder.mu_logvar_gen.weight" not in arrays:
         return _linear(arrays, "fc_mean"), _linear(arrays, "fc_log_var")
-    # one layer gives both, a mean and a log-variance in turn for every code
+    # one layer computes both, alternating between the mean and the log-variance of each code
     both = {part: arrays[f"encoder.mu_logvar_gen.{part}"] for part in ("weight", "bias")}
     mean, log_variance = ({f"head.{part}": array[at::2] for part, array in both.items()} for at in (0, 1))
     return _linear(mean, "head"), _linear(log_variance, "head")
@@ -175,7 +176,9 @@ def _image_shape(arrays: Arrays, layout: Mapping[str, list[str]]) -> tuple[int, 
 
 def _array(arrays: Arrays, name: str) -> NDArray[Any]:
     if name not in arrays:
-        raise EvidenceError(f"The arrays of this model lack {name!r}: the file is not whole, or of another model.")
+        raise EvidenceError(
+            f"The arrays of this model lack {name!r}: the file is incomplete, or that of another model."
+        )
     return arrays[name]
 
 
@@ -204,7 +207,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise EvidenceError(f"{path} is not a whole .npz file of arrays ({error}): get it again.") from None
+        raise EvidenceError(f"{path} is not a complete .npz file of arrays ({error}): get it again.") from None
 
 
 def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
-"""Training of flows: maximum likelihood, with the manifold total correlation or a reconstruction from a core set.
+"""Training of flows by maximum likelihood, with the manifold total correlation or a reconstruction from core latents.
 
     L = E_x [ 1/2 |f(x)|^2 - log |df/dx| ] + a I(x) + b 1/2 |x - g(f_C(x), 0)|^2
 
-(000, D.1-D.3 and E.1). I(x) = sum_i log |J_i| - log |J| at z = f(x) is estimated without bias from a few columns drawn
-for every sample: d times their mean log length, minus log |J|, which the encoder knows.
+(000, D.1-D.3 and E.1). The estimate of I(x) = sum_i log |J_i| - log |J| at z = f(x) from a few random columns for every
+sample is unbiased: d times their mean log length, minus log |J|, which the encoder computes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negati
 
 
 class Source(Protocol):
-    """Where data come from: `synthetic.decoders` have this, and arrays are wrapped."""
+    """A source of data, such as the decoders in `synthetic.decoders`; arrays are wrapped."""
 
     def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
         """Draw n rows."""
@@ -33,7 +33,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class FlowObjective:
-    """Weights of what is added to the negative log-likelihood; ``core`` are the latents that reconstruct."""
+    """Weights of the terms added to the negative log-likelihood; ``core`` are the latents used for reconstruction."""
 
     total_correlation: float = 0.0
     reconstruction: float = 0.0
@@ -55,16 +55,16 @@ def train(
     Parameters
     ----------
     flow : CouplingFlow
-        Its shift and scale are set from the data first.
+        Its shift and scale are first set from the data.
     data : array (n x D), or an object with ``sample(n, rng)``
-        Rows are drawn with replacement from an array; a source gives fresh ones at every step.
+        Rows are drawn with replacement from an array; a source draws new rows at every step.
     objective : FlowObjective
-        What is minimised besides the negative log-likelihood.
+        Terms that are added to the negative log-likelihood.
     settings : FlowTraining
         Steps, batches, learning rate and seed.
     checkpoint : path, optional
-        Written every ``checkpoint_every`` steps; if it is there already, training goes on from it as if it had never
-        stopped.
+        Written every ``checkpoint_every`` steps. If it exists, training continues from it, with the same result as
+        without the interruption.
     progress : bool
         Show a bar with the likelihood, on a terminal only.
 
@@ -126,6 +126,6 @@ def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
 
 
 def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:
-    """Mean cost of rows that were not trained on, in nats."""
+    """Mean negative log-likelihood of held-out rows, in nats."""
     with torch.no_grad():
         return float(flow.negative_log_likelihood(_tensor(rows, flow)).mean())

@@ -1,4 +1,4 @@
-"""Steps of Adam over the terms of a loss, with checkpoints from which training goes on as if it had never stopped."""
+"""Steps of Adam on the terms of a loss, with checkpoints from which training continues with the same result."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def descend(
     checkpoint: str | Path | None = None,
     progress: bool = False,
 ) -> list[Record]:
-    """Train in place: ``terms_of`` draws a batch and gives the terms, whose weighted sum is minimised.
+    """Train in place: ``terms_of`` draws a batch and returns the terms, whose weighted sum is minimised.
 
-    ``stated`` is everything that the training was asked for besides its settings; a checkpoint of another is refused,
-    but for one with a higher learning rate, after which training may go on more carefully.
+    ``stated`` describes the training besides its settings. A checkpoint of another training is refused, unless it
+    differs only by a higher learning rate: training may continue with a lower one.
     """
     optimiser = torch.optim.Adam(flow.parameters(), lr=settings.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -86,7 +86,7 @@ def descend(
 def _refuse_nan(loss: Tensor, step: int, path: Path | None, records: list[Record]) -> None:
     if math.isfinite(float(loss.detach())):
         return
-    kept = f"; {path} has step {records[-1].step}, and training goes on from there" if path and records else ""
+    kept = f"; {path} has step {records[-1].step}, and training continues from there" if path and records else ""
     raise FloatingPointError(f"The likelihood is not finite at step {step}: lower the learning rate{kept}.")
 
 
@@ -107,7 +107,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
         },
         unfinished,
     )
-    unfinished.replace(path)  # an interruption leaves the old checkpoint whole
+    unfinished.replace(path)  # so that an interruption leaves the old checkpoint complete
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
@@ -119,7 +119,7 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
     slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
     same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
     if {**found["stated"], "settings": same_rate} != stated or slower > 1:
-        raise EvidenceError(f"{path} is of a training with other settings: delete it, or name another checkpoint.")
+        raise EvidenceError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
     flow.load_state_dict(found["weights"])
     optimiser.load_state_dict(found["optimiser"])
     schedule.load_state_dict(found["schedule"])

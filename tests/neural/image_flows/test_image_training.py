@@ -148,7 +148,7 @@ def test_total_entropy_of_gin_is_that_of_its_prior():
         (np.zeros((5, 1, 16, 16), np.float32), None, FlowObjective(), "do not fit this flow"),
         (np.full((5, 1, 8, 8), np.nan, np.float32), None, FlowObjective(), "nan or infinite pixels"),
         (pictures(5), np.zeros(4, int), FlowObjective(), "4 classes for 5 images"),
-        (pictures(5), None, FlowObjective(reconstruction=1.0, core=(64,)), "latents that are not there"),
+        (pictures(5), None, FlowObjective(reconstruction=1.0, core=(64,)), "latents that do not exist"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(images, classes, objective, sentence):

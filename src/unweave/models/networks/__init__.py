@@ -1,4 +1,4 @@
-"""Encoder and decoder networks, as frozen values: their weights live in a stack, one slice a model."""
+"""Encoder and decoder networks as frozen values; the weights of several models are stacked, one slice per model."""
 
 from unweave.models.networks.convolutional import Convolutional
 from unweave.models.networks.perceptron import MLP, Dense

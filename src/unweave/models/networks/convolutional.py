@@ -1,11 +1,11 @@
-"""The convolutional network of dSprites studies: four 4 x 4 convolutions of stride 2, one hidden layer, mirrored.
+"""The convolutional network of dSprites studies: four 4 x 4 convolutions of stride 2, one hidden layer, and the mirror.
 
 Locatello et al. 2019 and 002 (Table 2): 32, 32, 64 and 64 channels and 256 hidden units for images of 64 x 64. Every
-convolution halves the image, down to 4 x 4; images of 32 x 32 take three channels counts, those of 16 x 16 two.
+convolution halves the image, down to 4 x 4; images of 32 x 32 need three channel counts, and those of 16 x 16 two.
 
-Weights begin as He et al. 2015 give them. With torch's own, signals shrink to half or less in each of six layers: codes
-then vary with the image by .001 beside noise of 1, the decoder learns to ignore them before they grow, and training
-stays at the mean image.
+Weights are initialised as in He et al. 2015. With torch's default, signals shrink to half or less in each of six
+layers: codes then vary with the image by .001 beside noise of 1, the decoder learns to ignore them before they grow,
+and training stays at the mean image.
 """
 
 from __future__ import annotations

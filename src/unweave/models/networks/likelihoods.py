@@ -1,4 +1,4 @@
-"""How well a decoder's output explains an image: -log p(x | z), summed over pixels, mean over the batch."""
+"""Likelihoods of an image given the decoder's output: -log p(x | z), summed over pixels, mean over the batch."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from unweave.models.errors import TrainingError
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Pixels between 0 and 1 as probabilities of being lit: binary cross-entropy of the sigmoid of the outputs."""
+    """Bernoulli distributed pixels: the binary cross-entropy of pixels from 0 to 1 and the sigmoid of the outputs."""
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
-        """Nats an image, one number a model."""
+        """Nats an image, one number per model."""
         cross_entropies = functional.binary_cross_entropy_with_logits(outputs, images, reduction="none")
         return cross_entropies.sum(-1).mean(-1)
 
@@ -36,7 +36,7 @@ class Gaussian:
             raise TrainingError(f"variance={self.variance} of the likelihood is not a number above 0.")
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
-        """Nats an image, one number a model."""
+        """Nats an image, one number per model."""
         squares = (outputs - images).square().sum(-1).mean(-1) / self.variance
         return 0.5 * (squares + images.shape[-1] * math.log(2 * math.pi * self.variance))
 

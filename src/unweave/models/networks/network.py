@@ -1,4 +1,4 @@
-"""Encoders, decoders and critics of a stack of models: a trunk, its sizes, and weights with the models in front."""
+"""Encoders, decoders and critics of a stack of models: a trunk, its sizes, and weights with a leading model axis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.models.networks import Dense, Layer, Sizes, Trunk, Weights
 
 
 class EncodedBatch(NamedTuple):
-    """What encoders say of images: mean and log-variance of Gaussian codes, and logits of every categorical code."""
+    """Outputs of encoders: mean and log-variance of Gaussian codes, and logits of every categorical code."""
 
     mean: Tensor
     log_variance: Tensor
@@ -21,7 +21,7 @@ class EncodedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class CriticShape:
-    """A critic of codes: fully connected layers with leaky rectifiers and two outputs, and its Adam."""
+    """A critic of codes: fully connected layers with leaky rectifiers, two outputs, and the settings of its Adam."""
 
     hidden: tuple[int, ...]
     learning_rate: float = 1e-4
@@ -31,7 +31,7 @@ class CriticShape:
 
 @dataclass(frozen=True)
 class Architecture:
-    """Everything that the shapes of the weights follow from."""
+    """Everything that determines the shapes of the weights."""
 
     trunk: Trunk
     image_shape: tuple[int, int, int]
@@ -41,7 +41,7 @@ class Architecture:
 
     @property
     def sizes(self) -> Sizes:
-        """What encoder and decoder have to fit."""
+        """Sizes of images, encoder outputs and decoder inputs."""
         n_categories = sum(self.categories)
         return Sizes(self.image_shape, 2 * self.n_gaussian + n_categories, self.n_gaussian + n_categories)
 

@@ -1,4 +1,4 @@
-"""Multilayer perceptrons that are computed for many models at once: one batched product a layer."""
+"""Multilayer perceptrons that are computed for many models at once, with one batched product per layer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from unweave.models.networks.trunk import Layer, Sizes, Weights
 class Dense:
     """Linear layers of these widths with a rectifier between them; weights are models x inputs x outputs.
 
-    ``slope`` is that of the rectifier below 0; ``for_rectifiers`` says how weights begin (`Layer`).
+    ``slope`` is that of the rectifier below 0; ``for_rectifiers`` selects the initial weights (`Layer`).
     """
 
     prefix: str

@@ -56,10 +56,10 @@ class Trunk(Protocol):
 
 
 def initial_weights(layers: Mapping[str, Layer], seeds: Sequence[int]) -> dict[str, Tensor]:
-    """Weights and biases uniform within 1 / sqrt(inputs), which is what torch gives its own layers.
+    """Weights and biases uniform within 1 / sqrt(inputs), the default of torch's layers.
 
     Layers for rectifiers have weights uniform within sqrt(6 / inputs) and biases of 0 (He et al. 2015). Every model
-    draws each layer from a stream of its own.
+    draws each layer from its own random stream.
     """
     weights = {}
     for name, layer in layers.items():

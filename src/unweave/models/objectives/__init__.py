@@ -1,4 +1,4 @@
-"""Objectives of training, one a file; the catalogue by the names of the command line."""
+"""Training objectives, one per file, and the catalogue by the names that the command line uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 
 
 def objective_of(given: Any) -> Objective:
-    """An objective, one of the catalogue by its name with default hyperparameters, or a function made into one.
+    """The objective itself, one of the catalogue by its name with default hyperparameters, or one made of a function.
 
     >>> objective_of("beta_vae")
     BetaVAE(beta=4.0)
@@ -49,7 +49,7 @@ def objective_of(given: Any) -> Objective:
         return kind_of(given)()
     if callable(given) and not isinstance(given, type):
         return Custom(given)
-    raise TrainingError(f"{given!r} is no objective: give a name, an objective, or a function of a step.")
+    raise TrainingError(f"{given!r} is not an objective: give a name, an objective, or a function of a step.")
 
 
 def kind_of(name: str) -> type[Objective]:

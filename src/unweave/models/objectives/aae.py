@@ -1,8 +1,8 @@
 """Adversarial autoencoder (Makhzani et al. 2015; 001, A.2): REC + lambda CE(D(z), 1), with z the encoder's mean.
 
-The critic D tells codes (0) from draws of N(0, I) (1): 1/2 CE(D(z), 0) + 1/2 CE(D(z'), 1). The encoder is
-deterministic, as in 001, whose weights were 10, 20 and 50; lambda is 10 by default. The critic is 001's: five layers
-of 1000 units, Adam at 1e-4 with betas 0.5 and 0.99.
+The critic D classifies codes (0) against draws of N(0, I) (1): 1/2 CE(D(z), 0) + 1/2 CE(D(z'), 1). The encoder is
+deterministic, as in 001, whose weights were 10, 20 and 50; lambda is 10 by default. The critic is that of 001: five
+layers of 1000 units, Adam at 1e-4 with betas 0.5 and 0.99.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from unweave.models.objectives.step import Step
 
 @dataclass(frozen=True)
 class AAE(Objective):
-    """Reconstruction, and codes that a critic cannot tell from the prior."""
+    """Reconstruction, with a penalty for codes that a critic can distinguish from the prior."""
 
     weight: float = hyperparameter(10.0, at_least=0.0)
     critic_hidden: tuple[int, ...] = (1000,) * 5

@@ -1,9 +1,9 @@
-"""Ada-GVAE (Locatello et al. 2020): pairs of images that share some factors, which the model is not told.
+"""Ada-GVAE (Locatello et al. 2020): pairs of images that share some factors; which factors is unknown to the model.
 
 delta_j = KL(q(z_j | x1) || q(z_j | x2)); code j counts as shared if delta_j < (min + max) / 2, and the two posteriors
 of a shared code are replaced by N((m1 + m2) / 2, (v1 + v2) / 2). The loss is the mean over both images of REC + beta
-KL. beta is 6 by default, that of the code base which 004 extends; the paper sweeps 1 to 16. KL is one-sided with its
-factor 1/2, as in the paper; a symmetric one decides the same in most pairs.
+KL. beta is 6 by default, as in the code base that 004 extends; the paper sweeps 1 to 16. KL is one-sided with its
+factor 1/2, as in the paper; a symmetric KL decides the same in most pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from unweave.models.objectives.step import Step
 
 @dataclass(frozen=True)
 class AdaGVAE(Objective):
-    """The evidence lower bound of both images of a pair, with what they share averaged."""
+    """The evidence lower bound of both images of a pair, with averaged posteriors of the codes that they share."""
 
     beta: float = hyperparameter(6.0, at_least=0.0)
     name: ClassVar[str] = "ada_gvae"

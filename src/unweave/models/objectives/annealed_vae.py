@@ -1,6 +1,6 @@
 """AnnealedVAE (Burgess et al. 2018, Eq 8): REC + gamma |KL - C|, where the capacity C rises linearly from 0.
 
-Defaults are the paper's: gamma 1000, C up to 25 nats over 100,000 steps. In a shorter training, shorten the rise.
+Defaults are those of the paper: gamma 1000, C up to 25 nats over 100,000 steps. Shorten the rise for shorter training.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unweave.models.objectives.step import Step
 
 @dataclass(frozen=True)
 class AnnealedVAE(Objective):
-    """A KL that is held at a capacity, which rises during training."""
+    """Reconstruction, with a penalty for a KL that differs from a capacity, which rises during training."""
 
     gamma: float = hyperparameter(1000.0, at_least=0.0)
     capacity: float = hyperparameter(25.0, at_least=0.0)

@@ -1,7 +1,7 @@
 """beta-TCVAE (Chen et al. 2018, Eq 4): REC + KL + (beta - 1) TC.
 
 TC is the total correlation of the aggregated posterior, by the weighted minibatch estimate of Eq S5 (`divergences`
-says how it is biased). beta is 6 by default, the paper's choice for dSprites; disentanglement_lib sweeps 1 to 10.
+states its bias). beta is 6 by default, the paper's choice for dSprites; disentanglement_lib sweeps 1 to 10.
 """
 
 from __future__ import annotations

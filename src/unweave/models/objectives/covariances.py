@@ -1,4 +1,4 @@
-"""The penalty of DIP-VAE: how far a covariance of codes is from the identity."""
+"""The penalty of DIP-VAE: the distance of a covariance of codes from the identity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def covariance(mean: Tensor) -> Tensor:
 
 
 def distance_from_identity(matrix: Tensor, off_diagonal: Tensor | float, diagonal: Tensor | float) -> Tensor:
-    """off_diagonal sum_{i != j} C_ij^2 + diagonal sum_i (C_ii - 1)^2, one number a model."""
+    """off_diagonal sum_{i != j} C_ij^2 + diagonal sum_i (C_ii - 1)^2, one number per model."""
     variances = torch.diagonal(matrix, dim1=-2, dim2=-1)
     between = matrix.square().sum((-1, -2)) - variances.square().sum(-1)
     return off_diagonal * between + diagonal * (variances - 1).square().sum(-1)

@@ -15,7 +15,7 @@ def gaussian_kl_per_code(mean: Tensor, log_variance: Tensor) -> Tensor:
 
 
 def categorical_kl(logits: Tensor) -> Tensor:
-    """KL(p || uniform) = sum_k p_k log p_k + log K, mean over the batch: models x batch x K to one number a model."""
+    """KL(p || uniform) = sum_k p_k log p_k + log K, mean over the batch: models x batch x K to one number per model."""
     log_probabilities = logits.log_softmax(-1)
     return (log_probabilities.exp() * log_probabilities).sum(-1).mean(-1) + math.log(logits.shape[-1])
 
@@ -25,12 +25,12 @@ def total_correlation_of_batch(codes: Tensor, mean: Tensor, log_variance: Tensor
 
     mean_b [ log (1/B) sum_i prod_l q(z_bl | x_i) - sum_l log (1/B) sum_i q(z_bl | x_i) ]
 
-    Chen et al. 2018 (S5) put 1 / (N B) in the place of 1 / B, N being the number of images, which adds the constant
-    (L - 1) log N and changes no gradient. Because every z_b comes from one of the B posteriors, the value is too high
-    by about (K - 1 - sum_l (K_l - 1)) / (2 B), with K = E q(z | x) / q(z) for all codes and K_l for one, and it
-    cannot pass (L - 1) log B.
+    Chen et al. 2018 (S5) use 1 / (N B) instead of 1 / B, with N the number of images, which adds the constant
+    (L - 1) log N and changes no gradient. Because every z_b is a sample of one of the B posteriors, the value is too
+    high by about (K - 1 - sum_l (K_l - 1)) / (2 B), with K = E q(z | x) / q(z) for all codes and K_l for one code. It
+    cannot exceed (L - 1) log B.
 
-    Parameters are models x batch x codes; the result is one number a model.
+    Parameters are models x batch x codes; the result is one number per model.
     """
     codes, mean, log_variance = (part.transpose(-1, -2) for part in (codes, mean, log_variance))
     # log q(z_bl | x_i), models x codes x b x i

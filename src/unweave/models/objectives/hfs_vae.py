@@ -2,9 +2,9 @@
 
     max_{s in S_i x S_j} min_b |s - mean_b[i, j]|^2,    S_i = {mean_b[i]} of the batch,
 
-which is how far the emptiest corner of the product of two codes' supports is from any image's codes. By default 25
-random pairs of codes a step and all B^2 products, as in the released code; gamma 100 and beta 1 are within the
-paper's grids (0.1 to 10^4, and 0 to 16), which name no best value. The maximum is hard; 004 used a soft one.
+the largest distance of a point in the product of two codes' supports from the codes of any image. By default there are
+25 random pairs of codes per step and all B^2 products, as in the released code. gamma 100 and beta 1 are within the
+paper's grids (0.1 to 10^4, and 0 to 16), which name no best value. The maximum is hard; 004 used a soft maximum.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
     n_models, n_rows, _ = mean.shape
     first, second = (mean.gather(-1, pairs[..., side].unsqueeze(1).expand(-1, n_rows, -1)) for side in (0, 1))
     first, second = first.transpose(1, 2).flatten(0, 1), second.transpose(1, 2).flatten(0, 1)  # (models pairs) x batch
-    with torch.no_grad():  # which corner is emptiest and who is nearest to it; the distance itself comes below
+    with torch.no_grad():  # only the indices of the corner and of its nearest point; the distance below has a gradient
         corner = torch.cat(
             [_emptiest_corner(*some) for some in zip(first.chunk(n_models), second.chunk(n_models), strict=True)]
         )
@@ -56,7 +56,7 @@ def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
 
 
 def _emptiest_corner(first: Tensor, second: Tensor) -> Tensor:
-    """Place (row x batch + column) of the corner farthest from all points, for some pairs of codes (pairs x batch)."""
+    """Index (row x batch + column) of the corner farthest from all points, for some pairs of codes (pairs x batch)."""
     apart_first = (first.unsqueeze(2) - first.unsqueeze(1)).square()
     apart_second = (second.unsqueeze(2) - second.unsqueeze(1)).square()
     nearest = [(of_row.unsqueeze(1) + apart_second).amin(-1) for of_row in apart_first.unbind(1)]

@@ -2,8 +2,8 @@
 
 A categorical code is a Gumbel-softmax sample at temperature tau; its KL from the uniform distribution has a closed
 form. Both capacities rise linearly from 0. Defaults are those of the released dSprites model: one code of three
-values, gamma 150, C_z up to 40 and C_c up to 1.1 nats over 300,000 steps, tau 0.67. No C_c is let past log K, which
-the KL cannot pass.
+values, gamma 150, C_z up to 40 and C_c up to 1.1 nats over 300,000 steps, tau 0.67. C_c is limited to log K, which the
+KL cannot exceed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from unweave.models.objectives.step import Step
 
 @dataclass(frozen=True)
 class JointVAE(Objective):
-    """Gaussian and categorical codes, each with a capacity of its own."""
+    """Gaussian and categorical codes, each kind with its own capacity."""
 
     gamma: float = hyperparameter(150.0, at_least=0.0)
     capacity: float = hyperparameter(40.0, at_least=0.0)
@@ -38,7 +38,7 @@ class JointVAE(Objective):
         super().__post_init__()
         object.__setattr__(self, "categories", tuple(self.categories))
         if not self.categories or not all(isinstance(size, int) and size > 1 for size in self.categories):
-            raise TrainingError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one a code.")
+            raise TrainingError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one per code.")
 
     @property
     def category_sizes(self) -> tuple[int, ...]:

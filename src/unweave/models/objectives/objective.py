@@ -1,7 +1,7 @@
-"""What an objective is: a frozen value with hyperparameters, whose `loss` is the formula of its paper.
+"""The base class of objectives: a frozen value with hyperparameters, whose `loss` is the formula of its paper.
 
-A stack of models has one objective for all, in which every hyperparameter is a tensor with one value a model: the same
-formula then gives every model its own loss.
+A stack of models has one objective for all, in which every hyperparameter is a tensor with one value per model. The
+same formula then computes the loss of every model.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def hyperparameter(default: float, *, at_least: float = -math.inf, above: float 
 
 @dataclass(frozen=True)
 class Objective:
-    """Base of the objectives. Fields made by `hyperparameter` may differ in a stack; all others shape the network.
+    """Base of the objectives. Fields made by `hyperparameter` may differ in a stack; all others must be the same.
 
-    ``pairs`` asks for images that share factors, ``categories`` are the sizes of categorical codes, ``critic`` is the
-    shape of a second network that looks at the codes and is trained by `critic_loss`.
+    ``pairs`` requests pairs of images that share factors, ``categories`` are the sizes of categorical codes, and
+    ``critic`` is the shape of a second network that classifies codes and is trained by `critic_loss`.
     """
 
     name: ClassVar[str]
@@ -43,11 +43,11 @@ class Objective:
             _check(type(self), entry, getattr(self, entry.name))
 
     def loss(self, step: Step) -> Tensor:
-        """What is minimised, one number a model."""
+        """The loss to minimise, one number per model."""
         raise NotImplementedError
 
     def critic_loss(self, step: Step) -> Tensor:
-        """What the critic minimises, one number a model."""
+        """The loss of the critic, one number per model."""
         raise NotImplementedError
 
     @property
@@ -70,14 +70,14 @@ class Objective:
         return dataclasses.asdict(self)
 
     def structure(self) -> tuple[Any, ...]:
-        """What models have to agree on to be in one stack."""
+        """Class and fixed fields, which all models of a stack have in common."""
         varying = {entry.name for entry in self.hyperparameters()}
         fixed = [getattr(self, entry.name) for entry in dataclasses.fields(self) if entry.name not in varying]
         return (type(self), *fixed)
 
     @classmethod
     def stacked(cls, objectives: Sequence[Self]) -> Self:
-        """One objective whose hyperparameters hold those of all."""
+        """One objective whose hyperparameters are tensors with the values of all."""
         together = object.__new__(cls)
         varying = {entry.name for entry in cls.hyperparameters()}
         for entry in dataclasses.fields(cls):
@@ -89,25 +89,25 @@ class Objective:
 
 @dataclass(frozen=True)
 class Custom(Objective):
-    """An objective of the user's own: a function of the step that gives one loss a model."""
+    """A user-defined objective: a function of the step that returns one loss per model."""
 
     function: Callable[[Step], Tensor]
     name: ClassVar[str] = "custom"
     reference: ClassVar[str] = "the user's own"
 
     def loss(self, step: Step) -> Tensor:
-        """What the function says."""
+        """The loss that the function returns."""
         found = self.function(step)
         n_models = len(step.random.seeds)
         if not isinstance(found, Tensor) or found.shape != (n_models,):
             shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
             raise TrainingError(
-                f"The objective {self.label} gives {shape}: it has to give one number for each of {n_models} models."
+                f"The objective {self.label} returns {shape}: it has to return {n_models} numbers, one per model."
             )
         return found
 
     def settings(self) -> dict[str, Any]:
-        """Name of the function, and a digest of its text, so that another one is not taken for it."""
+        """Name of the function and a digest of its source, which identifies it."""
         import hashlib
         import inspect
 
@@ -124,7 +124,7 @@ class Custom(Objective):
 
 
 def risen(number: int, over: Tensor | float) -> Tensor:
-    """Share of a linear rise from 0 to 1 over so many steps, at this step."""
+    """Value at this step of a linear rise from 0 to 1 over ``over`` steps."""
     return (number / torch.as_tensor(over)).clamp(max=1.0)
 
 

@@ -1,4 +1,4 @@
-"""One step of training as an objective sees it: batches, posteriors, codes and reconstructions of a stack of models."""
+"""The inputs of an objective in one training step: batches, posteriors, codes and reconstructions of a stack."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Fetch = Callable[[str], Tensor]
 
 
 class Step:
-    """What a loss may look at; computed when first asked for. Tensors have the models in front: models x batch x ...
+    """The quantities that a loss may use, computed on first access. The first axis of tensors is the model.
 
     Attributes
     ----------
     number : int
-        How many steps were done before this one.
+        Number of steps before this one.
     n_rows : int
         Number of images in the data set.
     random : Randomness
-        Draws that are a model's own.
+        Random numbers, with a separate stream for each model.
     terms : dict of str to Tensor
-        Parts of the loss that the history keeps, one number a model.
+        Parts of the loss that the history records, one number per model.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Step:
 
     @cached_property
     def partners(self) -> Tensor:
-        """Images that share some factors with those of the batch, for objectives that ask for pairs."""
+        """Images that share some factors with those of the batch, for objectives with ``pairs``."""
         return self._fetch("partners")
 
     @cached_property
@@ -87,7 +87,7 @@ class Step:
 
     @cached_property
     def reconstruction(self) -> Tensor:
-        """-E log p(x | z) with the sampled codes: one number a model, in nats an image."""
+        """-E log p(x | z) with the sampled codes: one number per model, in nats per image."""
         return self.reconstruction_from(self.codes)
 
     @cached_property
@@ -97,24 +97,24 @@ class Step:
 
     @cached_property
     def kl(self) -> Tensor:
-        """Sum over the codes of `kl_per_code`: one number a model."""
+        """Sum over the codes of `kl_per_code`: one number per model."""
         return self.noted("kl", self.kl_per_code.sum(-1))
 
     def sampled(self, mean: Tensor, log_variance: Tensor, purpose: str = "noise") -> Tensor:
-        """A sample of Gaussian posteriors, through which gradients pass."""
+        """A reparametrised sample of Gaussian posteriors."""
         noise = self.random.normal(purpose, tuple(mean.shape[1:]))
         return torch.addcmul(mean, (0.5 * log_variance).exp(), noise)
 
     def reconstruction_from(self, codes: Tensor, images: Tensor | None = None) -> Tensor:
-        """-log p(x | z) of the batch, or of other images, from these codes: one number a model."""
+        """-log p(x | z) of the batch, or of other images, from these codes: one number per model."""
         cost = self._likelihood.cost(self.network.decode(codes), self.images if images is None else images)
         return self.noted("reconstruction", self._reconstruction_weight * cost)
 
     def judged(self, codes: Tensor) -> Tensor:
         """Two logits of the critic for every code vector, models x batch x 2; computed once for the same tensor.
 
-        The loss takes gradients of them with regard to encoder and decoder, the critic's own loss with regard to the
-        critic alone, so that both can share one pass forward.
+        The loss takes their gradients with respect to encoder and decoder, and the loss of the critic with respect to
+        the critic alone, so both can share one forward pass.
         """
         for known, logits in self._judged:
             if known is codes:
@@ -123,7 +123,7 @@ class Step:
         return self._judged[-1][1]
 
     def noted(self, name: str, term: Tensor) -> Tensor:
-        """The term itself, which the history keeps under this name."""
+        """Record the term in the history under this name, and return it."""
         if name in self.terms:
             raise TrainingError(f"Two terms of the loss are called {name!r}: give each a name of its own.")
         self.terms[name] = term.detach()

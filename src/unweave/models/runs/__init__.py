@@ -1,1 +1,1 @@
-"""Folders of trained models: their names, checkpoints, and how they are read again."""
+"""Folders of trained models: names, checkpoints, and reading."""

@@ -1,11 +1,12 @@
-"""A folder of runs: what was asked for, one folder a model, and checkpoints from which training goes on.
+"""A folder of runs: the settings, one folder per model, and checkpoints from which training continues.
 
     runs/run.json                          data, trunk, settings, versions
     runs/MODEL/model.json                  objective, seed, history, and whether it is done
     runs/MODEL/weights.safetensors         encoder and decoder, when it is done
     runs/MODEL/checkpoint.safetensors      weights, moments of Adam, steps and history, while it is not
 
-Every file is written beside its place and then moved there, so that a killed process leaves the old one or the new one.
+Every file is written under a temporary name and then renamed, so that after a crash either the old or the new file is
+there, and complete.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Folder:
             path.mkdir(parents=True, exist_ok=True)
             if not file.exists():
                 if any(entry.name != "lock" and not entry.name.endswith(".part") for entry in path.iterdir()):
-                    raise TrainingError(f"{path} holds other things than runs: name an empty folder, or a new one.")
+                    raise TrainingError(f"{path} contains files that are not runs: name an empty folder, or a new one.")
                 write_json(file, {**stated, "versions": versions()})
         except OSError as error:
             raise TrainingError(f"{path} cannot be used as a folder of runs: {error.strerror}.") from None
@@ -57,12 +58,12 @@ class Folder:
         self._lock.__exit__(*trouble)
 
     def begin(self, name: str, member: Member, state: State) -> None:
-        """Make the model's folder, with what it is."""
+        """Make the model's folder and write its description."""
         (self.path / name).mkdir(exist_ok=True)
         self._write(name, member, "training", state.history)
 
     def state(self, name: str) -> State:
-        """Where training of the model stands: its checkpoint, or the beginning."""
+        """The state of a model's training: its last checkpoint, or the initial state."""
         file = self.path / name / "checkpoint.safetensors"
         if not file.exists():
             return State()
@@ -70,30 +71,30 @@ class Folder:
         return State(int(words["n_steps"]), tensors, json.loads(words["history"]))
 
     def checkpoint(self, name: str, state: State) -> None:
-        """Keep the model as it is now."""
+        """Write a checkpoint of the model."""
         words = {"n_steps": str(state.n_steps), "history": json.dumps(state.history)}
         write_tensors(self.path / name / "checkpoint.safetensors", state.tensors, words)
 
     def finish(self, name: str, member: Member, state: State, weights: dict[str, Tensor]) -> None:
-        """Keep the weights of a model that is done."""
+        """Write the weights of a model whose training is complete."""
         used = {key: tensor for key, tensor in weights.items() if not key.startswith("critic.")}
         write_tensors(self.path / name / "weights.safetensors", used, {"format": FORMAT})
         self._write(name, member, "finished", state.history)
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 
     def give_up(self, name: str, member: Member, state: State, problem: str) -> None:
-        """Say why a model has no weights."""
+        """Record why a model has no weights."""
         self._write(name, member, "diverged", state.history, problem)
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 
     def done(self, name: str, member: Member) -> Done | None:
-        """Weights, history and problem of a model that needs no more training."""
+        """Weights, history and problem of a model whose training has ended; None for other models."""
         file = self.path / name / "model.json"
         if not file.exists():
             return None
         found = read_json(file)
         if {"objective": found.get("objective"), "seed": found.get("seed")} != stated_of(member):
-            raise TrainingError(f"{self.path / name} is of a model with other settings: name another folder.")
+            raise TrainingError(f"{self.path / name} has a model with other settings: name another folder.")
         if found["status"] == "training":
             return None
         weights = None
@@ -113,7 +114,7 @@ class Folder:
 
 
 def described(plan: FleetPlan) -> dict[str, Any]:
-    """What all models of a folder share, as plain data."""
+    """The settings that all models of a folder share, as plain data."""
     images, settings = plan.images, plan.settings
     likelihood = {"kind": type(settings.likelihood).__name__.lower(), **asdict(settings.likelihood)}
     trunk: Any = plan.trunk
@@ -133,24 +134,24 @@ def described(plan: FleetPlan) -> dict[str, Any]:
 
 
 def stated_of(member: Member) -> dict[str, Any]:
-    """What one model is, as plain data."""
+    """Objective and seed of one model, as plain data."""
     return _plain({"objective": {"name": member.objective.name, **member.objective.settings()}, "seed": member.seed})
 
 
 def versions() -> dict[str, str]:
-    """Versions that the weights depend on."""
+    """Versions of the libraries that the weights depend on."""
     return {"unweave": unweave.__version__, "torch": str(torch.__version__)}
 
 
 def write_tensors(file: Path, tensors: dict[str, Tensor], words: dict[str, str]) -> None:
-    """Write tensors, with text beside them, as safetensors."""
+    """Write tensors and a dictionary of texts to a safetensors file."""
     from safetensors.torch import save
 
     _moved_there(file, save({name: tensor.contiguous() for name, tensor in tensors.items()}, words))
 
 
 def read_tensors(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors of a safetensors file, and the text beside them."""
+    """Tensors and texts of a safetensors file."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -159,23 +160,23 @@ def read_tensors(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             return {name: content.get_tensor(name) for name in names}, content.metadata() or {}
     except (OSError, SafetensorError):
         raise TrainingError(
-            f"{file} is not there or not whole: delete the model's folder, and train it again."
+            f"{file} is missing or incomplete: delete the model's folder, and train it again."
         ) from None
 
 
 def write_json(file: Path, content: Any) -> None:
-    """Write plain data."""
+    """Write plain data to a JSON file."""
     _moved_there(file, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Plain data of a file."""
+    """Plain data of a JSON file."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise TrainingError(f"{file} is not there or not whole: name another folder, or delete this one.") from None
+        raise TrainingError(f"{file} is missing or incomplete: name another folder, or delete this one.") from None
     if not isinstance(found, dict):
-        raise TrainingError(f"{file} is not of a run: name another folder.")
+        raise TrainingError(f"{file} does not describe a run: name another folder.")
     return found
 
 
@@ -190,11 +191,11 @@ def _moved_there(file: Path, content: bytes) -> None:
 
 def _refuse_another_run(path: Path, found: dict[str, Any], stated: dict[str, Any]) -> None:
     if found.get("format") != FORMAT:
-        raise TrainingError(f"{path} is no folder of runs that this version reads: name another folder.")
+        raise TrainingError(f"{path} is not a folder of runs that this version can read: name another folder.")
     for part, wanted in stated.items():
         if found.get(part) != wanted:
             raise TrainingError(
-                f"{path} holds runs with other {part}{_difference(found.get(part), wanted)}: name another folder, "
+                f"{path} contains runs with other {part}{_difference(found.get(part), wanted)}: name another folder, "
                 "or train with the same."
             )
 

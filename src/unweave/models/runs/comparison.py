@@ -1,4 +1,4 @@
-"""Models of a folder side by side: one row a model, grouped by setting, with spread over seeds and groups of ties."""
+"""Comparison of the models of a folder: one row per model, grouped by setting, with the spread over seeds and ties."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METRICS = ("mig", "dci_disentanglement", "identification", "minimality", "suffic
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One model: its setting and seed, what its posteriors say, and its scores (nan where undefined)."""
+    """One model: its setting and seed, statistics of its posteriors, and its scores (nan if undefined)."""
 
     setting: str
     seed: int
@@ -39,7 +39,7 @@ class ModelRow:
     problem: str | None = None
 
     def column(self, name: str) -> float:
-        """A score, or one of the numbers of the posterior."""
+        """A score, or one of the statistics of the posterior."""
         return float(self.scores[name]) if name in self.scores else float(getattr(self, name))
 
 
@@ -55,7 +55,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float], level: float = 0.95) -> Spread:
-        """Spread of the values that are numbers.
+        """Spread of the values that are not nan.
 
         >>> Spread.of([1.0, 2.0, 3.0]).mean
         2.0
@@ -113,13 +113,13 @@ def compared_runs(
     Parameters
     ----------
     models : sequence of TrainedModel
-        As `read_runs` and `train` give them.
+        As returned by `read_runs` and `train`.
     dataset : DataSet
         Data set whose images are encoded: ``n_rows`` at random, or all if there are fewer.
     metrics : names or metrics, optional
         By default MIG, DCI disentanglement, identification, minimality, sufficiency and IRS.
     n_rows, seed : int
-        How many images, and the seed of their choice and of metrics with a random part.
+        Number of images, and the seed of their selection and of metrics with a random part.
     level : float
         Confidence level: 1 minus the probability of a false difference between any two settings.
     watch : function

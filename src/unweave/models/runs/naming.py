@@ -1,4 +1,4 @@
-"""Names of models: the objective, what is not at its default, and the seed."""
+"""Names of models: the objective, the hyperparameters that differ from their defaults, and the seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.models.training.stack import Member
 
 
 def setting_name(objective: Objective) -> str:
-    """What models that differ by their seed alone have in common.
+    """Name of a setting, without the seed.
 
     >>> from unweave.models.objectives import BetaVAE
     >>> setting_name(BetaVAE(beta=16))
@@ -29,11 +29,11 @@ def model_name(member: Member) -> str:
 
 
 def distinct_names(members: Iterable[Member]) -> list[str]:
-    """Names of all models; two alike are refused."""
+    """Names of all models; raises an error if two are equal."""
     names = [model_name(member) for member in members]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise TrainingError(f"{twice} is asked for twice: give every model a setting or a seed of its own.")
+        raise TrainingError(f"{twice} occurs twice: give every model its own setting or seed.")
     return names
 
 

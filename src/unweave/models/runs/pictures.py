@@ -1,4 +1,4 @@
-"""Plain data of the pictures of a fleet: curves of the losses, reconstructions, traversals."""
+"""Plain data for figures of a fleet: loss curves, reconstructions and traversals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REACH, N_PLACES = 2.0, 9
 
 
 def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
-    """Term of the loss, then setting, then model, to steps and values."""
+    """Steps and values by term of the loss, setting and model."""
     found: dict[str, dict[str, Curves]] = {}
     for model in models:
         for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
@@ -28,7 +28,7 @@ def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
 
 
 def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str, Pixels]:
-    """What every model with weights makes of these images."""
+    """Reconstructions of these images by every model that has weights."""
     return {model.name: model.decode(model.codes_of(images)) for model in models if model.network is not None}
 
 

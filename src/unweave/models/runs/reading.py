@@ -1,4 +1,4 @@
-"""Trained models of a folder, read again without their data."""
+"""Read trained models from a folder, without their data."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def is_folder_of_runs(folder: str | Path) -> bool:
 
 
 def read_runs(folder: str | Path) -> list[TrainedModel]:
-    """All models of a folder, by name; those that diverged or are not finished say so in ``problem``."""
+    """All models of a folder, by name; ``problem`` gives the reason for models that diverged or are not finished."""
     folder = Path(folder)
     if not is_folder_of_runs(folder):
-        raise TrainingError(f"{folder} is no folder of runs: it has no run.json. Train models into it first.")
+        raise TrainingError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
     run = read_json(folder / "run.json")
     if run.get("format") != FORMAT:
         raise TrainingError(f"{folder} was written by another version: train its models again.")
     found = [read_model(file.parent, run) for file in sorted(folder.glob("*/model.json"))]
     if not found:
-        raise TrainingError(f"{folder} has no models yet: let the training begin.")
+        raise TrainingError(f"{folder} has no models yet: start the training.")
     return found
 
 
@@ -51,7 +51,7 @@ def read_model(folder: Path, run: Mapping[str, Any]) -> TrainedModel:
         tensors = read_tensors(folder / "weights.safetensors")[0]
         network = Network(_architecture(run, member.objective), _stacked(tensors))
     elif stated["status"] == "training":
-        problem = "Its training is not finished: give the same command again to go on."
+        problem = "Its training is not finished: run the same command again to continue."
     return TrainedModel(folder.name, member, network, likelihood, tuple(stated["history"]), problem)
 
 
@@ -78,4 +78,4 @@ def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _of_another_program(step: Step) -> Tensor:
-    raise TrainingError("The objective of this model was a function of another program, which is not kept.")
+    raise TrainingError("The objective of this model was a user-defined function, which is not stored with the model.")

@@ -21,10 +21,10 @@ from unweave.sweeps.protocol import Measurement, measured, scored
 
 @dataclass(frozen=True)
 class TrainedModels:
-    """Protocol that trains one model a cell, with the cell's seed, and scores it on images drawn by the same seed.
+    """Protocol that trains one model per cell with the cell's seed, and scores it on images drawn with the same seed.
 
-    A cell trains its model by itself, so that a cluster trains as many at once as it has workers. On one machine
-    `unweave.models.train` trains many faster, to the same weights.
+    Every cell trains its model separately, so a cluster trains as many models at once as it has workers. On one machine
+    `unweave.models.train` is faster for many models, and the weights are the same.
 
     >>> from unweave.models import BetaVAE
     >>> from unweave.sweeps import grid
@@ -46,7 +46,7 @@ class TrainedModels:
     def scores(
         self, world: DataSetChoice, encoder: Objective, n_rows: int, seed: int, metrics: Mapping[str, Any]
     ) -> list[Measurement]:
-        """Measurements of these metrics; a model that diverged has none, and says why."""
+        """Measurements of these metrics; for a model that diverged, nan with the reason."""
         dataset = world.loaded()
         [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
         if model.problem is not None:

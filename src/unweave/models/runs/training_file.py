@@ -1,4 +1,4 @@
-"""What to train, as a TOML file or the command line declares it: a data set, objectives with lists of values, seeds."""
+"""Declaration of a training by a TOML file or the command line: a data set, objectives with lists of values, seeds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TrainingDeclaration:
     settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
 
     def run(self, folder: Path, *, progress: bool = False) -> Fleet:
-        """Train all models into a folder, which also says what data set they were trained on."""
+        """Train all models into a folder, which also stores the name of their data set."""
         fleet = train(
             self.dataset.loaded(),
             list(self.objectives),
@@ -67,7 +67,7 @@ def data_set_of(folder: Path) -> DataSet:
     """The data set that the models of a folder were trained on."""
     file = folder / "dataset.json"
     if not file.exists():
-        raise TrainingError(f"{folder} does not say which data set its models saw: name the data set.")
+        raise TrainingError(f"{folder} does not state which data set its models were trained on: name the data set.")
     return DataSetChoice(**read_json(file)).loaded()
 
 
@@ -98,7 +98,7 @@ def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
     _refuse_unknown(declared, KEYS, "a training")
     for key in ("dataset", "objectives"):
         if not declared.get(key):
-            raise TrainingError(f"{key!r} is missing: a training needs it.")
+            raise TrainingError(f"{key!r} is missing: add it to the training.")
     dataset = declared["dataset"]
     choice = DataSetChoice(dataset) if isinstance(dataset, str) else _made(DataSetChoice, dataset, "dataset")
     entries = declared["objectives"]
@@ -164,7 +164,7 @@ def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
 
 
 def _tuples(given: Any) -> list[tuple[Any, ...]]:
-    """Values that are lists themselves: one of them, or a list of them."""
+    """Values of a field whose values are lists: given as one list, or as a list of lists."""
     if isinstance(given, list) and given and isinstance(given[0], list):
         return [tuple(one) for one in given]
     return [tuple(given)] if isinstance(given, list) else [(given,)]

@@ -1,1 +1,1 @@
-"""How a fleet is trained: images, settings, stacks of models, and the loop over them."""
+"""Training of a fleet: images, settings, stacks of models, and the loop over them."""

@@ -23,12 +23,12 @@ from unweave.models.training.settings import TrainingSettings
 from unweave.models.training.stack import Member, Stack, State
 from unweave.progress import progress_bar
 
-MOST_IN_A_STACK = 16  # more gain nothing: their weights leave the cache
+MOST_IN_A_STACK = 16  # larger stacks are not faster, because their weights do not fit into the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Fleet(Sequence[TrainedModel]):
-    """Models that were trained together, in the order they were asked for."""
+    """Models that were trained together, in the order of objectives and seeds."""
 
     models: tuple[TrainedModel, ...]
 
@@ -44,13 +44,13 @@ class Fleet(Sequence[TrainedModel]):
 
     @property
     def problems(self) -> list[str]:
-        """Why models have no weights, one sentence each."""
+        """One sentence for every model without weights, with the reason."""
         return [f"{model.name}: {model.problem}" for model in self.models if model.problem]
 
 
 @dataclass(frozen=True, eq=False)
 class FleetPlan:
-    """What all models of a fleet share."""
+    """The images, sizes and settings that all models of a fleet share."""
 
     images: TrainingImages
     n_codes: int
@@ -86,7 +86,7 @@ def train(
     data : data set, array, or pair (images, factors)
         Images between 0 and 1: n x pixels, n x height x width, or n x channels x height x width.
     objectives : name, objective, function, or list of these
-        A name stands for the default hyperparameters. A function gets a `Step` and gives one loss a model.
+        A name stands for the default hyperparameters. A function receives a `Step` and returns one loss per model.
     seeds : int or iterable of int
         Number of seeds, or the seeds themselves.
     n_codes : int
@@ -118,7 +118,7 @@ def train(
     >>> fleet[0].encode(images).mean.shape
     (20, 3)
 
-    An objective of one's own is a function:
+    A user-defined objective is a function:
 
     >>> def half_kl(step):
     ...     return step.reconstruction + 0.5 * step.kl
@@ -148,7 +148,7 @@ def train(
 def _trained(
     plan: FleetPlan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
-    """Every model when it is done: stacks take turns, so that an interruption finds all about equally far."""
+    """Yield every model when it is done. Stacks take turns, so all models progress at about the same rate."""
     stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
     if kept is not None:
         for name, (member, state) in waiting.items():
@@ -177,7 +177,7 @@ def _trained(
 
 
 def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
-    """Names of models that can be stacked: one kind of objective, one shape, and equally many steps done."""
+    """Names of models that can be stacked: the same kind of objective, shape and number of steps done."""
     groups: dict[Any, list[str]] = {}
     for name, (member, state) in waiting.items():
         groups.setdefault((member.objective.structure(), state.n_steps), []).append(name)
@@ -214,7 +214,7 @@ def _diverged(plan: FleetPlan, name: str, member: Member, state: State, kept: Fo
 def _model(plan: FleetPlan, name: str, member: Member, state: State, weights: Any, problem: str | None) -> TrainedModel:
     network = None
     if weights is not None:
-        # the critic has done its work
+        # the critic is needed for training only
         architecture = replace(plan.architecture(member.objective), critic=None)
         used = {key: tensor[None] for key, tensor in weights.items() if not key.startswith("critic.")}
         network = Network(architecture, used)
@@ -224,7 +224,7 @@ def _model(plan: FleetPlan, name: str, member: Member, state: State, weights: An
 def _read(
     kept: Folder | None, plan: FleetPlan, names: Sequence[str], members: Sequence[Member]
 ) -> Iterator[tuple[str, TrainedModel]]:
-    """Models that were finished or given up before."""
+    """Models of an earlier run that were finished or have diverged."""
     if kept is None:
         return
     for name, member in zip(names, members, strict=True):
@@ -257,7 +257,7 @@ def _refuse_what_cannot_work(plan: FleetPlan, members: Sequence[Member]) -> None
         n_values = plan.images.n_values
         if objective.pairs and (n_values is None or len(n_values) < 2):
             raise TrainingError(
-                f"{objective.name} needs pairs of images that share factors, and {plan.images.name} does not hold all "
+                f"{objective.name} needs pairs of images that share factors, and {plan.images.name} does not have all "
                 "combinations of two or more factors: pass a data set of all combinations, or (images, factors)."
             )
     if isinstance(plan.settings.likelihood, Bernoulli):
@@ -271,7 +271,7 @@ def _refuse_what_cannot_work(plan: FleetPlan, members: Sequence[Member]) -> None
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread of torch: two on a busy machine of two cores take five times as long, and sums keep their order."""
+    """Limit torch to one thread: sums keep their order, and more threads can be much slower on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,4 @@
-"""Images to train on: a data set with known factors, or a plain array; in memory if small, else a batch at a time."""
+"""Images to train on: a data set with known factors or a plain array, in memory if small, else read in batches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Reader = Callable[[NDArray[np.int64]], Tensor]
 
 @dataclass(frozen=True, eq=False)
 class TrainingImages:
-    """Images by their numbers, as float32 between 0 and 1.
+    """Images by index, as float32 between 0 and 1.
 
     ``n_values`` are the numbers of values of the factors if the images are all combinations of them, the last factor
-    changing fastest; objectives that need pairs need it.
+    changing fastest. Objectives with pairs of images need it.
     """
 
     name: str
@@ -37,11 +37,11 @@ class TrainingImages:
     read: Reader
 
     def rows(self, numbers: Tensor) -> Tensor:
-        """Images with these numbers, (shape of the numbers) x pixels."""
+        """Images with these indices, (shape of the indices) x pixels."""
         return self.read(numbers.reshape(-1).numpy()).view(*numbers.shape, -1)
 
     def partners(self, numbers: Tensor, random: Randomness) -> Tensor:
-        """Numbers of images that share some factors with these: 1 to d - 1 of the d factors are drawn anew."""
+        """Indices of images that share some factors with these: 1 to d - 1 of the d factors are drawn again."""
         assert self.n_values is not None
         sizes = torch.tensor(self.n_values)
         n_rows, n_factors = numbers.shape[-1], len(sizes)
@@ -96,7 +96,7 @@ def _of_array(images: Any, factors: Any) -> TrainingImages:
         given = np.asarray(images, dtype=np.float32)
     except (TypeError, ValueError):
         raise TrainingError(
-            f"{type(images).__name__} is nothing to train on: pass images as an array of numbers, or a data set."
+            f"{type(images).__name__} cannot be trained on: pass images as an array of numbers, or a data set."
         ) from None
     shape = {2: (1, 1, *given.shape[1:]), 3: (1, *given.shape[1:]), 4: given.shape[1:]}.get(given.ndim)
     if shape is None or not given.size:
@@ -117,9 +117,9 @@ def _of_array(images: Any, factors: Any) -> TrainingImages:
 def _ordered_as_a_grid(
     pixels: NDArray[np.float32], factors: NDArray[Any]
 ) -> tuple[NDArray[np.float32], tuple[int, ...] | None]:
-    """The images in the order of their factors, and how many values each has; None if combinations are missing."""
+    """The images sorted by their factors, and the number of values of each; None if combinations are missing."""
     if factors.ndim != 2 or len(factors) != len(pixels):
-        raise TrainingError(f"Factors of shape {factors.shape} do not fit {len(pixels)} images: pass one row an image.")
+        raise TrainingError(f"Factors of shape {factors.shape} do not fit {len(pixels)} images: pass a row per image.")
     places = np.stack([np.unique(column, return_inverse=True)[1] for column in factors.T], axis=1)
     n_values = tuple(int(column.max()) + 1 for column in places.T)
     order = np.lexsort(places.T[::-1])

@@ -1,4 +1,4 @@
-"""How models are trained: steps, batches, optimiser, likelihood."""
+"""Settings of training: steps, batches, optimiser, likelihood."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ LOG_EVERY = 100
 class TrainingSettings:
     """Steps of Adam, the same for all models of a fleet.
 
-    Batch size, learning rate and betas are those of Locatello et al. 2019; their 300,000 steps are not.
+    Batch size, learning rate and betas are those of Locatello et al. 2019, who train for 300,000 steps.
 
     Attributes
     ----------
     n_steps, batch_size : int
-        How many steps, and how many images each model sees at a step, drawn with replacement.
+        Number of steps, and number of images in a batch, drawn with replacement.
     learning_rate, betas : float, pair of float
-        Of Adam, for encoder and decoder.
+        Parameters of Adam for encoder and decoder.
     likelihood : Bernoulli or Gaussian
-        What the decoder's output means.
+        Distribution of the pixels given the decoder's output.
     reconstruction_weight : float
-        Factor of the reconstruction. Hyperparameters found on images of 64 x 64 pixels keep their meaning on smaller
-        ones if this is 4096 divided by the number of pixels.
+        Factor of the reconstruction. With 4096 divided by the number of pixels, hyperparameters for images of 64 x 64
+        pixels have the same effect on smaller images.
     checkpoint_every : int
         Steps between two checkpoints, a multiple of 100.
     """
@@ -53,7 +53,7 @@ class TrainingSettings:
             len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas), self, "betas", "two numbers from 0 to 1"
         )
         multiple = self.checkpoint_every % LOG_EVERY == 0
-        _check(multiple, self, "checkpoint_every", f"a multiple of {LOG_EVERY}, because the history is kept so often")
+        _check(multiple, self, "checkpoint_every", f"a multiple of {LOG_EVERY}, the interval of the history")
 
 
 def _check(holds: bool, settings: TrainingSettings, name: str, wanted: str) -> None:

@@ -22,12 +22,12 @@ from unweave.models.training.images import TrainingImages
 from unweave.models.training.settings import LOG_EVERY, TrainingSettings
 
 Record = dict[str, float]
-REGISTER = 16  # numbers of float32 in the widest vector register
+REGISTER = 16  # number of float32 values in the widest vector register
 
 
 @dataclass(frozen=True)
 class Member:
-    """One model of a fleet: what it minimises, and the seed of its weights, batches and noise."""
+    """One model of a fleet: its objective, and the seed of its weights, batches and noise."""
 
     objective: Objective
     seed: int
@@ -37,7 +37,7 @@ class Member:
 class State:
     """One model between two steps: steps done, its tensors (weights and moments of Adam), and its history.
 
-    Names of tensors begin with weights, first or second (the moments), then the layer's name.
+    Names of tensors begin with 'weights', 'first' or 'second' (the moments), followed by the layer's name.
     """
 
     n_steps: int = 0
@@ -46,7 +46,7 @@ class State:
 
 
 class Stack:
-    """Models in training; `advance` does steps, `states` takes them apart again."""
+    """Models in training; `advance` does steps, and `states` returns every model separately."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Stack:
         self._n_summed = 0
 
     def advance(self, n_steps: int) -> list[int]:
-        """Do so many steps, or fewer if models diverge: the places of those whose loss is not finite any more."""
+        """Do this many steps, or fewer if models diverge; return the indices of models whose loss is not finite."""
         for _ in range(n_steps):
             losses = self._step()
             self.n_steps += 1
@@ -85,7 +85,7 @@ class Stack:
         return self._broken()
 
     def states(self) -> list[State]:
-        """Every model by itself; tensors are copies."""
+        """The state of every model; tensors are copies."""
         together = {}
         for weights, optimiser in self._optimisers:
             for name, weight in weights.items():
@@ -99,7 +99,7 @@ class Stack:
         ]
 
     def step(self) -> Step:
-        """What the objective looks at in the next step."""
+        """The inputs of the objective in the next step."""
         return Step(
             self.network,
             self._fetched,
@@ -138,14 +138,14 @@ class Stack:
         return self.random.whole_numbers(purpose, (self.settings.batch_size,), self.images.n_rows)
 
     def _log(self) -> None:
-        """Put the means of the terms since the last record into the histories."""
+        """Append the means of the terms since the last record to the histories."""
         means = {name: (total / self._n_summed).tolist() for name, total in self._sums.items()}
         for m, history in enumerate(self.histories):
             history.append({"step": self.n_steps, **{name: values[m] for name, values in means.items()}})
         self._sums, self._n_summed = {}, 0
 
     def _broken(self) -> list[int]:
-        """Places of models with weights that are not finite, which the loss of the next step would show."""
+        """Indices of models with weights that are not finite, so that the next loss would not be finite either."""
         finite = torch.ones(len(self.members), dtype=torch.bool)
         for weights, _ in self._optimisers:
             for weight in weights.values():
@@ -165,9 +165,9 @@ def _weights(layers: Any, states: Sequence[State], seeds: Sequence[int]) -> dict
 def _adam(
     weights: dict[str, Tensor], learning_rate: float, betas: tuple[float, float], states: Sequence[State]
 ) -> torch.optim.Adam:
-    # Fused is one pass over weights, gradients and moments, which otherwise take a third of a step. It rounds entries
-    # that do not fill a vector register in another way. Layers with such entries are left out of it, so that every bit
-    # of a model is the same whatever models stand behind it in the stack.
+    # The fused optimiser makes one pass over weights, gradients and moments; without it they take a third of a step. It
+    # rounds entries differently if they do not fill a vector register. Layers with such entries do not use it, so that
+    # the result of a model does not depend on the other models of the stack.
     even = [weight for weight in weights.values() if weight[0].numel() % REGISTER == 0]
     odd = [weight for weight in weights.values() if weight[0].numel() % REGISTER]
     groups = [{"params": even, "fused": True}, {"params": odd, "foreach": False}]
@@ -183,5 +183,5 @@ def _adam(
 
 
 def _gradients(losses: Tensor, weights: dict[str, Tensor], keep: bool = False) -> tuple[Tensor, ...]:
-    # no model's loss depends on another's weights, so the gradient of the sum is every model's own
+    # a model's loss does not depend on other models' weights, so the gradient of the sum has the gradient of each
     return torch.autograd.grad(losses.sum(), list(weights.values()), retain_graph=keep)

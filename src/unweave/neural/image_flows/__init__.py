@@ -1,1 +1,1 @@
-"""Normalising flows of images: their layers, conditions and priors, and the flows of paper 000 made of them."""
+"""Normalising flows of images: layers, conditions and priors, and the flows of paper 000 that consist of them."""

@@ -1,7 +1,7 @@
 """The flows of paper 000 at any size: GLOW-like, conditional, GIN and wavelet (Tables E.1 and E.2, section E.1.5).
 
-All but the last are: downsampling, convolutional couplings, downsampling, convolutional couplings, then couplings of
-features. A block is a coupling, a mixing of channels and ActNorm; GIN has no ActNorm, which would change volumes.
+All but the last consist of downsampling, convolutional couplings, downsampling, convolutional couplings, and couplings
+of features. A block is a coupling, a mixing of channels and ActNorm. GIN has no ActNorm, which would change volumes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ LEVELS = 2
 class ImageFlowSettings:
     """The shape of an image flow.
 
-    ``kind`` is 'glow' (convolutional, then dense) or 'wavelet' (details given the coarse image). ``couplings`` of 'gin'
-    keep volumes. ``n_conditions`` is the number of classes that all networks are given, ``n_components`` that of
-    Gaussians in the prior. ``n_convolutional`` blocks for every scale, ``n_dense`` blocks of features.
+    ``kind`` is 'glow' (convolutional, then dense) or 'wavelet' (details given the coarse image). ``couplings='gin'``
+    preserves volumes. ``n_conditions`` is the number of classes on which all networks are conditioned, and
+    ``n_components`` the number of Gaussians in the prior. There are ``n_convolutional`` blocks for every scale and
+    ``n_dense`` blocks of features.
     """
 
     side: int = 16
@@ -49,7 +50,7 @@ class ImageFlowSettings:
 
 
 def image_flow(settings: ImageFlowSettings) -> ImageFlow:
-    """A flow of grey images with fresh weights; the same seed gives the same weights."""
+    """A flow of grey images with initial weights, which depend on the seed only."""
     if settings.side % 2**LEVELS or settings.side < 2 ** (LEVELS + 1):
         raise EvidenceError(
             f"Images of {settings.side} x {settings.side} cannot be halved {LEVELS} times: pad or average them to a "
@@ -94,7 +95,7 @@ def _wavelet(shape: tuple[int, int, int], settings: ImageFlowSettings) -> Wavele
 def _dense(
     shape: tuple[int, int, int], n_blocks: int, condition: tuple[int, ...] | None, settings: ImageFlowSettings
 ) -> Iterator[InvertibleLayer]:
-    """Flattened, permuted, and couplings of features."""
+    """Layers that flatten and permute the features, followed by couplings of features."""
     size = math.prod(shape)
     yield FlattenedImage(shape)
     if n_blocks:

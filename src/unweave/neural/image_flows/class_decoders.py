@@ -1,4 +1,4 @@
-"""The decoder of an image flow for one class, as the geometry metrics take it, and the Jacobians of its encoder."""
+"""The decoder of an image flow for one class, as the geometry metrics need it, and the Jacobians of its encoder."""
 
 from __future__ import annotations
 

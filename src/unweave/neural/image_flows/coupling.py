@@ -1,10 +1,11 @@
-"""Couplings of image flows: half the channels stay, and say how the other half moves (Dinh et al. 2017).
+"""Couplings of image flows: one half of the channels stays and determines the map of the other (Dinh et al. 2017).
 
     y_a = x_a,    y_b = T(x_b; theta(x_a, condition))
 
-with T elementwise and increasing: affine, x exp(s) + t with |s| < 2; 'gin', the same with the s of a row summing to 0,
-so that volumes stay (Sorrenson et al. 2020; they set the last s to minus the sum of the others, here the mean is taken
-off, which favours none); 'spline', rational-quadratic on [-4, 4] and the identity outside (Durkan et al. 2019).
+with T elementwise and increasing. 'affine' is x exp(s) + t with |s| < 2. 'gin' is the same with the s of a row summing
+to 0, so that volumes are preserved (Sorrenson et al. 2020; they set the last s to minus the sum of the others, while
+here the mean is subtracted, which treats all equally). 'spline' is rational-quadratic on [-4, 4] and the identity
+outside (Durkan et al. 2019).
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ class ChannelCoupling(InvertibleLayer):
     Parameters
     ----------
     shape : (c, h, w) or (d,)
-        Of a state; images get convolutions and features get matrices.
+        Shape of a state. The networks of images are convolutional, and those of features are dense.
     hidden : int
         Width of the network.
     kind : {'affine', 'gin', 'spline'}
     condition_shape : tuple of int, optional
-        Of what the network is given besides.
+        Shape of the condition, an additional input of the network.
     bins : int
-        Of splines.
+        Number of bins of splines.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class ChannelCoupling(InvertibleLayer):
         return log_scale, shift
 
     def _spline(self, parameters: Tensor, moved: Tensor) -> Any:
-        """One spline for every moved entry; its parameters are the last axis."""
+        """One spline for every transformed entry; the last axis of the parameters is that of one spline."""
         each = parameters.reshape(len(moved), -1, *moved.shape[1:]).movedim(1, -1)
         widths, heights, slopes = each.tensor_split([self.bins, 2 * self.bins], dim=-1)
         return MonotonicRQSTransform(widths, heights, slopes, bound=SPLINE_BOUND)

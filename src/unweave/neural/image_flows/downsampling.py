@@ -1,4 +1,4 @@
-"""Invertible downsampling: every square of 2 x 2 pixels becomes four channels, by Haar wavelets or a checkerboard.
+"""Invertible downsampling: Haar wavelets or a checkerboard map every square of 2 x 2 pixels to four channels.
 
     y_k = sum_j M_kj x_j,    M orthogonal (4 x 4), x the pixels (0, 0), (0, 1), (1, 0), (1, 1) of a square
 
@@ -37,7 +37,7 @@ class Downsampling(InvertibleLayer):
         self.register_buffer("matrix", torch.tensor(MATRICES[kind]))
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Four channels for every channel, the same component of all channels together."""
+        """Four channels for every channel, ordered by component and then by channel."""
         n, c, h, w = state.shape
         squares = state.reshape(n, c, h // 2, 2, w // 2, 2).permute(0, 3, 5, 1, 2, 4).reshape(n, 4, -1)
         return (self.matrix @ squares).reshape(n, 4 * c, h // 2, w // 2), self.no_change(state)

@@ -61,7 +61,7 @@ class ImageFlow(nn.Module):
         """Images of latents."""
         if latents.ndim != 2 or latents.shape[1] != self.size:
             raise EvidenceError(
-                f"Latents of shape {tuple(latents.shape)} are not of this flow: it takes n x {self.size}."
+                f"Latents of shape {tuple(latents.shape)} do not fit this flow: pass an array of n x {self.size}."
             )
         return self.layer.decode(latents, self._condition(len(latents), classes))
 
@@ -70,7 +70,7 @@ class ImageFlow(nn.Module):
         return self.decode(latents, classes)
 
     def negative_log_likelihood(self, images: Tensor, classes: Tensor | None = None) -> Tensor:
-        """Negative log-density of every image, given its class where the flow or its prior has classes; nats."""
+        """Negative log-density of every image in nats, given its class if the flow or its prior has classes."""
         latents, log_volume = self.encode_with_volume(images, classes)
         return self.prior_cost(latents, classes) - log_volume
 
@@ -83,7 +83,7 @@ class ImageFlow(nn.Module):
         return self.prior.cost(latents, classes)
 
     def fit(self, images: Tensor, classes: Tensor | None = None) -> None:
-        """Set scales, and the Gaussians of the classes, from the first images."""
+        """Set the scales, and the Gaussians of the classes, from these images."""
         latents = self.layer.fit(self._shaped(images), self._condition(len(images), classes)).detach()
         if self.prior is not None:
             if classes is None:
@@ -91,7 +91,7 @@ class ImageFlow(nn.Module):
             self.prior.fit(latents, classes)
 
     def refuse_if_not_invertible(self, images: Tensor, classes: Tensor | None = None, tolerance: float = 1e-2) -> None:
-        """Say so where decoding the latents of an image does not give it back."""
+        """Raise an error if decoding the latents of an image does not reproduce it."""
         with torch.no_grad():
             back = self.decode(self.encode(images, classes), classes)
         errors = (back - self._shaped(images)).flatten(1).abs().amax(dim=1)
@@ -99,8 +99,8 @@ class ImageFlow(nn.Module):
         if bad.any():
             first = int(bad.nonzero()[0])
             raise EvidenceError(
-                f"The flow is not invertible at image {first}: decoding its latents misses it by "
-                f"{float(errors[first]):.3g}, so its scales have run away there; train with a lower learning rate."
+                f"The flow is not invertible at image {first}: decoding its latents differs from it by "
+                f"{float(errors[first]):.3g}, so its scales have diverged; train with a lower learning rate."
             )
 
     def _shaped(self, images: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
-"""Training of image flows: likelihood, with the manifold total correlation or a reconstruction from a core of latents.
+"""Training of image flows by likelihood, with the manifold total correlation or a reconstruction from core latents.
 
     L = E_x [ -log p(f(x)) - log |df/dx| ] + a I(x) + b 1/2 |x - g(f_C(x), 0)|^2
 
-(000, D.1-D.3 and E.1), with fresh Gaussian noise on the images at every step (E.1.4). The latents outside the core are
-set to 0, or to the mean of their class where the prior has one.
+(000, D.1-D.3 and E.1), with new Gaussian noise on the images at every step (E.1.4). The latents outside the core are
+set to 0, or to the mean of their class if the prior has classes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from unweave.neural.image_flows.image_flow import ImageFlow
 from unweave.neural.training import FlowObjective
 from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
 
-N_FIRST = 2000  # images that set scales
-N_INVERTED = 200  # images that have to come back
+N_FIRST = 2000  # images from which scales are set
+N_INVERTED = 200  # images on which invertibility is tested
 Images = NDArray[np.floating]
 Classes = NDArray[np.integer]
 
@@ -49,15 +49,15 @@ def train_on_images(
     images : array, n x c x h x w
         Drawn with replacement; normalise them first.
     classes : array of n integers, optional
-        For conditional flows, and for priors with a Gaussian a class.
+        Needed for conditional flows, and for priors with one Gaussian per class.
     objective : FlowObjective
-        What is minimised besides the negative log-likelihood.
+        Terms that are added to the negative log-likelihood.
     settings : FlowTraining
         Steps, batches, learning rate and seed.
     noise : float
         Standard deviation of the noise that is added at every step.
     checkpoint : path, optional
-        Training goes on from it if it is there.
+        Training continues from this file if it exists.
     progress : bool
         Show a bar with the likelihood, on a terminal only.
 
@@ -125,7 +125,7 @@ def decoder_columns(flow: ImageFlow, latents: Tensor, classes: Tensor | None, di
 
 
 def held_out_costs(flow: ImageFlow, images: Images, classes: Classes) -> tuple[FloatArray, FloatArray]:
-    """Negative log-likelihoods (nats) and latents of held-out images; a flow that cannot invert them is refused."""
+    """Negative log-likelihoods (nats) and latents of held-out images; raises an error if the flow does not invert."""
     dtype = next(flow.parameters()).dtype
     rows, labels = torch.as_tensor(images, dtype=dtype), torch.as_tensor(classes, dtype=torch.int64)
     flow.refuse_if_not_invertible(rows[:N_INVERTED], labels[:N_INVERTED])
@@ -142,7 +142,7 @@ def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObj
             "build a flow of their size."
         )
     if not np.isfinite(images).all():
-        raise EvidenceError("The images hold nan or infinite pixels: leave those images out.")
+        raise EvidenceError("Some pixels are nan or infinite: leave those images out.")
     if classes is not None and len(classes) != len(images):
         raise EvidenceError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
     if classes is not None:
@@ -150,11 +150,13 @@ def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObj
             np.asarray(classes), max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
         )
     if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
-        raise EvidenceError(f"The core {objective.core} names latents that are not there: there are {flow.size}.")
+        raise EvidenceError(
+            f"The core {objective.core} names latents that do not exist: use numbers from 0 to {flow.size - 1}."
+        )
 
 
 def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
-    """Classes of a flow that has some are 0, 1, ..., and all of them occur; a flow without any does not read them."""
+    """Raise an error unless the classes are 0, 1, ..., and all of them occur; flows without classes accept any."""
     present = set(np.unique(classes).tolist())
     others = sorted(present - set(range(n_classes)))
     if n_classes and others:
@@ -165,6 +167,6 @@ def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
     missing = sorted(set(range(n_classes)) - present)
     if missing:
         raise EvidenceError(
-            f"Class {missing[0]} has no samples, so nothing can be learned of it: give samples of all {n_classes} "
-            "classes, or build a flow of fewer."
+            f"Class {missing[0]} has no samples, so it cannot be learned: give samples of all {n_classes} classes, or "
+            "build a flow with fewer."
         )

@@ -15,7 +15,7 @@ SMALLEST_DEVIATION = 1e-4
 
 
 class ClassMixture(nn.Module):
-    """One Gaussian a class, whose means and deviations are learned with the flow (the prior of GIN, 000 section 7).
+    """One Gaussian per class, with means and standard deviations learned with the flow (prior of GIN, 000 section 7).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class ClassMixture(nn.Module):
         return standard_normal_cost(standard) + log_deviations.sum(dim=1)
 
     def fit(self, latents: Tensor, classes: Tensor) -> None:
-        """Start from the means and deviations of these latents."""
+        """Initialise with the means and standard deviations of these latents."""
         n_classes = len(self.means)
         missing = sorted(set(range(n_classes)) - set(classes.tolist()))
         if missing:
@@ -55,7 +55,7 @@ class ClassMixture(nn.Module):
                 self.log_deviations[k] = group.std(dim=0, correction=0).clamp(min=SMALLEST_DEVIATION).log()
 
     def as_prior(self) -> GaussianMixture:
-        """The same prior for the metrics of geometry, which rescale columns by its deviations (E.1.3)."""
+        """The prior for the geometry metrics, which rescale columns by its standard deviations (E.1.3)."""
         means = self.means.detach().numpy().astype(np.float64)
         deviations = self.log_deviations.detach().exp().numpy().astype(np.float64)
         return GaussianMixture(tuple(map(tuple, means.tolist())), tuple(map(tuple, deviations.tolist())))

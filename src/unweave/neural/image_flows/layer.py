@@ -1,4 +1,4 @@
-"""`InvertibleLayer`: what every part of an image flow is, and `LayerChain`, several of them in a row."""
+"""`InvertibleLayer`, the base class of all parts of an image flow, and `LayerChain`, a sequence of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 
 class InvertibleLayer(nn.Module):
-    """An invertible map of states, on the way from images to latents; ``condition`` is what it may depend on besides.
+    """An invertible map on the way from images to latents, which may also depend on ``condition``.
 
-    A subclass has `encode`, which gives the next state and the log of its volume change for every row, and `decode`,
-    which gives the previous state back.
+    A subclass defines `encode`, which returns the next state and the log of the volume change of every row, and its
+    inverse `decode`, which returns the previous state.
     """
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -25,16 +25,16 @@ class InvertibleLayer(nn.Module):
         raise NotImplementedError
 
     def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Set what follows from the first data, such as scales, and give the next state."""
+        """Set parameters that depend on the first data, such as scales, and return the next state."""
         return self.encode(state, condition)[0]
 
     def no_change(self, state: Tensor) -> Tensor:
-        """The log of the volume change of a layer that has none."""
+        """The log of the volume change of a layer that preserves volumes: zeros."""
         return torch.zeros(len(state), dtype=state.dtype, device=state.device)
 
 
 class LayerChain(InvertibleLayer):
-    """Layers one after another; all of them see the same condition.
+    """A sequence of layers with the same condition.
 
     >>> from unweave.neural.image_flows.mixing import FixedPermutation
     >>> chain = LayerChain([FixedPermutation(4, seed=0), FixedPermutation(4, seed=1)])
@@ -50,7 +50,7 @@ class LayerChain(InvertibleLayer):
         self.layers = nn.ModuleList(layers)
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Through all layers, first to last."""
+        """Apply all layers from first to last."""
         log_volume = self.no_change(state)
         for layer in self.layers:
             state, change = layer.encode(state, condition)
@@ -58,13 +58,13 @@ class LayerChain(InvertibleLayer):
         return state, log_volume
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Through all layers, last to first."""
+        """Apply the inverses of all layers from last to first."""
         for layer in reversed(self.layers):
             state = layer.decode(state, condition)
         return state
 
     def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Every layer sees what those before it make of the data."""
+        """Fit every layer to the output of the layers before it."""
         for layer in self.layers:
             state = layer.fit(state, condition)
         return state

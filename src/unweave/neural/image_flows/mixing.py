@@ -14,7 +14,7 @@ SMALLEST_SPREAD = 1e-3
 
 
 class FixedPermutation(InvertibleLayer):
-    """Channels in another order, drawn once."""
+    """A fixed random permutation of the channels."""
 
     order: Tensor
     back: Tensor
@@ -59,7 +59,7 @@ class LearnedRotation(InvertibleLayer):
 
 
 class ActNorm(InvertibleLayer):
-    """y = exp(s) (x + b) for every channel, with s and b that make the first data standard, and are learned then."""
+    """y = exp(s) (x + b) for every channel; s and b first standardise the data, and are then learned."""
 
     def __init__(self, n_channels: int) -> None:
         super().__init__()
@@ -67,18 +67,18 @@ class ActNorm(InvertibleLayer):
         self.shift = nn.Parameter(torch.zeros(n_channels))
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Shifted and scaled."""
+        """The shifted and scaled state, and the log of the volume change."""
         n_pixels = state[0, 0].numel()
         change = n_pixels * self.log_scale.sum()
         moved = (state + self._broadcast(self.shift, state)) * self._broadcast(self.log_scale.exp(), state)
         return moved, self.no_change(state) + change
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Scaled and shifted back."""
+        """The state before scaling and shifting."""
         return state * self._broadcast((-self.log_scale).exp(), state) - self._broadcast(self.shift, state)
 
     def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Means 0 and standard deviations 1 on these data."""
+        """Choose shift and scale so that these data have mean 0 and standard deviation 1 in every channel."""
         axes = [axis for axis in range(state.ndim) if axis != 1]
         with torch.no_grad():
             self.shift.copy_(-state.mean(dim=axes))
@@ -102,5 +102,5 @@ class FlattenedImage(InvertibleLayer):
         return state.flatten(1), self.no_change(state)
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Features as images again."""
+        """n x (c h w) to n x c x h x w."""
         return state.reshape(len(state), *self.shape)

@@ -1,4 +1,4 @@
-"""The small networks of couplings: they read the half that stays and the condition, and give the map of the other half.
+"""The small networks of couplings, which map one half and the condition to the parameters of the other half's map.
 
     parameters = W_3 relu(W_2 relu(W_1 kept + V condition))
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-LAST_GAIN = 0.05  # couplings are nearly the identity at first
+LAST_GAIN = 0.05  # so that couplings start near the identity
 
 
 class ConvolutionalSubnet(nn.Module):
-    """From images to images of the same size; the condition is a vector, or an image of that size."""
+    """A network from images to images of the same size; the condition is a vector, or an image of that size."""
 
     def __init__(self, sizes: tuple[int, int, int], condition_shape: tuple[int, ...] | None) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class ConvolutionalSubnet(nn.Module):
         _shrink(self.last)
 
     def forward(self, kept: Tensor, condition: Tensor | None) -> Tensor:
-        """Parameters as channels."""
+        """Parameters of the coupling, as channels."""
         hidden = self.first(kept)
         if self.entry is not None:
             assert condition is not None
@@ -40,7 +40,7 @@ class ConvolutionalSubnet(nn.Module):
 
 
 class DenseSubnet(nn.Module):
-    """From features to features; the condition is flattened."""
+    """A network from features to features; the condition is flattened."""
 
     def __init__(self, sizes: tuple[int, int, int], condition_shape: tuple[int, ...] | None) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class DenseSubnet(nn.Module):
         _shrink(self.last)
 
     def forward(self, kept: Tensor, condition: Tensor | None) -> Tensor:
-        """Parameters as features."""
+        """Parameters of the coupling, as features."""
         hidden = self.first(kept)
         if self.entry is not None:
             assert condition is not None

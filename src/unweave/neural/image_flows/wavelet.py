@@ -24,9 +24,9 @@ class WaveletPyramid(InvertibleLayer):
     ----------
     kind : {'haar', 'checkerboard'}
     details : iterable of layers, the finest scale first
-        Each maps details (3c x h x w) to features, and is given the coarse image (c x h x w) as its condition.
+        Each maps details (3c x h x w) to features, with the coarse image (c x h x w) as its condition.
     coarsest : layer
-        Maps the smallest image to features; it is given the condition of the whole.
+        Maps the smallest image to features; its condition is that of the whole flow.
     image_shape : (c, h, w)
     """
 
@@ -62,7 +62,7 @@ class WaveletPyramid(InvertibleLayer):
         return torch.cat([latents, *reversed(found)], dim=1), log_volume + change
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """The image, built up from the coarsest."""
+        """The image, reconstructed from coarse to fine."""
         coarsest, *finer = torch.split(state, self.sizes, dim=1)
         image = self.coarsest.decode(coarsest, condition)
         for layer, latents in zip(reversed(self.details), finer, strict=True):
@@ -70,7 +70,7 @@ class WaveletPyramid(InvertibleLayer):
         return image
 
     def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Every scale sees its own details."""
+        """Fit the layers of every scale to the details of that scale."""
         found = []
         for layer in self.details:
             state, fine = self._split(state)
