@@ -93,7 +93,7 @@ def test_a_sampler_of_codes_gives_the_codes_of_its_images():
         (lambda s: s.images_of([[0, 0.55, 0, 0]]), "scale is never 0.55 .* nearest value is 0.[56]"),
         (lambda s: s.images_of([[0, 0.5]]), "one column for each"),
         (lambda s: s.indices_with({"hue": 1.0}, 2, np.random.default_rng(0)), "no factor 'hue'"),
-        (lambda s: next(s.batches(0)), "at least one"),
+        (lambda s: next(s.batches(0)), "at least 1"),
     ],
 )
 def test_bad_questions(ask, message):

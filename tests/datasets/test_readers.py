@@ -206,7 +206,7 @@ def test_cars3d(tmp_path):
     (tmp_path / "car_a.mat").write_bytes(b"no")
     with pytest.raises(DataSetError, match="cannot be read"):
         Cars3D(tmp_path)
-    with pytest.raises(DataSetError, match="one file a car"):
+    with pytest.raises(DataSetError, match="give the folder cars"):
         Cars3D(_empty(tmp_path))
 
 
@@ -234,7 +234,7 @@ def test_celeba(tmp_path):
     listing = tmp_path / "list_attr_celeba.txt"
     whole = listing.read_text()
     for text, message in (
-        (whole[: len(whole) // 2], "says that it lists 4|is not a picture"),
+        (whole[: len(whole) // 2], "should list 4|is not a picture"),
         (whole.replace(" -1\n", " 7\n", 1), "Line 3"),
         ("no list", "another file"),
     ):

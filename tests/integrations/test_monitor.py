@@ -73,7 +73,7 @@ def test_a_posterior_is_scored_as_one():
 )
 def test_what_fails_never_stops_the_training(model):
     monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"])
-    with pytest.warns(UserWarning, match="training goes on"):
+    with pytest.warns(UserWarning, match="training continues"):
         assert monitor(1, model) == {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -89,7 +89,7 @@ def test_one_metric_that_fails_leaves_the_others():
 
 def test_a_tracker_that_fails_leaves_the_scores():
     monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"], tracker=object())
-    with pytest.warns(UserWarning, match="no tracker"):
+    with pytest.warns(UserWarning, match="not a supported tracker"):
         monitor(1, lambda inputs: inputs)
     assert monitor.history.steps == [1]
 

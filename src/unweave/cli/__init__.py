@@ -26,7 +26,7 @@ def main(context: click.Context) -> None:
     context.with_resource(importable_folder())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± or ─ is no reason to fail
+            stream.reconfigure(errors="replace")  # terminals that cannot show ± or ─ must not raise an error
 
 
 for command in (

@@ -1,4 +1,4 @@
-"""The commands `claims` (claims of the papers and their verdicts) and `checklist` (that of 003, for your own data)."""
+"""The commands `claims` (claims of the papers with verdicts) and `checklist` (the checklist of 003 for your data)."""
 
 from __future__ import annotations
 

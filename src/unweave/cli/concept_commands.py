@@ -1,4 +1,4 @@
-"""Sparse autoencoders: `score --metrics concepts`, and the command dictionaries."""
+"""Commands for sparse autoencoders: `score --metrics concepts`, and `dictionaries`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
         read = [opened(path) for path in (first, second)]
         for file in read:
             if not file.is_one_array:
-                raise EvidenceError(f"{file.path} is no .npy with one array: save the decoder, dimensions x codes.")
+                raise EvidenceError(
+                    f"{file.path} is not an .npy file with one array: save the decoder, dimensions x codes."
+                )
         arrays = [file.content.toarray() if hasattr(file.content, "toarray") else file.content for file in read]
         found = dictionary_matching(*arrays, matching=matching, signed=not unsigned)
         if as_json:

@@ -1,4 +1,4 @@
-"""The command that encodes: from a model and a data set to a file of codes."""
+"""The command `encode`: write the codes of a data set by a model to a file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
         is_folder = Path(model).is_dir()
         if not is_folder and (dataset is None or options["out"] is None):
             missing = "DATASET" if dataset is None else "--out"
-            raise click.UsageError(f"{missing} is missing: only a folder of runs can do without it.")
+            raise click.UsageError(f"{missing} is missing: it may be left out for a folder of runs only.")
         check_writable(options["out"])
         from unweave.datasets import DependentSample, load
         from unweave.datasets.dependence import dependences_from_text

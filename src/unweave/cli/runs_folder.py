@@ -1,4 +1,4 @@
-"""What encode and compare do with a folder that train wrote."""
+"""The commands `encode` and `compare` for a folder of trained models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> None:
-    """Write the codes of every model of a folder, beside its weights; those that are there are made again."""
+    """Write the codes of every model of a folder next to its weights; existing codes are replaced."""
     from unweave.encoding import encode
 
     for model in _models(folder):
@@ -38,7 +38,7 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
 
 
 def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
-    """Print the comparison of the models of a folder, one line a model."""
+    """Print the comparison of the models of a folder."""
     models = _models(folder)
     from unweave.models.runs.comparison import compared_runs
     from unweave.progress import progress_bar

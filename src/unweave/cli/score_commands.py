@@ -1,4 +1,4 @@
-"""Commands that score: score, compare, report, metrics, explain, geometry, demo."""
+"""The commands `score`, `compare`, `report`, `metrics`, `explain`, `geometry` and `demo`."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def metrics() -> None:
         for entry in sorted(entries, key=lambda entry: entry.card.name not in question.panel):
             mark = " *" if entry.card.name in question.panel else ""
             table.add_row(f"  {entry.card.name}{mark}", entry.card.summary)
-    # a pipe has no width: wide enough for the table
+    # a pipe has no width, so use one that is wide enough for the table
     Console(width=None if sys.stdout.isatty() else 100, highlight=False).print(table)
     click.echo(
         "* computed by default. `unweave explain NAME` describes a metric; `--metrics all` computes all that apply."
@@ -189,7 +189,7 @@ def explain(name: str) -> None:
 @click.option(
     "--pictures", type=click.Path(path_type=Path), help="Write a page of pictures of a decoder of images (.html)."
 )
-@click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Of an image, if it is not square.")
+@click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Shape of an image, if it is not square.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
     """Measure how each latent of a decoder changes the data.
@@ -278,7 +278,7 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
 
 
 def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
-    """File names without endings, or whole paths where these are not distinct."""
+    """File names without extensions, or full paths if the names are not distinct."""
     if len(set(files)) < len(files):
         fail("A file is named twice: name every representation once.")
     stems = [path.stem for path in files]
@@ -286,12 +286,12 @@ def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
 
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
-    """Files of the pages that were asked for."""
+    """Paths of the requested pages by kind."""
     return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
 
 
 def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
-    """Pictures of the codes by the decoder that was named, before the long computation."""
+    """Pictures of the codes by the given decoder; made first, so that errors appear before the long computation."""
     from unweave.evidence import Evidence, EvidenceError
 
     if options["decoder"] is None:

@@ -92,14 +92,14 @@ PAGE_OPTIONS = [
 
 
 def with_score_options(command: Any) -> Any:
-    """The command with the options of scores and pages."""
+    """Add the options of scores and pages to a command."""
     for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
         command = option(command)
     return command
 
 
 def with_page_options(command: Any) -> Any:
-    """The command with the options of pages."""
+    """Add the options of pages to a command."""
     for option in reversed(PAGE_OPTIONS):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""Commands that study metrics: audit, sweep, reproduce."""
+"""The commands `audit`, `sweep` and `reproduce`, which study metrics."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
-    """Test whether a metric has the four properties of paper 003, whether its card holds, and what deceives it.
+    """Test whether a metric has the four properties of paper 003, whether its card is right, and what deceives it.
 
-    NAME is a metric, with options after colons (mcc:correlation=spearman), or a metric or function of factors and codes
-    of your own, as module:name. The output says what was not measured because of the budget.
+    NAME is a metric, with options after colons (mcc:correlation=spearman), or your own metric or function of factors
+    and codes, as module:name. The output states what was not measured because of the budget.
     """
     with one_sentence_errors():
         check_picture(picture)
@@ -100,7 +100,7 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
             with resumable():
                 for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
                     print_wide(line)
-            # not a part of the result, which is the same every time
+            # on stderr, because the output itself should be the same every time
             click.echo(in_words(time.process_time() - start, peak_memory()), err=True)
 
 

@@ -1,4 +1,4 @@
-"""What commands have in common: how they show results, and how they end when input is bad."""
+"""Functions that commands share: printing of results, checks of output files, and error messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
 
 
-# packages that are not always installed, and the extra that brings them
+# optional packages, and the extra that installs them
 EXTRA_OF = {"torch": "torch", "zuko": "torch", "matplotlib": "report", "distributed": "cluster"}
 
 
@@ -35,15 +35,15 @@ def show(evaluation: Evaluation, as_json: bool) -> None:
 
 
 def print_wide(item: Any) -> None:
-    """Print a table at a width that holds it."""
+    """Print a table at a sufficient width."""
     from rich.console import Console
 
-    # a pipe has no width: wide enough for the table, and no colours
+    # a pipe has no width, so use one that is wide enough for the table
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(item)
 
 
 def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> None:
-    """Refuse files that cannot be written or that are read themselves, before anything is computed for them."""
+    """Raise an error for files that cannot be written or that are also inputs, before anything is computed."""
     from unweave.evidence import EvidenceError
 
     read = {os.path.realpath(path) for path in filter(None, inputs)}
@@ -63,7 +63,7 @@ def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> N
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a picture that cannot be drawn or written, before anything is computed for it."""
+    """Raise an error if a picture cannot be drawn or written, before anything is computed."""
     if path is None:
         return
     from unweave.evidence import EvidenceError
@@ -76,7 +76,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def check_page(path: Path | None) -> None:
-    """Refuse a page of pictures that cannot be drawn or written, before anything is computed for it."""
+    """Raise an error if a page of pictures cannot be drawn or written, before anything is computed."""
     if path is None:
         return
     from unweave.evidence import EvidenceError
@@ -89,7 +89,7 @@ def check_page(path: Path | None) -> None:
 
 
 def image_shape_in(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int, int] | None:
-    """Channels, height and width between commas."""
+    """Parse channels, height and width, separated by commas."""
     if text is None:
         return None
     parts = text.split(",")
@@ -111,7 +111,7 @@ def names_in(text: str | None) -> list[str]:
 
 
 def kinds_in(text: str | None) -> str | list[str] | dict[str, str] | None:
-    """One kind for all factors, one for each in their order, or kinds by name."""
+    """Parse kinds: one for all factors, one for each factor in order, or kinds by name."""
     stated = names_in(text)
     if any("=" in pair for pair in stated):
         pairs = [pair.rpartition("=") for pair in stated]

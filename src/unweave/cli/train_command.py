@@ -1,4 +1,4 @@
-"""The command that trains: from an objective and a data set to a folder of models."""
+"""The command `train`: train models with an objective on a data set, and write them to a folder."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
 
 
 def _channels(side: int) -> tuple[int, ...]:
-    """Channels of the convolutions that bring an image of this side down to 4 x 4."""
+    """Channels of the convolutions that reduce an image of this side to 4 x 4."""
     return (32, 32, 64, 64)[: max(1, side.bit_length() - 3)]
 
 

@@ -17,9 +17,9 @@ METRICS: tuple[str, ...] | None = None  # the panel
 def trained_demonstration(
     folder: Path, say: Callable[[str], None], n_steps: int = N_STEPS
 ) -> tuple[Evaluation, CodePictures]:
-    """Train one small beta-VAE, encode its images, score the codes and draw what each does; files go to the folder.
+    """Train a small beta-VAE, encode its images, score the codes and draw traversals; files are written to the folder.
 
-    What is finished in the folder is read and not computed again.
+    Results that exist in the folder are read and not computed again.
     """
     from unweave.datasets import small_sprites
     from unweave.encoding import encode
@@ -33,7 +33,7 @@ def trained_demonstration(
         raise EvidenceError(str(error)) from None
     sprites = small_sprites()
     say(f"1. Training a beta-VAE on {len(sprites)} sprites of 16 x 16: shape, scale and position, no rotation.")
-    # small images count as those of 64 x 64 would, so that beta means what it does in the literature
+    # small images are weighted like images of 64 x 64, so that beta has the same effect as in the literature
     settings = TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=4096 / 256)
     fleet = train(sprites, BetaVAE(beta=32.0), settings=settings, folder=folder / "runs", progress=True)
     if fleet.problems:

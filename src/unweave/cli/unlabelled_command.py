@@ -1,4 +1,4 @@
-"""The command unlabelled: what can be measured without factors."""
+"""The command `unlabelled`: measurements that need no factors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Images with known factors, behind one small interface.
 
 Every data set has `factor_names`, `kinds`, `factors(indices)`, `images(indices)`, `sample(n, rng)`, `batches(size)` and
-a `fingerprint`. Those of all combinations of their factors' values also give `images_of(factors)` and a `sampler` with
-which an `Evidence` can hold factors of real images.
+a `fingerprint`. Data sets of all combinations of their factors' values also have `images_of(factors)` and a `sampler`,
+with which an `Evidence` can hold factors of real images fixed.
 """
 
 from unweave.datasets.coloured_shapes import ColouredShapes

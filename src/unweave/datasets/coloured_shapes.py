@@ -1,6 +1,6 @@
-"""A coloured procedural data set: a shape on a ground of one colour, all combinations, independent by design.
+"""A coloured procedural data set: a shape on a ground of one colour, with all combinations of independent factors.
 
-It stands in for Shapes3D where a second data set with other factors than dSprites is wanted (004, section 6).
+It replaces Shapes3D if a second data set with other factors than dSprites is needed (004, section 6).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from unweave.datasets.interface import DataSetError, Factor, Images, Indices
 
 SHAPES = ("disc", "square", "triangle", "cross")
 HUES = np.arange(10) / 10
-RADII = np.linspace(0.1, 0.24, 8)  # in parts of the width
+RADII = np.linspace(0.1, 0.24, 8)  # relative to the width
 CENTRES = np.linspace(0.25, 0.75, 16)
-# the ground is darker than the shape, so that a shape of its hue is still seen
+# the ground is darker than the shape, so that a shape of the same hue is visible
 GROUND_BRIGHTNESS = 0.5
 
 

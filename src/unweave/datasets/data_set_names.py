@@ -47,7 +47,7 @@ FROM_FILES = (
 
 
 def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
-    """Data set of a name, with the path of its files if it is read from files, and the options of what makes it.
+    """Load a data set by name; ``path`` is for data sets that are read from files, and ``options`` go to the class.
 
     >>> load("small_sprites").n_images
     4608

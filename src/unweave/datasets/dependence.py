@@ -1,7 +1,8 @@
 """Dependent factors from independent data: rows of a data set drawn with weights (004, section 6; 003, section 2.1).
 
-004 evaluates encoders on rows in which factors depend on each other, though the data sets are complete grids. Factors
-are scaled to 0..1 by the places of their values, and a row is drawn with the product of the weights of its dependences.
+004 evaluates encoders on rows in which factors depend on each other, although the data sets are complete grids. The
+values of each factor are scaled to 0..1 with equal spacing. The weight of a row is the product of the weights of all
+dependences.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class CorrelatedPair:
 
 @dataclass(frozen=True)
 class Confounder:
-    """One factor that all others correlate with: the product of its pairs with each; 004 has sigma .2."""
+    """One factor with which all others correlate: the product of the weights of all its pairs; 004 has sigma .2."""
 
     factor: str
     sigma: float
@@ -58,9 +59,9 @@ class Confounder:
 class DeterminedFactor:
     """A factor that one or two others determine, as in 003: only combinations that obey the function are drawn.
 
-    The sources are scaled to -1..1, and the function's range is scaled to the values of the factor, of which the
-    nearest is taken. Functions of one factor are cube, tanh, sign, square and absolute; of two product, sum,
-    sum_of_squares, tanh_product and signed_root.
+    The sources are scaled to -1..1, the function's range is scaled to the values of the factor, and the nearest value
+    is used. Functions of one factor are cube, tanh, sign, square and absolute. Functions of two factors are product,
+    sum, sum_of_squares, tanh_product and signed_root.
     """
 
     factor: str
@@ -114,7 +115,7 @@ class DependentSample(DataSet):
         weights = np.ones(dataset.n_values)
         for dependence in self.dependences:
             weights = weights * dependence.weights(dataset)
-        # never 0 in all: where every factor has its last value, every dependence has weight 1
+        # the total is never 0: if every factor has its last value, every dependence has weight 1
         self._reached = np.cumsum(weights.ravel())
 
     def __len__(self) -> int:
@@ -143,7 +144,7 @@ class DependentSample(DataSet):
 
 
 def dependences_from_text(text: str) -> list[Dependence]:
-    """Dependences as the command line gives them, separated by commas.
+    """Parse dependences in the notation of the command line, separated by commas.
 
     ``x~y:0.1`` is a correlated pair with sigma .1, ``shape~*:0.2`` a confounder, ``y=cube(x)`` and
     ``y=product(x;scale)`` are factors that others determine.

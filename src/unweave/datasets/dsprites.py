@@ -1,8 +1,8 @@
 """dSprites (Matthey et al., 2017), rendered instead of downloaded.
 
 White squares, ellipses and hearts on black, in 6 scales, 40 orientations and 32 x 32 positions: 737,280 images of
-64 x 64. A pixel is lit iff its centre is inside the shape. Other sizes are rendered by the same rule; smaller ones can
-instead be averaged from frames of at least 64 x 64, so that grey pixels tell apart what whole pixels cannot.
+64 x 64. A pixel is white if and only if its centre is inside the shape. Other sizes are rendered by the same rule.
+Smaller images can instead be averaged from images of at least 64 x 64, so that more of them are distinct.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unweave.datasets.sprite_shapes import SHAPES, SYMMETRY, inside, reach
 
 FRAME = 64.0
 SCALES = np.linspace(0.5, 1.0, 6)
-ORIENTATIONS = np.linspace(0.0, 2 * np.pi, 40)  # the last is the first again
+ORIENTATIONS = np.linspace(0.0, 2 * np.pi, 40)  # the last equals the first
 POSITIONS = np.linspace(0.0, 1.0, 32)
 CENTRES = 16 + 32 * POSITIONS
 LARGEST_SIZE = 1024
@@ -33,8 +33,8 @@ ROWS_IN_CACHE = 16
 class DSprites(GridDataSet):
     """White shapes on black: all combinations of shape, scale, orientation and position.
 
-    Orientation is circular. A square looks the same after a quarter of a turn and an ellipse after a half
-    (`sprite_shapes.SYMMETRY`), so that images determine the orientation only up to this symmetry. The period of the
+    Orientation is circular. A square looks the same after a quarter of a turn, and an ellipse after half a turn
+    (`sprite_shapes.SYMMETRY`), so images determine the orientation only up to this symmetry. The period of the
     factor is the symmetry that all shapes in the set have in common: a full turn with hearts, half a turn for squares
     and ellipses, and a quarter for squares. Values are given within one period, so that images that must be equal have
     equal factors; orientation 39 of the published numbering repeats orientation 0.
@@ -44,10 +44,10 @@ class DSprites(GridDataSet):
     size : int
         Height and width of the images.
     keep : mapping of factor name to a slice, places or names of values, optional
-        Which values to keep. A factor with one value left is not a factor of the data set.
+        Which values to keep. A factor with one remaining value is removed from the factors.
     averaged : bool
-        Whether smaller images are averaged from larger ones: rendered at the first multiple of the size from 64 on,
-        with every pixel the mean of a block. Sizes of 64 and above are the same either way.
+        Whether images below 64 pixels are averaged from larger ones: they are rendered at the smallest multiple of the
+        size that is at least 64, and every pixel is the mean of a block. For other sizes there is no difference.
 
     Examples
     --------
@@ -89,13 +89,13 @@ class DSprites(GridDataSet):
 
     @property
     def symmetry(self) -> int:
-        """How many times in one turn every shape of the set looks the same."""
+        """Number of rotations within one turn under which every shape of the set looks the same."""
         return reduce(math.gcd, (SYMMETRY[shape] for shape in self.shapes))
 
     def packed_blocks(self) -> Iterator[NDArray[np.uint8]]:
         """All images as packed bits, in order: one block for every shape, scale and orientation.
 
-        A block has an image a row, x before y, of ``ceil(size * size / 8)`` bytes each, as `numpy.packbits` packs them.
+        A block has one row per image, with x before y, of ``ceil(size * size / 8)`` bytes, as from `numpy.packbits`.
         """
         if self._block > 1:
             raise DataSetError("Averaged images are grey and cannot be packed as bits: pass averaged=False.")
@@ -130,8 +130,8 @@ class DSprites(GridDataSet):
 def small_sprites(size: int = 16) -> DSprites:
     """A part of dSprites on which small models train in seconds: no rotation, every second position, 4,608 images.
 
-    Images below 64 pixels are averaged from frames of 64 x 64, so that all 4,608 are distinct. Sprites of whole pixels
-    (`DSprites` with the same `keep`) are not: at 16 pixels they have 2,948 distinct images and at 32 they have 4,469.
+    Images below 64 pixels are averaged from images of 64 x 64, so that all 4,608 are distinct. Without averaging
+    (`DSprites` with the same `keep`) there are 2,948 distinct images at 16 pixels and 4,469 at 32.
 
     >>> small_sprites().n_values
     (3, 6, 16, 16)
@@ -141,7 +141,7 @@ def small_sprites(size: int = 16) -> DSprites:
 
 
 def _within_period(angles: FloatArray, period: float) -> FloatArray:
-    """Angles from 0 to below the period; a whole period that arithmetic leaves just short of itself is 0."""
+    """Angles from 0 to below the period; angles that equal the period up to rounding become 0."""
     within = np.mod(angles, period)
     return np.where(np.isclose(within, period, rtol=0, atol=1e-9), 0.0, within)
 
@@ -159,7 +159,7 @@ def _own_coordinates(
 
 
 def _lit(shape: str, size: int, places: Indices) -> NDArray[np.bool_]:
-    """Images of one shape, n x size x size; only the window that the shape can reach is looked at."""
+    """Images of one shape, n x size x size; only the window that the shape can reach is computed."""
     step = FRAME / size
     radius = reach(shape)
     width = min(size, int(2 * radius / step) + 2)
@@ -184,8 +184,8 @@ def _packed_positions(
 ) -> NDArray[np.uint8]:
     """Packed images of one sprite at all positions.
 
-    Rows of pixels at all heights are few, and the same for all heights of the centre: each is computed and packed once
-    for every x, and images are put together from packed rows.
+    There are few distinct rows of pixels, because they depend only on their distance from the centre. Each is computed
+    and packed once for every x, and images are assembled from packed rows.
     """
     radius = reach(shape) * scale
     near_x, near_y = np.abs(across.ravel()) <= radius, np.abs(down.ravel()) <= radius

@@ -24,13 +24,13 @@ class GridDataSet(DataSet):
     Parameters
     ----------
     name : str
-        What the data set is called.
+        Name of the data set.
     factors : sequence of `Factor`
         The factors in the order of the numbering.
     values : sequence of arrays
-        The values that each takes.
+        The values of each factor.
     keep : mapping of factor name to a slice, places or value names, optional
-        Which values to keep of a factor. A factor with a single value left is no factor of the data set any more.
+        Which values of a factor to keep. A factor with one remaining value is removed from the factors.
     """
 
     def __init__(
@@ -54,23 +54,23 @@ class GridDataSet(DataSet):
 
     @abstractmethod
     def _rendered(self, places: Indices) -> Images:
-        """Images of combinations, given as places among the values of all factors, n x all factors."""
+        """Images of combinations, given as indices into the values of all factors, n x all factors."""
 
     def __len__(self) -> int:
         return int(np.prod(self._shape))
 
     @property
     def n_values(self) -> tuple[int, ...]:
-        """How many values each factor takes."""
+        """Number of values of each factor."""
         return tuple(self._shape[j] for j in self._varying)
 
     @property
     def values(self) -> tuple[FloatArray, ...]:
-        """The values that each factor takes."""
+        """The values of each factor."""
         return tuple(self._column(j) for j in self._varying)
 
     def places(self, indices: ArrayLike | None = None) -> Indices:
-        """Place of every image's factors among their values, n x d: the factors as whole numbers from 0."""
+        """Factors of every image as indices into their values, n x d integers from 0."""
         wanted = np.arange(len(self)) if indices is None else self._checked(indices)
         return self._all_places(wanted)[:, self._varying]
 
@@ -92,7 +92,7 @@ class GridDataSet(DataSet):
         return self._images(self.indices_of(factors))
 
     def indices_with(self, fixed: Mapping[str, float], n: int, rng: np.random.Generator) -> Indices:
-        """Indices of this many random images in which some factors are held at given values and all others vary."""
+        """Indices of ``n`` random images in which some factors are held fixed at given values and all others vary."""
         places = np.stack([rng.integers(count, size=n) for count in self._shape], axis=1)
         for name, value in fixed.items():
             if name not in self.factor_names:
@@ -104,11 +104,11 @@ class GridDataSet(DataSet):
         return self._numbered(places)
 
     def sampler(self, encode: Callable[[Images], Any]) -> Interventions:
-        """Sampler for `Evidence`: images with some factors held, and their codes by an encoder."""
+        """Sampler for `Evidence`: images with some factors held fixed, and their codes by an encoder."""
         return Interventions(self, encode)
 
     def sampler_of_codes(self, codes: ArrayLike) -> TabledInterventions:
-        """Sampler for `Evidence` that looks up the codes of all images, which were computed once."""
+        """Sampler for `Evidence` that looks up codes in a table with the codes of all images."""
         table = np.asarray(codes)
         if table.ndim != 2 or len(table) != len(self):
             raise DataSetError(
@@ -119,7 +119,7 @@ class GridDataSet(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of what the data set is; two equal ones mean the same images in the same order."""
+        """Digest that identifies the data set; equal digests mean the same images in the same order."""
         digest = hashlib.blake2b(repr((self.name, self.image_shape, self._all_factors)).encode(), digest_size=16)
         for places, column in zip(self._places, self._values, strict=True):
             digest.update(places.tobytes() + column.tobytes())
@@ -144,7 +144,7 @@ class GridDataSet(DataSet):
         return self._rendered(np.stack([kept[at] for kept, at in zip(self._places, places.T, strict=True)], axis=1))
 
     def _places_of(self, j: int, column: FloatArray) -> Indices:
-        """Places of values; of values that occur twice, the first."""
+        """Indices of values; the first index for values that occur twice."""
         values, first = np.unique(self._column(j), return_index=True)
         right = np.clip(np.searchsorted(values, column), 1, max(values.size - 1, 1))
         left = right - 1
@@ -162,7 +162,7 @@ class GridDataSet(DataSet):
 
 @dataclass(frozen=True)
 class Interventions:
-    """A sampler for `Evidence` that holds factors of real images."""
+    """A sampler for `Evidence` that holds factors of real images fixed and encodes the images."""
 
     dataset: GridDataSet
     encode: Callable[[Images], Any]
@@ -175,7 +175,7 @@ class Interventions:
 
 @dataclass(frozen=True, eq=False)
 class TabledInterventions:
-    """A sampler for `Evidence` that holds factors of real images whose codes are known."""
+    """A sampler for `Evidence` that holds factors of real images fixed and looks up their codes."""
 
     dataset: GridDataSet
     codes: NDArray[Any]

@@ -1,4 +1,4 @@
-"""`DataSet`: images whose factors are known. Everything that reads or renders images implements it."""
+"""`DataSet`: images with known factors, the interface of all data sets that are read or rendered."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Factor:
-    """One factor of a data set: its name, its kind as `Evidence` takes it, and names of its values if it has any."""
+    """One factor of a data set: its name, its kind for `Evidence`, and the names of its values if it has any."""
 
     name: str
     kind: str
@@ -42,9 +42,9 @@ class Factor:
 class DataSet(ABC):
     """Images with known factors, numbered from 0.
 
-    A subclass has a `name`, its `described_factors` and its `image_shape` (channels, height, width), and says how many
-    images there are, which factors they have, and how they look. Images are float32 between 0 and 1, samples first,
-    then channels; they are made or read when asked for, so that no data set is held in memory whole.
+    A subclass sets `name`, `described_factors` and `image_shape` (channels, height, width), and implements `__len__`,
+    `_factors`, `_images` and `fingerprint`. Images are float32 between 0 and 1 (n x channels x height x width). They
+    are rendered or read on demand, so that a data set is never in memory as a whole.
     """
 
     name: str
@@ -57,16 +57,16 @@ class DataSet(ABC):
 
     @abstractmethod
     def _factors(self, indices: Indices) -> FloatArray:
-        """Factors of images that are known to exist."""
+        """Factors of images with valid indices."""
 
     @abstractmethod
     def _images(self, indices: Indices) -> Images:
-        """Images that are known to exist."""
+        """Images with valid indices."""
 
     @property
     @abstractmethod
     def fingerprint(self) -> str:
-        """Digest of what the data set is; two equal ones mean the same images in the same order."""
+        """Digest that identifies the data set; equal digests mean the same images in the same order."""
 
     @property
     def n_images(self) -> int:
@@ -85,12 +85,12 @@ class DataSet(ABC):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of the factors, as `Evidence` takes them."""
+        """Kinds of the factors, for `Evidence`."""
         return tuple(factor.kind for factor in self.described_factors)
 
     @property
     def value_names(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the values of categorical factors; the factor holds the place in this tuple."""
+        """Names of the values of categorical factors; the value of the factor is the index into this tuple."""
         return {factor.name: factor.value_names for factor in self.described_factors if factor.value_names}
 
     def factors(self, indices: ArrayLike | None = None) -> FloatArray:
@@ -117,7 +117,7 @@ class DataSet(ABC):
     def batches(self, size: int = 1000) -> Iterator[Batch]:
         """All images in order, in batches of this size."""
         if size < 1:
-            raise DataSetError(f"A batch of {size} images is none: ask for at least one.")
+            raise DataSetError(f"A batch cannot have {size} images: choose a size of at least 1.")
         for start in range(0, len(self), size):
             yield self.batch(np.arange(start, min(start + size, len(self))))
 

@@ -1,7 +1,7 @@
 """The three shapes of dSprites: which points lie inside.
 
-The numbers were recovered from the 320 frames of the data set's public animation (deepmind/dsprites-dataset,
-Apache-2.0); they are measurements of the pictures, in pixels of the 64 x 64 frame at scale 1. Against these frames the
+The numbers were measured in the 320 frames of the data set's public animation (deepmind/dsprites-dataset, Apache-2.0),
+in pixels of the 64 x 64 frame at scale 1. Against these frames the
 square is exact, the ellipse is wrong in 8 pixels of 4 frames, and the heart in 40 pixels of 30 frames. Agreement with
 the whole of the published data set is not known.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 
 SHAPES = ("square", "ellipse", "heart")
-# the picture comes back after this part of a turn: a quarter, a half, a whole one
+# number of rotations within one turn that leave the shape unchanged
 SYMMETRY = {"square": 4, "ellipse": 2, "heart": 1}
 
 HALF_SIDE = 9.5996
@@ -125,8 +125,9 @@ _CORNERS = np.array(HEART_RADII) * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 _SIDES = np.diff(_CORNERS, axis=1)
 # a point (u, w) lies on the inner side of side k iff _SIDES[0, k] w - _SIDES[1, k] u >= _OFFSETS[k]
 _OFFSETS = _SIDES[0] * _CORNERS[1, :-1] - _SIDES[1] * _CORNERS[0, :-1]
-# Which side a direction meets: w / (u + |w|) rises with its angle as the arctangent does and costs a tenth. A table of
-# short steps of it gives the side at the start of a step; steps are shorter than sides, so it is that or the next.
+# Lookup of the side that a direction intersects: w / (u + |w|) increases with the angle as the arctangent does, at a
+# tenth of the cost. A table with short steps of it has the side at the start of each step; steps are shorter than
+# sides, so the side is that one or the next.
 _TURNS = np.sin(_ANGLES) / (np.cos(_ANGLES) + np.abs(np.sin(_ANGLES)))
 _N_STEPS = 1024
 _SIDE_AT_STEP = np.clip(np.searchsorted(_TURNS, np.linspace(-1, 1, _N_STEPS + 1), "right") - 1, 0, _OFFSETS.size - 1)
@@ -147,12 +148,12 @@ def inside(shape: str, u: FloatArray, v: FloatArray) -> NDArray[np.bool_]:
 
 
 def reach(shape: str) -> float:
-    """Distance from the centre beyond which no point is inside, at scale 1."""
+    """Largest distance of a point of the shape from the centre, at scale 1."""
     if shape == "square":
         return HALF_SIDE * 2**0.5
     if shape == "ellipse":
         return max(SEMI_AXES)
-    return float(np.hypot(_CORNERS[0], _CORNERS[1] + HEART_CENTRE).max())  # the corners are what is farthest
+    return float(np.hypot(_CORNERS[0], _CORNERS[1] + HEART_CENTRE).max())  # the farthest point is a corner
 
 
 def _inside_heart(u: FloatArray, v: FloatArray) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Data sets whose factors are a table, one row an image, in no particular order."""
+"""Data sets whose factors are a table with one row per image, in no particular order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from unweave.datasets.interface import DataSet, DataSetError, Factor, Images, In
 
 
 class TabledDataSet(DataSet):
-    """Images whose factors were measured, read or annotated: an n x d table beside them."""
+    """Images whose factors were measured, read or annotated, and are given as an n x d table."""
 
     def __init__(
         self, name: str, factors: Sequence[Factor], table: FloatArray, image_shape: tuple[int, int, int]
     ) -> None:
         if table.ndim != 2 or table.shape[1] != len(factors) or len(table) == 0:
-            raise DataSetError(f"{name} has a table of factors of shape {table.shape}: it needs one column a factor.")
+            raise DataSetError(f"{name} has a table of factors of shape {table.shape}: it needs one column per factor.")
         self.name = name
         self.described_factors = tuple(factors)
         self.image_shape = image_shape
@@ -28,7 +28,7 @@ class TabledDataSet(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the name, the factors and the first images; equal ones mean the same images in the same order."""
+        """Digest of the name, the factors and the first images; equal digests mean the same images in order."""
         digest = hashlib.blake2b(repr((self.name, self.image_shape, self.described_factors)).encode(), digest_size=16)
         digest.update(self._table.tobytes())
         digest.update(self.images(range(min(16, len(self)))).tobytes())
@@ -39,4 +39,4 @@ class TabledDataSet(DataSet):
 
     @abstractmethod
     def _images(self, indices: Indices) -> Images:
-        """Images that are known to exist."""
+        """Images with valid indices."""

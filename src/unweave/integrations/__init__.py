@@ -1,7 +1,7 @@
-"""unweave inside other tools: scikit-learn, torchmetrics, Lightning, experiment trackers and model cards.
+"""Integrations with scikit-learn, torchmetrics, Lightning, experiment trackers and model cards.
 
-Every module is a thin layer over `unweave.evaluate` and needs only the package it is named after, an extra of the same
-name: ``pip install "unweave[lightning]"``. Nothing is imported before it is used.
+Every module is a thin layer over `unweave.evaluate` and needs only the package it is named after, which is an extra of
+the same name: ``pip install "unweave[lightning]"``. Modules are imported when they are first used.
 
 >>> from unweave.integrations.sklearn import scorer
 >>> scorer("mcc")

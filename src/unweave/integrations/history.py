@@ -51,12 +51,12 @@ class History:
         return next(reversed(self.evaluations.values()), None)
 
     def values(self, label: str) -> list[float]:
-        """A metric's value at every step; nan where it has none."""
+        """A metric's value at every step; nan if it was not computed."""
         means = (evaluation.mean_and_spread(label, "codes") for evaluation in self.evaluations.values())
         return [mean for mean, _ in means]
 
     def to_frame(self, backend: str = "polars") -> Any:
-        """One line per step and metric, with the columns of `Evaluation.to_frame`."""
+        """Data frame with one row per step and metric, and the columns of `Evaluation.to_frame`."""
         import narwhals.stable.v1 as nw
 
         rows = [(step, row) for step, evaluation in self.evaluations.items() for row in evaluation.rows]

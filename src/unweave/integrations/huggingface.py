@@ -1,4 +1,4 @@
-"""Scores for the card of a model on the Hugging Face Hub."""
+"""Scores in the format of model cards on the Hugging Face Hub."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ from unweave.integrations.trackers import TRACKERS, log_evaluation, package_of
 
 
 class RepresentationCallback(Callback):
-    """Scores held-out samples every so many epochs or steps, and with noise floors and verdicts at the end.
+    """Score held-out samples every few epochs or steps, and with noise floors and verdicts at the end.
 
-    Scores are logged as ``unweave/mcc`` and so on, where `ModelCheckpoint` and `EarlyStopping` find them by
-    ``monitor=``. Only the first process scores. A metric that fails never stops the training.
+    Scores are logged as ``unweave/mcc`` and so on, so that `ModelCheckpoint` and `EarlyStopping` can use these names as
+    ``monitor=``. Only the first process computes scores. A metric that fails never stops the training.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ class RepresentationCallback(Callback):
     every_n_steps : int, optional
         Score by training steps instead.
     finish : bool
-        Whether to score with noise floors, intervals and verdicts when training ends. The trackers of the trainer get
-        the page.
+        Whether to score with noise floors, intervals and verdicts when training ends. The report page is sent to the
+        trackers of the trainer.
     **options
-        ``metrics``, ``page``, ``budget`` and the others of `Monitor`.
+        ``metrics``, ``page``, ``budget`` and the other options of `Monitor`.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class RepresentationCallback(Callback):
 
     Notes
     -----
-    The module's method ``encode`` gives the codes if it has one, else the module itself: codes, or mean and standard
-    deviation or log-variance.
+    Codes come from the module's method ``encode`` if it has one, and otherwise from calling the module. It returns
+    codes, or a mean with a standard deviation or log-variance.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class RepresentationCallback(Callback):
         step = trainer.current_epoch if self.every_n_steps is None else trainer.global_step
         evaluation = self.monitor.finish(step, pl_module)
         for logger in trainer.loggers if evaluation is not None else []:
-            with contextlib.suppress(Exception):  # a logger that cannot take a page is no reason to fail
+            with contextlib.suppress(Exception):  # a logger that does not accept a page must not stop the training
                 run = logger.experiment  # type: ignore[attr-defined]
                 if package_of(run) in TRACKERS and evaluation is not None:
                     log_evaluation(evaluation, run, step=trainer.global_step)

@@ -1,4 +1,4 @@
-"""An evaluation as the flat names and numbers that trackers and training loops log."""
+"""An evaluation as a flat dictionary of names and numbers, for trackers and training loops."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def logged_name(label: str) -> str:
 
 
 def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, float]:
-    """Every score by name, and where they were computed its noise floor, p-value, calibrated score and interval.
+    """Every score by name, with its noise floor, p-value, calibrated score and interval if they were computed.
 
-    Undefined numbers are left out. Where there are several representations, each is a level of the name.
+    Undefined numbers are left out. If there are several representations, the name contains the representation.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]

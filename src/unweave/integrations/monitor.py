@@ -1,4 +1,4 @@
-"""`Monitor`: scores a held-out set at regular intervals while a model is trained, in any training loop."""
+"""`Monitor`: scores a held-out set at regular intervals during training, in any training loop."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ METRICS = ("mcc", "r2", "mig", "dci_disentanglement", "identification")
 
 
 class Monitor:
-    """Scores a model on held-out samples during training, and keeps the history.
+    """Score a model on held-out samples during training, and record the history.
 
-    A metric, an encoder or a tracker that fails never stops the training: the history says what went wrong. The
+    A metric, an encoder or a tracker that fails never stops the training; the history has the error message. The
     model, its mode and torch's random state are not changed, so that training gives the same weights with and without
     a monitor.
 
@@ -42,7 +42,7 @@ class Monitor:
     metrics : names or metrics
         By default MCC, R2, MIG, DCI disentanglement and identification.
     tracker : object, optional
-        Where to log, as `unweave.integrations.trackers.log_evaluation` takes it.
+        Where to log; see `unweave.integrations.trackers.log_evaluation`.
     page : path, optional
         File for the report of `finish`.
     budget : float
@@ -77,8 +77,8 @@ class Monitor:
         **evidence_options: Unpack[EvidenceOptions],
     ) -> None:
         if every < 1:
-            raise ValueError(f"every={every} is no number of steps: use 1 or more.")
-        self.chosen = list(chosen_metrics(metrics).values())  # a wrong name is an error before training, not in it
+            raise ValueError(f"every={every} is not a number of steps: use 1 or more.")
+        self.chosen = list(chosen_metrics(metrics).values())  # so that a wrong name raises an error before training
         self.inputs: NDArray[Any] = np.asarray(plain(inputs))
         self.factors, self.every, self.tracker, self.page = factors, every, tracker, page
         self.budget, self.batch_size, self.options = budget, batch_size, evidence_options
@@ -86,14 +86,14 @@ class Monitor:
         self._warned: set[str] = set()
 
     def __call__(self, step: int, model: Any) -> dict[str, float]:
-        """Scores by name if the step is a multiple of ``every``, else nothing.
+        """Scores by name if the step is a multiple of ``every``, and otherwise an empty dictionary.
 
-        ``model`` is what `unweave.encode` takes: a torch module, a function, or an object with a method encode.
+        ``model`` is a torch module, a function, or an object with a method encode, as for `unweave.encode`.
         """
         return self.score(step, model) if step % self.every == 0 else {}
 
     def score(self, step: int, model: Any, *, quick: bool = True) -> dict[str, float]:
-        """Scores at this step by name; empty where they could not be computed."""
+        """Scores at this step by name; empty if they could not be computed."""
         try:
             codes = self._encoded(model)
             evaluation = evaluate(
@@ -113,7 +113,7 @@ class Monitor:
             return {}
 
     def finish(self, step: int, model: Any) -> Evaluation | None:
-        """Score with noise floors, intervals and verdicts, and write the page; None where this failed."""
+        """Score with noise floors, intervals and verdicts, and write the page; None if this failed."""
         self.score(step, model, quick=False)
         evaluation = self.history.evaluations.get(step)
         if evaluation is not None and self.page is not None:
@@ -144,10 +144,10 @@ class Monitor:
         self.history.problems[step] = problem
         if problem not in self._warned:
             self._warned.add(problem)
-            warnings.warn(f"unweave could not score step {step}, and training goes on: {problem}", stacklevel=4)
+            warnings.warn(f"unweave could not score step {step}, and training continues: {problem}", stacklevel=4)
 
 
 def _same_randomness() -> contextlib.AbstractContextManager[Any]:
-    """Leave torch's random numbers as they were: an encoder may draw some."""
+    """Restore torch's random state afterwards, because an encoder may draw random numbers."""
     torch = sys.modules.get("torch")
     return contextlib.nullcontext() if torch is None else torch.random.fork_rng()

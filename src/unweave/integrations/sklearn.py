@@ -1,4 +1,4 @@
-"""Scorers for scikit-learn: transformers and `GridSearchCV` judged by how well they separate known factors."""
+"""Scorers for scikit-learn, which evaluate transformers, for example in `GridSearchCV`, by known factors."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ def scorer(
     codes: Codes | None = None,
     **evidence_options: Unpack[EvidenceOptions],
 ) -> Scorer:
-    """A scorer with the signature ``scorer(estimator, X, y)``, as ``scoring=`` of scikit-learn takes it.
+    """A scorer with the signature ``scorer(estimator, X, y)``, for ``scoring=`` of scikit-learn.
 
     Parameters
     ----------
     metrics : name, metric, or several
-        One gives a number; several give a dictionary, which `GridSearchCV` takes with ``refit="mcc"``.
+        With one metric the scorer returns a number. With several it returns a dictionary, for `GridSearchCV` with
+        ``refit="mcc"``.
     factors : table or function, optional
-        Where the factors are. By default they are ``y``, which transformers ignore when they are fitted. A function is
-        called with X. Of a pandas table, the rows that X has by its index are taken; of any other table, the rows whose
-        numbers ``y`` holds (``search.fit(X, np.arange(len(X)))``).
+        The factors. By default they are ``y``, which transformers ignore when they are fitted. A function is called
+        with X. The rows of a pandas table are selected by the index of X; the rows of any other table are selected by
+        the row numbers in ``y`` (``search.fit(X, np.arange(len(X)))``).
     codes : function, optional
-        ``codes(estimator, X)`` gives the codes, or a `Posterior`; by default ``estimator.transform(X)``.
+        ``codes(estimator, X)`` returns the codes, or a `Posterior`; by default ``estimator.transform(X)``.
     **evidence_options
-        ``kinds`` and the others of `Evidence`.
+        ``kinds`` and the other options of `Evidence`.
 
     Returns
     -------
     Scorer
-        Greater is better, as scikit-learn wants it: metrics whose best value is the smallest change sign. A metric that
-        fails on a fold scores nan with a warning.
+        Greater is better, as in scikit-learn: metrics for which lower is better change sign. A metric that fails on a
+        fold scores nan with a warning.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def scorer(
 
 
 class Scorer:
-    """What `scorer` returns: a callable that scikit-learn can clone, pickle and send to other processes.
+    """The result of `scorer`: a callable that scikit-learn can clone, pickle and send to other processes.
 
     >>> Scorer("mcc")
     scorer('mcc')

@@ -29,16 +29,16 @@ class RepresentationScores(Metric):
     Parameters
     ----------
     metrics : names, metrics or partial functions
-        As `evaluate` takes them.
+        As for `evaluate`.
     **options
-        Options of `Evidence`, such as ``kinds`` and ``factor_names``; what torchmetrics calls ``dist_sync_on_step``,
-        ``process_group`` and so on goes to torchmetrics.
+        Options of `Evidence`, such as ``kinds`` and ``factor_names``. Options of torchmetrics, such as
+        ``dist_sync_on_step`` and ``process_group``, are passed on.
 
     Notes
     -----
-    Processes are merged by joining their rows, one process after the other. Metrics with a random split of the rows
-    then see another order than in one process, and samplers that fill the last batch repeat rows: pass ``rows``, the
-    numbers of the samples, to `update`, and every sample counts once and in order. A metric that fails is nan, with a
+    Processes are merged by concatenating their rows. The order of the rows then differs from that in one process, which
+    matters for metrics with a random split, and samplers that fill the last batch repeat rows. If ``rows``, the indices
+    of the samples, are passed to `update`, every sample counts once and in order. A metric that fails is nan, with a
     warning.
 
     Examples
@@ -105,14 +105,14 @@ class RepresentationScores(Metric):
 
 
 class RepresentationScore(RepresentationScores):
-    """One score, whose `compute` gives a number, as `MetricCollection` and Lightning's ``self.log`` want it.
+    """One score, whose `compute` returns a number, for `MetricCollection` and Lightning's ``self.log``.
 
     Parameters
     ----------
     metric : name, metric or partial function
         Such as ``"mcc"`` or ``"mcc:correlation=spearman"``.
     **options
-        As of `RepresentationScores`.
+        As for `RepresentationScores`.
 
     Examples
     --------
@@ -140,5 +140,5 @@ class RepresentationScore(RepresentationScores):
 
 
 def _first_of_each(rows: Any) -> Any:
-    """Where each sample number comes first, in the order of the numbers."""
+    """Position of the first occurrence of each sample index, in the order of the indices."""
     return np.unique(rows[:, 0], return_index=True)[1]

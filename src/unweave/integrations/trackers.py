@@ -1,4 +1,4 @@
-"""An evaluation in an experiment tracker: MLflow, Weights & Biases, TensorBoard or Aim."""
+"""Log an evaluation to an experiment tracker: MLflow, Weights & Biases, TensorBoard or Aim."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def log_evaluation(
     evaluation : Evaluation
         What to log.
     tracker : module mlflow, run of wandb or aim, or SummaryWriter
-        The run that is open: ``mlflow`` itself, what ``wandb.init()`` returned, ``aim.Run()``, or a TensorBoard writer.
+        The active run: the module ``mlflow``, the result of ``wandb.init()``, ``aim.Run()``, or a TensorBoard writer.
     step : int, optional
         Epoch or step of the training.
     page : bool
-        Whether to log the report page. TensorBoard cannot show one, so it is written beside the events.
+        Whether to log the report page. TensorBoard cannot show it, so it is written to the folder of the events.
     prefix : str
         First part of every name.
 
@@ -52,7 +52,7 @@ def log_evaluation(
     log = TRACKERS.get(package_of(tracker))
     if log is None:
         raise EvidenceError(
-            f"{type(tracker).__name__} of {package_of(tracker)!r} is no tracker that is known: pass the module mlflow, "
+            f"{type(tracker).__name__} of {package_of(tracker)!r} is not a supported tracker: pass the module mlflow, "
             "a run of wandb or aim, or a TensorBoard SummaryWriter."
         )
     numbers = logged_numbers(evaluation, prefix)
@@ -61,7 +61,7 @@ def log_evaluation(
 
 
 def package_of(tracker: Any) -> str:
-    """Name of the package that a tracker is from.
+    """Name of the package of a tracker.
 
     >>> package_of(tempfile)
     'tempfile'

@@ -146,7 +146,7 @@ def test_total_entropy_of_gin_is_that_of_its_prior():
     ("images", "classes", "objective", "sentence"),
     [
         (np.zeros((5, 1, 16, 16), np.float32), None, FlowObjective(), "do not fit this flow"),
-        (np.full((5, 1, 8, 8), np.nan, np.float32), None, FlowObjective(), "nan or infinite pixels"),
+        (np.full((5, 1, 8, 8), np.nan, np.float32), None, FlowObjective(), "pixels are nan or infinite"),
         (pictures(5), np.zeros(4, int), FlowObjective(), "4 classes for 5 images"),
         (pictures(5), None, FlowObjective(reconstruction=1.0, core=(64,)), "latents that do not exist"),
     ],

@@ -25,13 +25,13 @@ class Digits(DataSet):
     Parameters
     ----------
     images, labels : path
-        idx files, also packed by gzip.
+        idx files, plain or compressed with gzip.
     name : str
-        What the data set is called.
+        Name of the data set.
     label_names : sequence of str, optional
         Names of the labels; by default their numbers.
     size : int, optional
-        Pads images with black to this height and width; published models of MNIST read 32 x 32.
+        Pad images with black to this height and width; published models of MNIST expect 32 x 32.
     transposed : bool
         Whether rows and columns are exchanged in the file, as in EMNIST.
     """
@@ -63,7 +63,7 @@ class Digits(DataSet):
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """The label of every image, without measuring its strokes."""
+        """The label of every image, without computing the other factors."""
         return np.asarray(self._labels, dtype=np.int64)
 
     @cached_property
@@ -87,19 +87,19 @@ class Digits(DataSet):
 
 
 def mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
-    """MNIST from the folder of its four files, such as train-images-idx3-ubyte, also with .gz."""
+    """MNIST from the folder with its four files, such as train-images-idx3-ubyte, with or without .gz."""
     images, labels = (_found(Path(folder), name) for name in _mnist_files(split))
     return Digits(images, labels, name="mnist", size=size)
 
 
 def fashion_mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
-    """Fashion-MNIST from the folder of its four files, which are called as those of MNIST."""
+    """Fashion-MNIST from the folder with its four files, which have the same names as those of MNIST."""
     images, labels = (_found(Path(folder), name) for name in _mnist_files(split))
     return Digits(images, labels, name="fashion_mnist", size=size, label_names=CLOTHES)
 
 
 def emnist(folder: str | Path, split: Split = "train", part: str = "digits", size: int | None = None) -> Digits:
-    """A part of EMNIST (digits, letters, balanced, byclass, bymerge, mnist); its files hold images transposed."""
+    """A part of EMNIST (digits, letters, balanced, byclass, bymerge, mnist); its files contain transposed images."""
     stem = f"emnist-{part}-{split}"
     images, labels = (_found(Path(folder), f"{stem}-{what}") for what in ("images-idx3-ubyte", "labels-idx1-ubyte"))
     return Digits(images, labels, name=f"emnist_{part}", size=size, transposed=True)
@@ -121,13 +121,15 @@ def _found(folder: Path, name: str) -> Path:
 
 def _refuse_other_shapes(pixels: NDArray[Any], labels: NDArray[Any], images_at: object, labels_at: object) -> None:
     if pixels.ndim != 3 or pixels.dtype != np.uint8:
-        raise DataSetError(f"{images_at} holds {pixels.dtype} of {pixels.ndim} axes: images are bytes of three axes.")
+        raise DataSetError(
+            f"{images_at} has {pixels.dtype} values with {pixels.ndim} axes: images are bytes with three axes."
+        )
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(pixels):
         raise DataSetError(
-            f"{labels_at} holds an array of shape {labels.shape} for {len(pixels)} images: it needs one number each."
+            f"{labels_at} has an array of shape {labels.shape} for {len(pixels)} images: it needs one number per image."
         )
     if len(pixels) == 0:
-        raise DataSetError(f"{images_at} holds no image.")
+        raise DataSetError(f"{images_at} has no images: get the file again.")
 
 
 def _padding(height: int, width: int, size: int | None) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -17,9 +17,9 @@ TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">
 
 
 def read_idx(path: str | Path) -> NDArray[Any]:
-    """Array of an idx file, also of one packed by gzip. A file that is not packed is mapped, not read.
+    """Array of an idx file, plain or compressed with gzip. A plain file is memory-mapped.
 
-    A file that is cut off, has other bytes than its header says, or is not idx is refused with a sentence.
+    Raises `DataSetError` if the file is truncated, does not have the size that its header states, or is not idx.
     """
     path = Path(path)
     if path.suffix != ".gz":
@@ -62,5 +62,5 @@ def _refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any
     if n_bytes != wanted:
         what = "it was cut off, so get it again" if n_bytes < wanted else "it is another file, or damaged"
         raise DataSetError(
-            f"{path} says that it holds an array of shape {shape}, {wanted} bytes, but has {n_bytes}: {what}."
+            f"The header of {path} states an array of shape {shape}, {wanted} bytes, but it has {n_bytes}: {what}."
         )

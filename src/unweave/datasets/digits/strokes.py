@@ -1,6 +1,6 @@
-"""What can be measured of a drawn character: its slant, the thickness of its stroke, its width and its height.
+"""Factors of a drawn character that are measured from its pixels: slant, thickness of the stroke, width and height.
 
-All four are continuous and computed from grey values between 0 and 1, so that antialiased edges count by their share.
+All four are continuous and computed from grey values between 0 and 1, so that antialiased edges are weighted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MEASURED_AT_ONCE = 2000
 def measured(images: NDArray[np.generic], brightest: float = 255.0) -> FloatArray:
     """Slant (radians), thickness, width and height (pixels) of images, n x height x width, as an n x 4 table.
 
-    An empty image has no slant, thickness 0 and no extent: its row is nan but for the zeros.
+    An empty image has thickness 0, and its slant, width and height are nan.
     """
     parts = []
     for start in range(0, len(images), MEASURED_AT_ONCE):
@@ -27,7 +27,7 @@ def measured(images: NDArray[np.generic], brightest: float = 255.0) -> FloatArra
 
 
 def slants(grey: FloatArray) -> FloatArray:
-    """Angle by which a character leans to the right: that of the line x on y through its mass, positive as in italics.
+    """Angle by which a character leans to the right, by linear regression of x on y; positive for italics.
 
     >>> upright = np.zeros((1, 9, 9)); upright[0, :, 4] = 1
     >>> float(slants(upright)[0])
@@ -40,14 +40,14 @@ def slants(grey: FloatArray) -> FloatArray:
         mean_across = grey.sum(axis=1) @ across / mass
         covariance = np.einsum("nyx,y,x->n", grey, down, across) / mass - mean_down * mean_across
         variance = grey.sum(axis=2) @ down**2 / mass - mean_down**2
-        return np.arctan(-covariance / variance) + 0.0  # rows count downwards
+        return np.arctan(-covariance / variance) + 0.0  # row numbers increase downwards
 
 
 def thicknesses(grey: FloatArray) -> FloatArray:
     """Mean thickness of the stroke: twice its area over the length of its edge.
 
-    A stroke much longer than thick has two edges of its own length each. The length of the edge is the total
-    variation of the picture, which counts an antialiased edge once.
+    A stroke that is much longer than thick has two edges of its own length. The length of the edge is the total
+    variation of the image, which counts an antialiased edge once.
     """
     padded = np.pad(grey, ((0, 0), (1, 1), (1, 1)))
     # differences at the corners where four pixels meet
@@ -58,13 +58,13 @@ def thicknesses(grey: FloatArray) -> FloatArray:
 
 
 def extents(grey: FloatArray, over: int) -> FloatArray:
-    """Width (over rows, axis 1) or height (over columns, axis 2) of what is brighter than one half, between pixels."""
+    """Width (over=1) or height (over=2) of the region brighter than one half, interpolated between pixels."""
     profile = np.pad(grey.max(axis=over), ((0, 0), (1, 1)))
     return _last_crossing(profile) + _last_crossing(profile[:, ::-1]) - (profile.shape[1] - 1)
 
 
 def _last_crossing(profile: FloatArray) -> FloatArray:
-    """Where each row falls below one half for the last time, on the line between neighbouring values."""
+    """Position at which each row falls below one half for the last time, by linear interpolation."""
     bright = profile >= 0.5
     last = profile.shape[1] - 1 - np.argmax(bright[:, ::-1], axis=1)
     last = np.minimum(last, profile.shape[1] - 2)  # the row's end is dark

@@ -1,4 +1,4 @@
-"""Readers of the files in which data sets with known factors are published. Images are read when they are asked for."""
+"""Readers of published data sets with known factors. Images are read on demand."""
 
 from unweave.datasets.readers.cars3d import Cars3D
 from unweave.datasets.readers.celeba import CelebA

@@ -1,4 +1,4 @@
-"""Cars3D from its published .mat files, one a car."""
+"""Cars3D from its published .mat files, one per car."""
 
 from __future__ import annotations
 
@@ -17,31 +17,29 @@ CARS_IN_MEMORY = 8
 
 
 class Cars3D(GridDataSet):
-    """Cars3D as published: the array im (128 x 128 x 3 x 24 azimuths x 4 elevations) in one .mat file a car.
+    """Cars3D as published: the array im (128 x 128 x 3 x 24 azimuths x 4 elevations) in one .mat file per car.
 
-    Factors are elevation, azimuth (degrees) and car; cars are numbered by the names of their files. Few cars are in
-    memory at a time.
+    Factors are elevation, azimuth (degrees) and car; cars are numbered in the order of their file names. Only a few
+    cars are in memory at a time.
 
     Parameters
     ----------
     folder : path
         The folder cars of nips2015-analogy-data.tar.gz.
     size : int, optional
-        Height and width, of which that in the files is a multiple; pixels are averaged.
+        Height and width, a divisor of those in the files; pixels are averaged.
     """
 
     def __init__(self, folder: str | Path, size: int | None = None) -> None:
         self._paths = sorted(Path(folder).glob("*.mat"))
         if not self._paths:
-            raise DataSetError(
-                f"{folder} has no .mat file: give the folder cars of nips2015-analogy-data.tar.gz, one file a car."
-            )
+            raise DataSetError(f"{folder} has no .mat file: give the folder cars of nips2015-analogy-data.tar.gz.")
         self._read = lru_cache(CARS_IN_MEMORY)(_views)
         height, width, channels, n_azimuths, n_elevations = self._read(self._paths[0]).shape
         size = size or height
         if height != width or size < 1 or height % size:
             raise DataSetError(
-                f"Images of {height} x {width} cannot be averaged to {size}: choose a part of their size."
+                f"Images of {height} x {width} cannot be averaged to {size}: choose a divisor of their size."
             )
         described = (Factor("elevation", "ordinal"), Factor("azimuth", "circular:360"), Factor("car", "categorical"))
         values = (

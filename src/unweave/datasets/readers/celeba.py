@@ -1,4 +1,4 @@
-"""CelebA from its folder of pictures and its list of attributes."""
+"""CelebA from its folder of images and its list of attributes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PICTURES, ATTRIBUTES = "img_align_celeba", "list_attr_celeba.txt"
 class CelebA(TabledDataSet):
     """CelebA as published: faces with forty attributes, each absent (0) or present (1).
 
-    Pictures are cut to their middle square and scaled.
+    Images are cropped to the central square and resized.
 
     Parameters
     ----------
     folder : path
-        Where img_align_celeba and list_attr_celeba.txt are. Reading needs Pillow.
+        The folder with img_align_celeba and list_attr_celeba.txt. Reading needs Pillow.
     size : int
         Height and width of the images.
     """
@@ -66,7 +66,7 @@ def _image_reader() -> Any:
 
 
 def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
-    """Names of attributes, names of pictures, and the attributes as 0 and 1."""
+    """Names of attributes, file names of images, and the attributes as 0 and 1."""
     if not path.is_file():
         raise DataSetError(f"There is no file {path.name} in {path.parent}: the attributes of CelebA are in it.")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -77,7 +77,7 @@ def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
     names = lines[1].split()
     rows = [line.split() for line in lines[2:] if line.strip()]
     if len(rows) != int(lines[0]):
-        raise DataSetError(f"{path} says that it lists {lines[0].strip()} pictures, but has {len(rows)}: get it again.")
+        raise DataSetError(f"{path} should list {lines[0].strip()} pictures, but has {len(rows)}: get it again.")
     for number, row in enumerate(rows, start=3):
         if len(row) != len(names) + 1 or not set(row[1:]) <= {"1", "-1"}:
             raise DataSetError(f"Line {number} of {path} is not a picture and {len(names)} attributes of 1 or -1.")

@@ -1,4 +1,4 @@
-"""Whether a table of factors is a complete grid in the order of its numbering."""
+"""Check that a table of factors is a complete grid in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unweave.datasets.interface import DataSetError
 
 
 def refuse_incomplete(path: Path, places: NDArray[Any], values: NDArray[Any]) -> list[FloatArray]:
-    """Values of each factor in the order of its places, if all combinations are there and the last changes fastest."""
+    """Values of each factor; raises an error unless all combinations occur in order, with the last factor fastest."""
     if not np.isfinite(values).all():
         raise DataSetError(f"The factors of {path} have values that are not numbers: it is another file, or damaged.")
     counts = [int(column.max()) + 1 for column in places.T]

@@ -1,4 +1,4 @@
-"""dSprites from its published .npz file, for those who have it."""
+"""dSprites from its published .npz file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DSpritesFile(GridDataSet):
     Parameters
     ----------
     path : path
-        The file, or the folder that has it by its published name.
+        The file, or the folder that contains it under its published name.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -48,7 +48,7 @@ class DSpritesFile(GridDataSet):
             Factor("x", "ordinal"),
             Factor("y", "ordinal"),
         )
-        columns[2] = np.where(np.isclose(columns[2], 2 * np.pi), 0.0, columns[2])  # a whole turn is none
+        columns[2] = np.where(np.isclose(columns[2], 2 * np.pi), 0.0, columns[2])  # a full turn equals no turn
         self._path = path
         super().__init__(f"dsprites of {path.name}", described, columns)
         self.image_shape = (1, *self._pixels.shape[1:])

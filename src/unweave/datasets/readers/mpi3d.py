@@ -1,4 +1,4 @@
-"""MPI3D from its published .npz files, whose images have no labels: factors follow from their order."""
+"""MPI3D from its published .npz files, which have no labels: the order of the images determines their factors."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class MPI3D(GridDataSet):
     Parameters
     ----------
     path : path
-        The file, or a folder that has one of them by its published name.
+        The file, or a folder that contains one of them under its published name.
     n_values : sequence of int, optional
-        How many values each of the seven factors takes; by default those of the published file of that many images.
+        Number of values of each of the seven factors; by default those of the published file with as many images.
     """
 
     def __init__(self, path: str | Path, n_values: Sequence[int] | None = None) -> None:

@@ -21,7 +21,7 @@ class Shapes3D(GridDataSet):
     Parameters
     ----------
     path : path
-        The file, or the folder that has it by its published name. Reading needs h5py.
+        The file, or the folder that contains it under its published name. Reading needs h5py.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -53,7 +53,7 @@ class Shapes3D(GridDataSet):
         self.image_shape = (channels, height, width)
 
     def _rendered(self, places: Indices) -> Images:
-        wanted, order = np.unique(self._numbered(places), return_inverse=True)  # h5py reads rising rows only
+        wanted, order = np.unique(self._numbered(places), return_inverse=True)  # h5py needs increasing indices
         pixels = np.asarray(self._pixels[wanted])[order]
         return scaled(pixels.transpose(0, 3, 1, 2))
 

@@ -18,14 +18,14 @@ TYPES = {0x1E3D4C55: "u1", 0x1E3D4C54: "<i4", 0x1E3D4C51: "<f4", 0x1E3D4C53: "<f
 
 
 class SmallNORB(TabledDataSet):
-    """SmallNORB as published: grey images of toys, of which the left one of each pair is taken.
+    """SmallNORB as published: grey images of toys; the left image of each stereo pair is used.
 
     Factors are category, instance, elevation (0 to 8), azimuth (0 to 340 degrees) and lighting.
 
     Parameters
     ----------
     folder : path
-        Where the files -dat.mat, -cat.mat and -info.mat are.
+        The folder with the files -dat.mat, -cat.mat and -info.mat.
     split : {"train", "test"}
         Which instances: each category has five for training and five for testing.
     """
@@ -52,7 +52,7 @@ class SmallNORB(TabledDataSet):
             Factor("azimuth", "circular:360"),
             Factor("lighting", "categorical"),
         )
-        # the file counts azimuths in tens of degrees
+        # the unit of azimuths in the file is ten degrees
         table = np.column_stack([categories.astype(np.float64), instance, elevation, 10 * azimuth, lighting])
         super().__init__(f"small_norb {split}", described, table, (1, *self._pixels.shape[2:]))
 
@@ -74,11 +74,13 @@ def read_binary_matrix(path: Path) -> NDArray[Any]:
     n_axes = int(words[1])
     n_sizes = max(3, n_axes)
     if n_axes > 8 or len(words) < 2 + n_sizes:
-        raise DataSetError(f"{path} is not a binary matrix of NORB: it says that it has {n_axes} axes.")
+        raise DataSetError(f"{path} is not a binary matrix of NORB: its header states {n_axes} axes.")
     shape = tuple(int(size) for size in words[2 : 2 + n_axes])
     dtype, start = np.dtype(TYPES[int(words[0])]), 8 + 4 * n_sizes
     n_bytes, wanted = path.stat().st_size - start, math.prod(shape) * dtype.itemsize
     if n_bytes != wanted:
         what = "it was cut off, so get it again" if n_bytes < wanted else "it is another file, or damaged"
-        raise DataSetError(f"{path} says that it holds {shape}, which takes {wanted} bytes, but has {n_bytes}: {what}.")
+        raise DataSetError(
+            f"The header of {path} states {shape}, which takes {wanted} bytes, but it has {n_bytes}: {what}."
+        )
     return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)

@@ -1,7 +1,8 @@
-"""Rows of an array in an .npz file, without reading the whole of it.
+"""Read rows of an array in an .npz file without reading all of it.
 
-The published archives are of gigabytes once unpacked. A stored array is mapped. A deflated one is unpacked from the
-nearest of the states that were kept on the way, so that rows anywhere cost no more than one stretch of unpacking.
+The published archives have gigabytes after decompression. An uncompressed array is read at the right place. For a
+compressed array, the state of the decompression is saved at regular intervals, and rows are decompressed from the
+nearest saved state before them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LONGEST_HEADER = 1 << 12
 
 
 class ZippedArrays:
-    """The arrays of an .npz file by name: small ones whole, large ones row by row."""
+    """The arrays of an .npz file by name: small arrays as a whole, large arrays by rows."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -57,7 +58,7 @@ class ZippedArrays:
             ) from None
 
     def rows_of(self, name: str) -> RowsOnDemand:
-        """A large array, whose rows are read when they are asked for."""
+        """A large array, whose rows are read on demand."""
         self._refuse_missing(name)
         return RowsOnDemand(self.path, self._members[name])
 
@@ -67,7 +68,7 @@ class ZippedArrays:
 
 
 class RowsOnDemand:
-    """An array in an .npz file of which rows are read when they are asked for."""
+    """An array in an .npz file whose rows are read on demand."""
 
     def __init__(self, path: Path, member: zipfile.ZipInfo) -> None:
         self._path = path
@@ -82,7 +83,7 @@ class RowsOnDemand:
             version = np.lib.format.read_magic(head)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.shape, fortran, self.dtype = read(head)
-        except (ValueError, SyntaxError, TokenError) as error:  # what numpy lets through of a damaged header
+        except (ValueError, SyntaxError, TokenError) as error:  # numpy raises these for a damaged header
             raise DataSetError(
                 f"{member.filename} in {path} is not a numpy array ({error}): get the file again."
             ) from None
@@ -114,7 +115,7 @@ class _Inflated:
 
     def __init__(self, path: Path, start: int, n_bytes: int) -> None:
         self._path, self._start, self._end = path, start, start + n_bytes
-        # a state is: bytes given out, place in the file, the unpacker there
+        # a state has the number of decompressed bytes, the position in the file, and the decompressor
         self._kept: list[tuple[int, int, Any]] = [(0, start, zlib.decompressobj(-15))]
         self._now: tuple[int, int, Any] = (0, start, zlib.decompressobj(-15))
 
@@ -123,7 +124,7 @@ class _Inflated:
         pieces: list[bytes] = []
         with self._path.open("rb") as file:
             file.seek(place)
-            # the state that is left behind begins no later than the bytes asked for
+            # the saved state is never later than the first requested byte
             while given_out < at + n_bytes and place < self._end:
                 if given_out <= at:
                     self._now = (given_out, place, unpacker.copy())
@@ -155,7 +156,7 @@ class _Inflated:
 
 
 def _start_of_data(path: Path, member: zipfile.ZipInfo) -> int:
-    """Where the bytes of a member begin: after its local header, whose length depends on its name and extra field."""
+    """Offset of a member's data: after its local header, whose length depends on its name and extra field."""
     with path.open("rb") as file:
         file.seek(member.header_offset)
         header = file.read(30)
