@@ -154,7 +154,7 @@ def test_a_sampler_is_asked_once_for_every_value_and_the_score_says_how_often(sc
     assert found.value > 0.98
     assert (len(calls), sum(n_rows for _, n_rows in calls)) == (n_calls, n_samples)
     assert len({fixed for fixed, _ in calls}) == n_calls
-    assert f"was asked {n_calls} times, for {n_samples:,} samples" in " ".join(map(str, found.caveats))
+    assert f"was called {n_calls} times and drew {n_samples:,} samples" in " ".join(map(str, found.caveats))
 
 
 def test_a_sampler_that_breaks_its_word():
