@@ -106,7 +106,7 @@ def test_bad_weights(tmp_path):
     with pytest.raises(EvidenceError, match="--weights"):
         read_published("good")
     np.savez(tmp_path / "odd.npz", weight=np.zeros(3))
-    with pytest.raises(EvidenceError, match="not of a published VAE"):
+    with pytest.raises(EvidenceError, match="not those of a published VAE"):
         read_published("odd", tmp_path)
     np.savez(tmp_path / "short.npz", **{name: array for name, array in arrays.items() if "lin2" not in name})
     with pytest.raises(EvidenceError, match=r"lack 'encoder\.lin2"):
