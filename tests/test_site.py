@@ -26,7 +26,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("evaluate", "compare"):  # few draws are enough to see that the lines run
-        monkeypatch.setattr(unweave, name, functools.partial(getattr(unweave, name), budget=2))
+        monkeypatch.setattr(unweave, name, functools.partial(getattr(unweave, name), budget=0.5))
     if page.stem == "integrations":
         for package in ("lightning", "torchmetrics", "tensorboard"):
             pytest.importorskip(package, reason=f"{package} is not installed")

@@ -99,8 +99,8 @@ class TestScore:
         [["both.npz"], ["both.csv"], ["both.parquet"], ["factors.npy", "codes.npy"], ["factors.csv", "codes.csv"]],
     )
     def test_every_kind_of_file_gives_the_same_numbers(self, run, files):
-        found = evaluation_of(run("score", *files, *QUICK, "--json"))
-        expected = evaluate(FACTORS, CODES, metrics=["mcc", "r2", "mig"])
+        found = evaluation_of(run("score", *files, *QUICK, "--json", "--quick"))
+        expected = evaluate(FACTORS, CODES, metrics=["mcc", "r2", "mig"], quick=True)
         assert found.labels == expected.labels
         for label in found.labels:
             assert found[label].raw == pytest.approx(expected[label].raw, abs=1e-12)
@@ -140,11 +140,11 @@ class TestScore:
     def test_kinds(self, run, folder, stated, kinds):
         table = TABLE.with_columns(pl.Series("factor hue", np.arange(N_ROWS) % 3))
         table.write_csv(folder / "kinds.csv")
-        found = evaluation_of(run("score", "kinds.csv", "--kinds", stated, "--metrics", "mcc", "--json"))
+        found = evaluation_of(run("score", "kinds.csv", "--kinds", stated, "--metrics", "mcc", "--json", "--quick"))
         assert [factor["kind"] for factor in found.data["factors"]] == kinds
 
     def test_factors_and_codes_by_name(self, run):
-        arguments = ("--factors", "code u", "--codes", "factor size, code v", "--metrics", "r2", "--json")
+        arguments = ("--factors", "code u", "--codes", "factor size, code v", "--metrics", "r2", "--json", "--quick")
         found = evaluation_of(run("score", "both.csv", *arguments))
         assert list(found["r2"].per_factor) == ["code u"]
         assert found.data["representations"]["codes"]["n_codes"] == 2
@@ -152,7 +152,8 @@ class TestScore:
     def test_row_groups(self, run):
         """The parts that mcc is cross-fitted on hold whole groups."""
         name = "mcc:cross_fit=true"
-        by_group = evaluation_of(run("score", "both.npz", "--row-groups", "subject", "--metrics", name, "--json"))
+        asked = ("--row-groups", "subject", "--metrics", name, "--json", "--quick")
+        by_group = evaluation_of(run("score", "both.npz", *asked))
         assert by_group.rows[0].score == metrics.mcc(FACTORS, CODES, cross_fit=True, row_groups=SUBJECT)
         assert by_group.rows[0].score != metrics.mcc(FACTORS, CODES, cross_fit=True)
 

@@ -86,7 +86,8 @@ class TestRows:
         evidence = unweave.Evidence(FACTORS, CODES)
         assert evaluate(evidence, metrics="mcc").rows == evaluate(FACTORS, CODES, metrics="mcc").rows
         posterior = Posterior(CODES, np.ones_like(CODES))
-        assert evaluate(FACTORS, posterior, metrics="mcc")["mcc"] == evaluate(evidence, metrics="mcc")["mcc"]
+        quickly = {"metrics": "mcc", "quick": True}
+        assert evaluate(FACTORS, posterior, **quickly)["mcc"] == evaluate(evidence, **quickly)["mcc"]
         with pytest.raises(EvidenceError, match=r"An Evidence already contains the codes.*pass it alone"):
             evaluate(evidence, CODES)
 
@@ -223,18 +224,19 @@ class TestJobs:
 
 class TestCompare:
     def test_side_by_side(self):
-        both = compare(FACTORS, {"kept": CODES, "noise": NOISE}, metrics=QUICK)
+        both = compare(FACTORS, {"kept": CODES, "noise": NOISE}, metrics=QUICK, quick=True)
         assert both.representations == ("kept", "noise")
         for label in QUICK:
             assert both.score(label, "kept").value > both.score(label, "noise").value
-            assert both.score(label, "noise") == evaluate(FACTORS, NOISE, metrics=label)[label]
+            assert both.score(label, "noise") == evaluate(FACTORS, NOISE, metrics=label, quick=True)[label]
 
     def test_all_are_scored_on_the_same_rows(self):
         gaps = {"first": CODES.copy(), "second": NOISE.copy()}
         gaps["first"][0], gaps["second"][[0, 5]] = np.nan, np.nan
-        both = compare(FACTORS, gaps, metrics=["mcc"], missing="drop")
+        both = compare(FACTORS, gaps, metrics=["mcc"], missing="drop", quick=True)
         rows = np.setdiff1d(np.arange(N_ROWS), [0, 5])
-        alone = evaluate(FACTORS.to_numpy()[rows], CODES[rows], metrics=["mcc"], factor_names=["size", "hue"])
+        named = {"metrics": ["mcc"], "factor_names": ["size", "hue"], "quick": True}
+        alone = evaluate(FACTORS.to_numpy()[rows], CODES[rows], **named)
         assert both.score("mcc", "first").raw == pytest.approx(alone["mcc"].raw)
         assert (both.data["n_rows"], both.data["n_dropped"]) == (118, 2)
         assert all(Finding("rows_dropped", n_rows=2) in row.score.caveats for row in both.rows)
