@@ -1,0 +1,161 @@
+"""What the papers' comparisons say of numbers that are made up: verdicts, values and the numbers in their words."""
+
+import re
+from functools import partial
+
+import numpy as np
+
+from unweave.papers.dependent_factors import comparisons as of_004
+from unweave.papers.dependent_factors import toy_experiments
+from unweave.papers.dependent_factors.rank_correlations import Correlations
+from unweave.papers.dependent_factors.toy_curves import ToyCurves
+from unweave.papers.learning_disentangled_representations import comparisons as of_001
+from unweave.papers.learning_disentangled_representations import seed_studies
+from unweave.papers.small_models import SmallSetting
+
+MODELS = ("FactorVAE", "beta-VAE", "VAE")
+NUMBER = re.compile(r"-?\d+\.?\d*")
+SEEDS = range(3)
+STUDIED = (
+    "mean I(x, z_i)", "I(x, z)", "mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3", "JEMMIG", "RMIG",
+    "DCI D", "DCI C", "DCI I",
+)  # fmt: skip
+
+
+def said(checks):
+    """What is said, without its words."""
+    return [
+        [check.holds, check.ledger, check.in_part, check.value, *map(float, NUMBER.findall(check.here))]
+        for check in checks
+        if check.is_claim or check.here
+    ]
+
+
+def by_model(make):
+    """Rows of numbers of three models, drawn with each seed."""
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        yield {model: make(rng, model) for model in MODELS}
+
+
+def factors(rng, _model):
+    return dict(zip(of_001.FACTORS, rng.uniform(size=5), strict=True))
+
+
+def codes(rng, _model):
+    return sorted(rng.uniform(size=8) ** 6, reverse=True)
+
+
+def per_bin(rng, model):
+    base = MODELS.index(model) + rng.normal(size=6)
+    return {"RMIG": base.tolist(), "JEMMIG": np.cumsum(rng.uniform(-0.1, 1.0, 6)).tolist()}
+
+
+def per_draw(rng, _model):
+    return {"RMIG": (0.5 + 0.03 * rng.uniform(size=4)).tolist(), "JEMMIG": rng.uniform(size=4).tolist()}
+
+
+def matrix(rng, _model):
+    means, draws = rng.uniform(-1, 1, size=(2, 4, 4))
+    return {"means": means.tolist(), "draws": (0.8 * draws).tolist()}
+
+
+def shared(rng, model):
+    pairs = rng.normal(size=(4, 4))
+    pairs[0, 1] = np.nan
+    return {
+        "I(x, z_i, z_j)": (np.full((4, 4), np.nan) if model == "VAE" else pairs).tolist(),
+        "mean": float(rng.uniform()),
+        "standard error": float(rng.uniform()),
+    }
+
+
+def noisy(rng, model):
+    table = rng.uniform(size=(4, 3)) * (np.array([1.0, 1.0, 0.04, 0.02]) if model != "VAE" else np.ones(4))[:, None]
+    return {"q(z | x)": table.tolist(), "means": (table + rng.uniform(0, 0.02, size=(4, 3))).tolist()}
+
+
+def pairs(rng, _model):
+    first = rng.uniform(size=2)
+    return {
+        "JEMMIG": [first[0], first[0] + 2.5 + 0.1 * rng.normal()],
+        "RMIG": [first[1], first[1] + 0.03 * rng.normal()],
+    }
+
+
+def gaps(rng, _model):
+    first = rng.uniform()
+    return {"RMIG": first, "MIG (Chen)": first + 0.03 * rng.normal(), "MIG (Locatello)": rng.uniform()}
+
+
+def versions(rng, _model):
+    return {"of means": rng.uniform(), "of q(z | x)": rng.uniform()}
+
+
+OF_001 = {
+    "rmig": factors,
+    "jemmig": factors,
+    "modularity": versions,
+    "informativeness": codes,
+    "informative_codes": codes,
+    "bins": per_bin,
+    "draws": per_draw,
+    "correlations": matrix,
+    "shared": shared,
+    "matrices": noisy,
+    "estimates": pairs,
+    "gaps": gaps,
+}
+
+
+def settings(seed):
+    """Three weights of two kinds of model, with three seeds each."""
+    rng = np.random.default_rng(seed)
+    names = ("beta_vae-beta=1", "beta_vae-beta=4", "beta_vae-beta=64", "factor_vae-gamma=10", "factor_vae-gamma=40")
+    means = rng.uniform(size=(len(names), len(STUDIED)))
+    return [
+        SmallSetting(
+            name, tuple(dict(zip(STUDIED, mean + 0.1 * rng.normal(size=len(STUDIED)), strict=True)) for _ in SEEDS)
+        )
+        for name, mean in zip(names, means, strict=True)
+    ]
+
+
+def correlated(seed):
+    """Correlations of three metrics at four levels."""
+    values = np.random.default_rng(seed).uniform(-0.2, 1.0, size=(4, 3))
+    values = values if seed else np.abs(values) ** 0.2
+    return Correlations(tuple("abcd"), ("minimality", "sufficiency", "MIG"), 9, values, values - 0.2, values + 0.1)
+
+
+def timed(seed):
+    """Times of four metrics."""
+    rng = np.random.default_rng(seed)
+    names = ("minimality, sufficiency", "MIG", "modularity", "DCI")
+    return ToyCurves("factors", (2.0, 8.0), {"": {name: rng.uniform(size=2).tolist() for name in names}})
+
+
+CASES = {
+    f"001, {name}": partial(
+        lambda name, make: [said(getattr(of_001, f"compare_{name}")(found, None)) for found in by_model(make)],
+        name,
+        make,
+    )
+    for name, make in OF_001.items()
+}
+CASES |= {
+    f"001, {compare.__name__} over seeds": partial(lambda c: [said(c(settings(seed), None)) for seed in SEEDS], compare)
+    for compare in (
+        seed_studies.compare_information,
+        seed_studies.compare_separation,
+        seed_studies.compare_latents,
+    )
+}
+CASES |= {
+    "001, gaps over seeds": lambda: said(seed_studies.compare_gaps(settings(2), None)),
+    "001, dci over seeds": lambda: said(seed_studies.compare_dci("JEMMIG", settings(1), None)),
+    "004, accuracy": lambda: [said(of_004.compare_accuracy(correlated(seed), None)) for seed in SEEDS],
+    "004, robustness": lambda: [said(of_004.compare_robustness(correlated(seed), None)) for seed in SEEDS],
+    "004, settings": lambda: [said(of_004.compare_settings(130, correlated(seed), None)) for seed in SEEDS],
+    "004, times": lambda: [said([toy_experiments.faster_than_rivals(timed(seed))]) for seed in SEEDS],
+}
