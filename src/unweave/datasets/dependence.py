@@ -33,7 +33,7 @@ class CorrelatedPair:
     sigma: float
 
     def weights(self, dataset: GridDataSet) -> FloatArray:
-        """Weight of every combination of values, with one axis a factor."""
+        """Weight of every combination of values, with one axis per factor."""
         _refuse_sigma(self.sigma)
         apart = _scaled(dataset, self.first) - _scaled(dataset, self.second)
         return np.exp(-(apart**2) / (2 * self.sigma**2))
@@ -47,7 +47,7 @@ class Confounder:
     sigma: float
 
     def weights(self, dataset: GridDataSet) -> FloatArray:
-        """Weight of every combination of values, with one axis a factor."""
+        """Weight of every combination of values, with one axis per factor."""
         weights = np.ones(dataset.n_values)
         for other in dataset.factor_names:
             if other != self.factor:
@@ -69,7 +69,7 @@ class DeterminedFactor:
     function: str
 
     def weights(self, dataset: GridDataSet) -> FloatArray:
-        """Weight of every combination of values, with one axis a factor: 1 or 0."""
+        """Weight of every combination of values, with one axis per factor: 1 or 0."""
         functions = {1: ONE_FACTOR, 2: TWO_FACTORS}.get(len(self.sources), {})
         if self.function not in functions:
             raise DataSetError(

@@ -219,7 +219,7 @@ def test_the_same_seed_gives_the_same_weights():
     ("act", "sentence"),
     [
         (lambda flow: flow.encode(torch.zeros(2, 1, 16, 16)), r"Images of shape \(1, 16, 16\) do not fit this flow"),
-        (lambda flow: flow.decode(torch.zeros(2, 5)), "it takes n x 64"),
+        (lambda flow: flow.decode(torch.zeros(2, 5)), "pass an array of n x 64"),
         (lambda flow: image_flow(ImageFlowSettings(side=28 // 2)), "cannot be halved 2 times"),
         (lambda flow: ClassMixture(3, 2).fit(torch.zeros(4, 2), torch.tensor([0, 0, 2, 2])), "Class 1 has no samples"),
         (lambda flow: image_flow(KINDS["conditional"]).encode(some_images()), "pass one class for each"),
