@@ -28,6 +28,7 @@ from faults import ROOT, Fault
 
 RECORDED = ROOT / "build" / "reach"
 SMALL = 0.3  # CPU seconds
+SECONDS_OF_FILE = 20.0  # of a file of tests that start processes
 # tests that look at source as text or start processes: they reach no lines here
 NOT_SEEN = (
     "tests/architecture",
@@ -134,14 +135,18 @@ class Reach:
     def of(self, file: str, text: str, start: int, end: int) -> list[str]:
         """Tests that reach the statement around these places of the text of a file, the likeliest and cheapest first.
 
-        Where the statement runs on import alone, all that reach the file.
+        If the statement runs on import, these are the tests of what is on record of constants and defaults, which
+        reach no line, and then all tests that reach the file. If no test reaches it, these are the files of tests that
+        start processes in the same room.
         """
         there, nearby = self._contexts(file, text, start, end)
-        contexts = (there - {""}) or (nearby - {""})
+        on_import = _runs_on_import(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
+        contexts = (nearby if on_import else there) - {""}
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
-        if not there - {""}:  # a constant or a default: what is on record of it reaches no line
-            chosen |= {test for test in self.tests if "[defaults-" in test or "options of commands" in test}
-        return self._ordered(sorted(chosen), file)
+        on_record = {test for test in self.tests if "[defaults-" in test or "options of commands" in test}
+        first = sorted(on_record) if on_import else []
+        found = first + self._ordered(sorted(chosen - set(first)), file)
+        return found or [path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)]
 
     def affordable(self, fault: Fault, text: str, effort: float) -> list[str]:
         """Tests that may notice a fault, as far as so many CPU seconds go; one at least, if any reaches it."""
@@ -178,7 +183,7 @@ class Reach:
 
     def seconds(self, test: str) -> float:
         """CPU seconds that a test took when it was recorded."""
-        return float(self.tests[test]["seconds"])
+        return float(self.tests[test]["seconds"]) if test in self.tests else SECONDS_OF_FILE
 
     def _shares(self, test: str) -> bool:
         return bool(self.tests[test]["shared"])
@@ -196,6 +201,17 @@ def _nearness(test: str, file: str) -> int:
     room = Path(file.removeprefix("src/unweave/")).with_suffix("").parts
     parts = Path(path.removeprefix("src/unweave/").removeprefix("tests/")).with_suffix("").parts
     return sum(part.removeprefix("test_") in room for part in parts) + (f"[{room[-1]}" in name)
+
+
+def _runs_on_import(text: str, first: int, last: int) -> bool:
+    """Whether these lines run on import: the body of no function has them.
+
+    >>> text = "A = 1\\ndef f(a=2):\\n    return a\\nclass B:\\n    c = 3\\n"
+    >>> [_runs_on_import(text, line, line) for line in (1, 2, 3, 5)]
+    [True, True, False, True]
+    """
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return not any(node.body[0].lineno <= first and last <= (node.end_lineno or 0) for node in functions)
 
 
 def _statement(text: str, first: int, last: int) -> tuple[int, int]:
