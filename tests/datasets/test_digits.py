@@ -115,3 +115,25 @@ def test_what_is_missing_is_named(tmp_path):
 
 def test_a_plain_file_is_mapped(folder):
     assert isinstance(read_idx(folder / "train-images-idx3-ubyte"), np.memmap)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\0\0\x08", "not an idx file"),
+        (b"\0\0\x08\x01", "ends within its header"),
+        (b"\0\0\x08\x01\0\0\0", "ends within its header"),
+        (b"\0\0\x07\x01\0\0\0\x01a", "not an idx file"),
+        (b"\x01\x08\0\0", "little-endian"),
+        (b"\x01\x08\0", "not an idx file"),
+    ],
+)
+def test_headers_that_are_too_short_or_of_no_type(tmp_path, content, message):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(DataSetError, match=message):
+        read_idx(tmp_path / "a.gz")
+
+
+def test_a_header_without_axes_is_one_number(tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"\0\0\x08\0\x2a"))
+    assert read_idx(tmp_path / "a.gz").tolist() == 42

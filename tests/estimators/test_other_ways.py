@@ -10,6 +10,7 @@ from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.estimators.posteriors.grid_masses import centre_masses
 from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
 from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares
+from unweave.estimators.probes.tuned_logistic import FAR, _designs
 from unweave.estimators.totals import moments
 
 RNG = np.random.default_rng(0)
@@ -96,3 +97,16 @@ def test_samples_with_dependent_columns_do_not_change_the_others():
     assert found[1] < -15
     assert np.isnan(found[3])
     assert (log_volume_of_directions(np.stack([np.eye(3), cosines[0]])) <= 0).all()
+
+
+def test_a_column_of_mostly_one_value_is_scaled_by_its_largest_distance():
+    """The interquartile range of the second column is 0, and the third never varies."""
+    seen = np.column_stack([np.arange(8.0), [0, 0, 0, 0, 0, 0, 0, 5.0], np.full(8, 3.0)])
+    design, other = _designs(seen, seen[:2] + 1)
+    assert design[0].tolist() == [1.0] * 8
+    assert design[1] == pytest.approx((np.arange(8) - 3.5) / 3.5)
+    assert design[2].tolist() == [0.0] * 7 + [1.0]
+    assert design[3].tolist() == [0.0] * 8
+    assert other[2] == pytest.approx([0.2, 0.2])
+    far = _designs(seen, np.array([[3.5 + 3.5 * FAR * np.e, 0.0, 3.0], [3.5 - 3.5 * FAR, 0.0, 3.0]]))[1]
+    assert far[1] == pytest.approx([2 * FAR, -FAR])

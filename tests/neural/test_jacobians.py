@@ -254,3 +254,20 @@ class PublishedDecoder(nn.Module):
         for layer in (self.convT_64, self.convT1, self.convT2):
             hidden = layer(hidden).relu()
         return self.convT3(hidden).sigmoid()
+
+
+@pytest.mark.parametrize("missing", [("vmap",), ("vmap", "jvp"), ("vmap", "jvp", "vjp")])
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_where_torch_has_no_rule_other_ways_give_the_same(monkeypatch, missing, mode):
+    from unweave.neural import jacobians
+
+    def refused(*_, **__):
+        raise RuntimeError("no rule")
+
+    decoder, latents = nn.Sequential(nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 5)).double(), torch.randn(4, 3).double()
+    usual = torch.cat(list(jacobian_blocks(decoder, latents, dimensions=[2, 0], mode=mode)))
+    for name in missing:
+        monkeypatch.setattr(jacobians, name, refused)
+    other = torch.cat(list(jacobian_blocks(decoder, latents, dimensions=[2, 0], mode=mode)))
+    assert torch.allclose(other, usual)
+    assert torch.allclose(usual, exact(decoder, latents)[:, :, [2, 0]])

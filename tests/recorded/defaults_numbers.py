@@ -69,13 +69,16 @@ def _is_plain(value):
 
 
 def constants_of(room):
-    """Numbers that the modules of a room state outside of functions: constants, fields, decorators and defaults."""
+    """Numbers that the modules of a room state outside of functions: constants, fields, decorators and defaults.
+
+    They are listed by name, so that a file may get another name or be divided.
+    """
     found = {}
     for path in (PACKAGE / f"{room}.py", *sorted((PACKAGE / room).rglob("*.py"))):
-        stated = _stated(ast.parse(path.read_text(encoding="utf-8")).body) if path.exists() else ()
-        if numbers := {name: each[0] if len(each) == 1 else each for name, each in stated if each}:
-            found[path.relative_to(PACKAGE / room).as_posix() if path.parent != PACKAGE else path.name] = numbers
-    return found
+        for name, numbers in _stated(ast.parse(path.read_text(encoding="utf-8")).body) if path.exists() else ():
+            if numbers:
+                found.setdefault(name, []).append(numbers)
+    return {name: sorted(found[name])[0] if len(found[name]) == 1 else sorted(found[name]) for name in sorted(found)}
 
 
 def _stated(body, prefix=""):

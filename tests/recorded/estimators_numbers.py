@@ -25,7 +25,7 @@ from unweave.estimators import (
 )
 from unweave.estimators.dependence import correlation, hypergeometric, multiple_testing, pair_dependence, run_agreement
 from unweave.estimators.geometry import gram
-from unweave.estimators.information import binning, neighbours
+from unweave.estimators.information import binning, nearest_neighbour
 from unweave.estimators.posteriors import gaussian_information, grid_masses
 from unweave.estimators.probes import logistic_probe, out_of_fold, tuned_logistic
 from unweave.estimators.regression import exact_functions, factor_functions, kernel_regression, spline_basis
@@ -163,7 +163,7 @@ CASES |= {
         [binning.bin_edges(CODES[:, k], 6, how) for k in range(3) for how in ("equal_mass", "equal_width")]
         + [binning.edges_in_gaps(CODES[:, k], 6) for k in range(3)]
     ),
-    "labels by neighbours": lambda: [neighbours.label_information(X, CLASSES, k) for k in (1, 3, 8)],
+    "labels by neighbours": lambda: [nearest_neighbour.label_information(X, CLASSES, k) for k in (1, 3, 8)],
     "grams": of_grams,
     "masses": masses,
     "gaussians": lambda: [

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from auditing_numbers import audited, matched, product
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from fake_evaluations import fake_evaluation
@@ -32,6 +33,7 @@ try:
         scores,
         training,
     )
+    from unweave.report.figures.audit import audit_figure
     from unweave.report.figures.evaluation_plot import evaluation_plot
     from unweave.report.summary.decomposition_summary import FactorBand
 except ImportError:
@@ -68,6 +70,10 @@ def _styles(artist):
     for name in STYLES:
         value = getattr(artist, f"get_{name}", lambda: None)()
         yield from () if value is None else np.atleast_1d(np.asarray(value, dtype=float))
+    if isinstance(artist, mpl.legend.Legend):
+        yield from artist.get_bbox_to_anchor().bounds
+    if isinstance(artist, mpl.text.Annotation):
+        yield from artist.xyann
 
 
 def _axes(axes):
@@ -241,6 +247,7 @@ FIGURES = {
 CASES = {name: partial(lambda make: drawn(make()), make) for name, make in FIGURES.items()} if mpl else {}
 if mpl:
     CASES |= {
+        "audits": lambda: [in_short(audit_figure(audited(metric, False))) for metric in (matched, product)],
         "projections": lambda: in_short(point_clouds.projections_figure(MATRIX, THREE)),
         "traversals of latents": lambda: in_short(geometry.traversal_figure(IMAGES[..., None], THREE, FOUR)),
     }

@@ -1,7 +1,9 @@
 """What the papers' comparisons say of numbers that are made up: verdicts, values and the numbers in their words."""
 
+import hashlib
 import re
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -9,8 +11,11 @@ from unweave.papers.dependent_factors import comparisons as of_004
 from unweave.papers.dependent_factors import toy_experiments
 from unweave.papers.dependent_factors.rank_correlations import Correlations
 from unweave.papers.dependent_factors.toy_curves import ToyCurves
+from unweave.papers.guardians.declared_sweeps import SWEEPS
+from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.learning_disentangled_representations import comparisons as of_001
 from unweave.papers.learning_disentangled_representations import seed_studies
+from unweave.papers.manifold_entropic_metrics import digit_flows
 from unweave.papers.small_models import SmallSetting
 
 MODELS = ("FactorVAE", "beta-VAE", "VAE")
@@ -135,6 +140,41 @@ def timed(seed):
     return ToyCurves("factors", (2.0, 8.0), {"": {name: rng.uniform(size=2).tolist() for name in names}})
 
 
+def flows(seed):
+    """Two flows of 30 latents on images of 16 pixels."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(2):
+        entropies = np.sort(rng.normal(size=30))[::-1]
+        found.append(
+            SimpleNamespace(
+                problem="",
+                held_out=float(rng.uniform()),
+                entropies=entropies,
+                variances=np.exp(entropies + rng.normal(size=30)),
+                order=np.argsort(-entropies),
+                tangents=rng.normal(size=(10, 16, 30)),
+                traversals=rng.normal(size=(10, 20, 5, 16)).cumsum(axis=2),
+            )
+        )
+    return SimpleNamespace(gin=found[0], conditional=found[1])
+
+
+def of_digits(compare):
+    """What is said of made-up flows, with fewer draws for the interval of a correlation."""
+    usual, digit_flows.N_DRAWS = digit_flows.N_DRAWS, 20
+    try:
+        return [said(compare(flows(seed), None)) for seed in SEEDS]
+    finally:
+        digit_flows.N_DRAWS = usual
+
+
+def digest(items):
+    """The number of items, and a digest of them."""
+    items = list(items)
+    return [len(items), hashlib.blake2b(repr(items).encode(), digest_size=6).hexdigest()]
+
+
 CASES = {
     f"001, {name}": partial(
         lambda name, make: [said(getattr(of_001, f"compare_{name}")(found, None)) for found in by_model(make)],
@@ -158,4 +198,22 @@ CASES |= {
     "004, robustness": lambda: [said(of_004.compare_robustness(correlated(seed), None)) for seed in SEEDS],
     "004, settings": lambda: [said(of_004.compare_settings(130, correlated(seed), None)) for seed in SEEDS],
     "004, times": lambda: [said([toy_experiments.faster_than_rivals(timed(seed))]) for seed in SEEDS],
+}
+CASES |= {
+    f"000, {compare.__name__}": partial(of_digits, compare)
+    for compare in (
+        digit_flows.compare_gin,
+        digit_flows.compare_spectra,
+        digit_flows.compare_tangents,
+        digit_flows.compare_traversals,
+    )
+}
+CASES |= {
+    "003, cells of sweeps": lambda: {
+        name: digest(setting.key for setting in sweep.settings) for name, sweep in SWEEPS.items()
+    },
+    "003, cells of figures": lambda: {
+        name: [digest(setting.key for setting in part.settings) for part in figure.parts]
+        for name, figure in FIGURES.items()
+    },
 }

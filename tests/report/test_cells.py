@@ -9,6 +9,8 @@ from unweave.evaluation.grouping import GroupedScore
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.report import grouped_table, runs, unlabelled_table
 from unweave.report.page import html
+from unweave.report.page.markdown import _fenced
+from unweave.report.summary.summarise import _domain
 from unweave.report.terminal.answer_tables import MOST_IN_THE_WAY, _in_the_way
 
 
@@ -97,3 +99,28 @@ def test_of_many_factors_the_page_shows_the_best_and_the_worst(extra):
 
 def test_dots_of_a_pair_are_within_their_box():
     assert html._dots({"x": [0.0, 1.0, 0.5], "y": [0.0, 1.0, 0.25]}) == "M0 56h0M90 0h0M45 42h0"
+
+
+def cell(value, floor=None, interval=None, **per_factor):
+    return {"value": value, "floor": floor, "interval": interval, "per_factor": per_factor}
+
+
+@pytest.mark.parametrize(
+    ("cells", "bounds", "ends"),
+    [
+        ([cell(0.4)], (0.0, 1.0), [0.0, 1.0]),
+        ([cell(0.4), cell(3.0)], (0.0, math.inf), [0.0, 3.0]),
+        ([cell(2.0, {"low": -1.0, "high": 1.0}, {"low": 1.5, "high": 4.0})], (-math.inf, math.inf), [-1.0, 4.0]),
+        ([cell(2.0, a=-3.0, b=math.inf, c=5.0)], (-math.inf, math.inf), [-3.0, 5.0]),
+        ([cell(None)], (0.0, math.inf), [0.0, 1.0]),
+        ([cell(0.2)], (0.2, math.inf), [0.2, 1.2]),
+        ([cell(-2.0)], (-math.inf, math.inf), [-2.0, 0.0]),
+    ],
+)
+def test_ends_of_an_axis(cells, bounds, ends):
+    assert _domain(cells, bounds) == ends
+
+
+@pytest.mark.parametrize(("text", "fence"), [("a", "```"), ("a ``` b", "````"), ("`` `````", "``````")])
+def test_a_fence_is_longer_than_what_it_fences(text, fence):
+    assert _fenced("json", text) == f"{fence}json\n{text}\n{fence}"
