@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# modules that tests share: golden_cases.py, and those of the tools for faults and for numbers on record
+# modules that tests share: golden_cases.py, and the tools for mutation testing and recorded numbers
 sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants", "recorded")]
 
-# how fast inputs are drawn says how busy the machine is, not whether the code is right
+# the time of drawing inputs depends on the load of the machine and not on the code
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 

@@ -1,4 +1,4 @@
-"""The codec gives every record back, and says where data are wrong."""
+"""The codec restores every record, and names the field of invalid data."""
 
 import json
 from dataclasses import dataclass

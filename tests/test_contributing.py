@@ -1,4 +1,4 @@
-"""The metric that CONTRIBUTING.md shows can be added as it says: one file, one line."""
+"""The metric in CONTRIBUTING.md can be added as described, with one file and one line."""
 
 import importlib
 import re
@@ -22,7 +22,7 @@ def block(name):
 
 @pytest.fixture
 def added(tmp_path, monkeypatch):
-    """The metric, imported from a file of its own."""
+    """The metric, imported from a separate file."""
     (tmp_path / "best_correlation.py").write_text(block("metric"), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("best_correlation").best_correlation

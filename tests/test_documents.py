@@ -1,4 +1,4 @@
-"""The generated documents are those that the cards of today would give."""
+"""The generated documents are up to date with the cards."""
 
 import functools
 import importlib.util
@@ -54,7 +54,7 @@ def test_the_page_on_reports_shows_the_demo():
 
 @pytest.mark.parametrize("name", generate.CATALOGUE)
 def test_pages_read_well(name):
-    """A page says what the numbers mean, has a formula, and names a numbered paper only where it is meant."""
+    """A page states what the numbers mean, has a formula, and names a numbered paper only where it is cited."""
     page = DOCUMENTS[ROOT / "docs" / "metrics" / f"{name}.md"]
     assert re.search(r"^    \S.* (=|<=|>=) ", page, re.MULTILINE), "no formula"
     if set(generate.CATALOGUE[name].card.needs) <= {

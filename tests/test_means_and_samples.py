@@ -1,4 +1,4 @@
-"""The page on means and samples: its program runs, and its table is what the program prints."""
+"""The program on the page about means and samples runs, and prints the numbers of the table."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is remembered on evidence: once per arguments, once per evidence, and read-only."""
+"""Results are cached once per evidence and arguments, and are read-only."""
 
 from dataclasses import dataclass
 

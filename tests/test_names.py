@@ -1,4 +1,4 @@
-"""Objects named as module:name, by every command that reads names, without traces on the import path."""
+"""Commands import objects by module:name, and do not change the import path."""
 
 import sys
 import textwrap

@@ -1,4 +1,4 @@
-"""The progress bar: on the terminal of errors alone, so that it never gets into what a command prints."""
+"""The progress bar is written to stderr only, so that it is never part of a command's output."""
 
 import sys
 import threading
@@ -88,7 +88,7 @@ def test_steps_in_seconds_are_a_percentage(monkeypatch, capsys):
 
 @pytest.fixture
 def notebook(monkeypatch):
-    """A stand-in for IPython in a notebook, and all that it is asked to show."""
+    """A replacement of IPython in a notebook that records everything it displays."""
     shown = []
 
     class Handle:

@@ -1,4 +1,4 @@
-"""Everything public can be found, is documented, and is shown in an example that runs."""
+"""All public names can be found, have a docstring, and have an example that runs."""
 
 import importlib
 import inspect
@@ -10,18 +10,18 @@ import pytest
 
 import unweave
 
-# these rooms need files or training, so that an example for every name would take too long
+# these rooms need files or training, so an example for every name would take too long
 DOCUMENTED_ONLY = ("unweave.datasets", "unweave.models")
 
 
 def public_names(module):
-    """What a module says is public, or else what it defines without an underscore."""
+    """The names in `__all__` of a module, or else all names without an underscore."""
     defined = (name for name, found in vars(module).items() if getattr(found, "__module__", "") == module.__name__)
     return list(getattr(module, "__all__", [name for name in defined if not name.startswith("_")]))
 
 
 def public_modules(module):
-    """The module and all modules that its public names lead to."""
+    """The module and all modules that can be reached through its public names."""
     yield module
     for name in public_names(module):
         found = getattr(module, name, None)

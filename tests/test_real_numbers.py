@@ -1,4 +1,4 @@
-"""A score is used as the number that it has: in arithmetic from both sides, in comparisons, rounded and as a key."""
+"""A score can be used as a number: in arithmetic on both sides, in comparisons, for rounding and as a key."""
 
 import math
 import operator

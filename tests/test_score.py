@@ -1,4 +1,4 @@
-"""A score is a number within its bounds that survives being written down."""
+"""A score is a number within its bounds that can be saved and restored."""
 
 import json
 import math
@@ -93,7 +93,7 @@ def test_a_score_is_a_number_for_scikit_learn():
     assert found.tolist() == pytest.approx([1.0, 1.0])
     assert max(Score(0.2), Score(0.7), key=float).value == 0.7
     assert sorted([Score(0.7), Score(0.2)])[0] == 0.2
-    assert bool(Score(0.0))  # `if row.score` asks whether there is one
+    assert bool(Score(0.0))  # so that `if row.score` is true for a score of 0
 
 
 def test_scores_that_differ_are_not_equal():

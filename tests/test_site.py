@@ -1,4 +1,4 @@
-"""The site: its examples run, its links lead somewhere, and it builds without a warning and without the network."""
+"""The site: its examples run, its links are valid, and it builds without warnings and without a network."""
 
 import functools
 import os
@@ -42,7 +42,7 @@ def test_snippets_of_integrations_are_short():
 
 
 class Links(HTMLParser):
-    """Addresses a page refers to, those that a browser loads by itself, and the places that it has."""
+    """Links of a page, resources that a browser loads by itself, and anchors."""
 
     def __init__(self, text):
         super().__init__()
@@ -65,7 +65,7 @@ def site(tmp_path_factory):
     pytest.importorskip("material", reason="mkdocs-material is not installed")
     pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
     folder = tmp_path_factory.mktemp("site")
-    # a proxy that is not there: whoever asks the network for something fails
+    # with a proxy that does not exist, every network request fails
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
@@ -108,7 +108,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_links_into_the_repository_exist():
-    """Pages that leave the site, and the documents beside it."""
+    """Links from the site to files of the repository, and links of the documents outside the site."""
     for path in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md"]:
         text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for address in re.findall(r"\]\(([^)\s]+)\)", text):

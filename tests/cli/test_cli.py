@@ -25,7 +25,7 @@ QUICK = ("--metrics", "mcc,r2,mig", "--quick")
 
 
 def write_broken_files(folder):
-    """Files that are wrong in one way each."""
+    """Write invalid files, each with one error."""
     (folder / "empty.csv").touch()
     (folder / "empty.npz").touch()
     (folder / "notes.txt").write_text("factors")
@@ -46,7 +46,7 @@ def write_broken_files(folder):
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """A folder of good files, all with the same samples, and of bad ones."""
+    """A folder of valid files, all with the same samples, and of invalid files."""
     path = tmp_path_factory.mktemp("files")
     np.savez(path / "both.npz", factors=FACTORS, codes=CODES, subject=SUBJECT)
     np.savez(path / "noise.npz", factors=FACTORS, codes=NOISE)
@@ -78,14 +78,14 @@ def run(folder, monkeypatch):
 
 
 def evaluation_of(result):
-    """The evaluation that a command printed as JSON, which has to be strict."""
+    """The evaluation that a command printed as strict JSON."""
     assert result.exit_code == 0, result.stderr
     json.loads(result.stdout, parse_constant=pytest.fail)
     return Evaluation.from_json(result.stdout)
 
 
 def refused(result):
-    """The sentence of a command that ended as bad input should."""
+    """The error message of a command that ended with exit code 2."""
     assert result.exit_code == 2, result.output
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     (line,) = [line for line in result.stderr.splitlines() if line]
@@ -150,7 +150,7 @@ class TestScore:
         assert found.data["representations"]["codes"]["n_codes"] == 2
 
     def test_row_groups(self, run):
-        """The parts that mcc is cross-fitted on hold whole groups."""
+        """The parts on which mcc is cross-fitted consist of whole groups."""
         name = "mcc:cross_fit=true"
         asked = ("--row-groups", "subject", "--metrics", name, "--json", "--quick")
         by_group = evaluation_of(run("score", "both.npz", *asked))
@@ -310,7 +310,7 @@ def test_a_mistyped_command_shows_how_to_use_it(run, arguments, message):
 
 
 class TestProcess:
-    """As a person runs it: another process, without click's test harness."""
+    """Commands in another process, without click's test harness."""
 
     @staticmethod
     def unweave(*arguments, **options):
@@ -345,7 +345,7 @@ class TestProcess:
 
 
 class TestPosteriors:
-    """An .npz with 'codes_std' beside 'codes', or with a name given, is scored as a posterior."""
+    """An .npz file with 'codes_std', or with the array that --codes-std names, is scored as a posterior."""
 
     @pytest.fixture
     def posteriors(self, tmp_path):

@@ -1,4 +1,4 @@
-"""Files that commands write: never over what they read, whole or not at all, and refused before any computation."""
+"""Output files never replace inputs, are written atomically, and are checked before any computation."""
 
 import sys
 

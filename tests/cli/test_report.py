@@ -1,4 +1,4 @@
-"""score, compare and report write pages; what cannot be read or written is one sentence."""
+"""score, compare and report write pages; files that cannot be read or written lead to an error of one sentence."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_compare_writes_a_page_of_all(data):
     assert result.exit_code == 0
     summary = json.loads((data / "a.json").read_text(encoding="utf-8"))
     assert [cell["representation"] for cell in summary["metrics"][0]["cells"]] == ["one", "two"]
-    json.loads(result.stdout)  # what is said of files does not get into the JSON
+    json.loads(result.stdout)  # messages about files are not part of the JSON
 
 
 def test_report_of_a_saved_evaluation_is_that_of_the_evaluation(data):

@@ -1,4 +1,4 @@
-"""`unweave reproduce 003`: a small figure, resumed; an experiment; and what it refuses."""
+"""`unweave reproduce 003`: a small figure that is resumed, an experiment, and invalid input."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""The demonstration that trains: files, a page, and a second call that computes nothing again."""
+"""The demonstration with training: its files, its page, and a second call that reads the results."""
 
 import numpy as np
 import pytest

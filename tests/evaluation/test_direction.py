@@ -1,4 +1,4 @@
-"""Which way is better is the same everywhere: in scores, tables, floors, p-values, verdicts, ties and reports."""
+"""Whether lower scores are better is respected in scores, tables, floors, p-values, verdicts, ties and reports."""
 
 import functools
 import math
@@ -55,7 +55,7 @@ def test_parts_of_an_alignment_point_the_same_way():
     assert score.raw == pytest.approx(1 / 3)
     assert list(score.per_factor.values()) == [1.0, 0.0, 0.0]
     assert sorted(score.per_code.values()) == [0.0, 0.0, 1.0]
-    few = t_mex(FACTORS, GOOD[:, :2], score="alignment")  # the third factor is expected of no code
+    few = t_mex(FACTORS, GOOD[:, :2], score="alignment")  # there is no code for the third factor
     assert few.raw == 1.0
     assert [*few.per_factor.values()][:2] == [1.0, 1.0]
     assert math.isnan([*few.per_factor.values()][2])
@@ -84,7 +84,7 @@ def test_floors_verdicts_and_ties_agree(compared, label):
     assert (floor.p_value, floor.calibrated > 0.8) == (floor.resolution, True)
     assert floor.upper == pytest.approx(np.quantile(floor.draws, 0.05 if downwards else 0.95))
     assert (floor.floor > floor.raw) == downwards
-    # a count has no range; of the distance noise gets half, so that the calibrated score is the one to read
+    # a count has no range; the noise floor of the distance is high, so the calibrated score has to be read
     levels = {"t_mex": "no verdict", ALIGNMENT: "trust", "distance": "caution"}
     assert good.verdict.level == levels[label]
     assert list(compared.data["comparison"][label]["scores"]) == ["good", "poor"]

@@ -1,4 +1,4 @@
-"""Seeds by setting: spreads by hand, and settings that are told apart or not."""
+"""Seeds grouped by setting: the spread, and which settings differ significantly."""
 
 import numpy as np
 import pytest

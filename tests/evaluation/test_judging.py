@@ -26,7 +26,7 @@ SEEN: Counter[tuple[int, float]] = Counter()
     measures="a mean", equivalence="any", min_rows=2, chance=0.5, cost="none", fails_when="never", reference="none"
 )
 def counted(evidence):
-    """The mean code, and a memory of where it was asked for."""
+    """The mean of the codes; records on which rows it was computed."""
     SEEN[evidence.n_rows, float(evidence.codes.sum())] += 1
     return Score(float(evidence.codes.mean()))
 
@@ -35,7 +35,7 @@ def test_every_part_is_scored_once():
     SEEN.clear()
     compare(FACTORS, CODES, metrics=[counted], budget=UNBOUND)
     parts = {key: n_times for key, n_times in SEEN.items() if key[0] == 60}
-    assert len(parts) == len(CODES) * (N_PARTS + N_DRAWS)  # intervals, and the verdict's look at half of the rows
+    assert len(parts) == len(CODES) * (N_PARTS + N_DRAWS)  # for the intervals, and for the verdict on half of the rows
     assert set(parts.values()) == {1}
 
 
@@ -57,7 +57,7 @@ def test_a_metric_that_fails_somewhere_compares_nothing():
         measures="a mean", equivalence="any", min_rows=2, chance=0.5, cost="none", fails_when="never", reference="none"
     )
     def fails_on_many_codes(evidence):
-        """The mean code of two."""
+        """The mean of the codes, for at most two codes."""
         if evidence.n_codes > 2:
             raise ValueError("too many")
         return Score(float(evidence.codes.mean()))

@@ -1,4 +1,4 @@
-"""The metric loop: every metric, representation and seed gets its row, whatever happens to the others."""
+"""The metric loop: there is a row for every metric, representation and seed, also if others fail."""
 
 import contextlib
 import functools
@@ -24,7 +24,7 @@ QUICK = ["mcc", "r2", "mig"]
 
 
 def declared(function, chance=0.0, **card):
-    """A metric of the caller's own."""
+    """Declare a function as a metric."""
     return metric(
         **{
             "measures": "nothing",
@@ -50,7 +50,7 @@ def boom(evidence):
 
 
 def no_score(evidence):
-    """Not a score."""
+    """Return a number instead of a score."""
     return 0.5
 
 
@@ -312,7 +312,7 @@ def test_one_representation_is_neither_named_nor_compared(monkeypatch):
 
 
 class TestPosteriors:
-    """Pass mean and std and the metrics of posteriors appear; without, they are not offered."""
+    """Metrics of posteriors are computed by default only if mean and std are given."""
 
     FACTORS = np.random.default_rng(0).integers(0, 3, size=(300, 2))
     POSTERIOR = Posterior(FACTORS - 1.0, np.full((300, 2), 0.2))

@@ -1,4 +1,4 @@
-"""Metrics named by text, by function or by partial function; what is not there is refused with a hint."""
+"""Metrics chosen by name, function or partial function; unknown names raise an error with a suggestion."""
 
 import functools
 
@@ -35,7 +35,7 @@ def test_none_is_the_panel_and_all_the_whole_catalogue():
 
 
 def test_the_panel_of_this_version():
-    """Who changes the panel changes its version, and this line."""
+    """A change of the panel requires a new version, and a change of this line."""
     assert PANEL_VERSION == 1
     assert (
         *("identification", "mcc", "r2", "dci_informativeness", "dci_disentanglement", "minimality"),

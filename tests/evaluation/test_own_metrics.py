@@ -1,4 +1,4 @@
-"""A metric of someone's own, called as one of the package: its card travels with its score, and it is computed once."""
+"""A user-defined metric with the name of one of the package: its score has its own card, and it is computed once."""
 
 from collections import Counter
 
@@ -44,7 +44,7 @@ def evaluation():
 
 
 def test_every_score_is_computed_once(evaluation):
-    """Once on the evidence itself: floors, intervals and verdicts take the score as it is."""
+    """It is computed once on the evidence itself: floors, intervals and verdicts reuse the score."""
     assert SEEN[CODES.tobytes(), FACTORS.tobytes()] == 1
 
 
@@ -81,7 +81,7 @@ def r2(evidence: Evidence) -> Score:
 
 
 def test_what_the_audit_found_is_of_the_other_one():
-    """40 rows are too few to try anything, so the audit decides: its r2 satisfies P4, and it never saw this one."""
+    """40 rows are too few to recompute scores, so the audit decides, and it has no results for this metric."""
     assert (audited_name(catalogued_r2), audited_name(r2)) == ("r2", "")
     evidence = Evidence(np.random.default_rng(1).normal(size=(40, 2)), np.random.default_rng(2).normal(size=(40, 60)))
     metrics = {"own": r2, "ours": catalogued_r2}

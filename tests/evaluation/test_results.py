@@ -1,4 +1,4 @@
-"""An evaluation survives being written, and becomes a frame of any library."""
+"""An evaluation can be saved, restored, and converted to data frames of several libraries."""
 
 import dataclasses
 import json
@@ -144,7 +144,7 @@ def test_notes_stand_once_with_their_metrics(evaluation):
 
 @pytest.fixture(scope="module")
 def hurried():
-    """One representation, for whose checks there was no time."""
+    """One representation, with a budget of 0."""
     factors = np.random.default_rng(5).normal(size=(80, 2))
     return evaluate(factors, factors, metrics=["mcc", "r2", "mig"], seeds=[3, 1], budget=0.0)
 

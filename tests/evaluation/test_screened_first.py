@@ -1,4 +1,4 @@
-"""Many codes: those that depend on a factor are found on half of the rows and scored on the others."""
+"""Screening of many codes: those that depend on a factor are found on half of the rows and scored on the other half."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_codes_without_any_dependence_get_the_score_of_chance():
     noise = sparse.random_array((N, 500), density=0.05, rng=np.random.default_rng(1), format="csr")
     found = evaluate(CONCEPTS, noise, metrics=["mcc", "r2"], screen=True, budget=2)
     assert found.data["screening"]["codes"]["n_scored"] == D  # the strongest ones, which are none
-    assert found["mcc"].raw < 0.15  # chosen on other rows, they are not good by selection
+    assert found["mcc"].raw < 0.15  # they were selected on other rows, so the score is not biased
     assert found["r2"].raw < 0.02
     assert "Only the 3 strongest codes are scored and shown; 497 are not." in " ".join(str(found).split())
 

@@ -1,4 +1,4 @@
-"""Without factors: closed forms of UDR and total correlation, and runs whose agreement is known."""
+"""Measures without factors: closed forms of UDR and total correlation, and runs with a known agreement."""
 
 import json
 
@@ -15,7 +15,7 @@ CODES = RNG.normal(size=(2000, 4))
 
 
 def by_hand(matrix):
-    """UDR written out entry by entry, as the paper's sum."""
+    """UDR by its definition, entry by entry."""
     n_a, n_b = matrix.shape
     total = 0.0
     for b in range(n_b):
@@ -40,7 +40,9 @@ def test_total_correlation_of_gaussians():
     scale = np.sqrt(np.diag(covariance))
     expected = -0.5 * np.linalg.slogdet(covariance / np.outer(scale, scale))[1]
     assert total_correlation(values) == pytest.approx(expected, rel=0.02)
-    assert total_correlation(np.exp(values / 3)) == pytest.approx(total_correlation(values))  # monotone maps are free
+    assert total_correlation(np.exp(values / 3)) == pytest.approx(
+        total_correlation(values)
+    )  # it is invariant to monotone maps
     assert total_correlation(np.column_stack([values, values[:, 0]])) > 10  # a copy
     assert total_correlation(values[:, :1]) == 0
 

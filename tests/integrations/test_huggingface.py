@@ -1,4 +1,4 @@
-"""The metadata of a model card as the Hub's own package reads it."""
+"""The metadata of a model card can be read by huggingface_hub."""
 
 import json
 

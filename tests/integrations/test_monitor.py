@@ -1,4 +1,4 @@
-"""A held-out set scored during training: never in the way, and with a history that can be drawn."""
+"""A monitor scores held-out samples, never stops or changes the training, and records a history."""
 
 import math
 import warnings
@@ -77,7 +77,7 @@ def test_what_fails_never_stops_the_training(model):
         assert monitor(1, model) == {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert monitor(2, model) == {}  # the same thing is said once
+        assert monitor(2, model) == {}  # the same warning appears once
     assert set(monitor.history.problems) == {1, 2}
     assert monitor(3, lambda inputs: inputs)["unweave/mcc"] > 0
 

@@ -1,4 +1,4 @@
-"""Scorers follow scikit-learn's conventions and choose what separates the factors."""
+"""Scorers follow scikit-learn's conventions and prefer transformers that separate the factors."""
 
 import pickle
 
@@ -62,7 +62,7 @@ def test_factors_are_matched_to_the_rows_of_a_fold(way):
 
 
 def test_rows_that_cannot_be_matched_are_refused():
-    for y in (None, np.zeros(200, dtype=int)):  # class labels are no row numbers
+    for y in (None, np.zeros(200, dtype=int)):  # class labels are not row numbers
         with pytest.raises(EvidenceError, match="rows cannot be matched"):
             scorer("mcc", factors=FACTORS)(PCA().fit(MIXED), MIXED[:200], y)
     with pytest.raises(EvidenceError, match="no factors"):

@@ -1,4 +1,4 @@
-"""torchmetrics on top of evaluate: batches, collections, and two processes that equal one."""
+"""torchmetrics: batches, collections, and two processes with the same result as one."""
 
 import math
 import pickle
@@ -86,7 +86,7 @@ def _worker(rank, address, results):
 
 
 def test_two_processes_equal_one(tmp_path):
-    """State merged over gloo: halves one after the other, and a sampler's turns with a repeated row."""
+    """State merged over gloo, for two halves of the rows, and for a distributed sampler that repeats a row."""
     context = multiprocessing.get_context("fork")  # as fast as possible; the parent has used no threads of torch
     with context.Manager() as manager:
         results = manager.dict()

@@ -1,4 +1,4 @@
-"""Evaluations that carry everything a report can show, with numbers chosen by hand."""
+"""Evaluations with fixed numbers that have everything a report can show."""
 
 import dataclasses
 
@@ -67,7 +67,7 @@ MATRIX = {
 
 
 def matrix_of(name, n_codes, n_factors):
-    """A strong cell in every column, weaker ones around it."""
+    """A matrix with one large entry in every column."""
     rng = np.random.default_rng(sum(map(ord, name)))
     matrix = 0.22 * rng.random((n_codes, n_factors)) ** 2
     for j in range(n_factors):

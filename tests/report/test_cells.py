@@ -1,4 +1,4 @@
-"""Cells and sentences of tables that depend on a limit: on both sides of it."""
+"""Cells and sentences of tables that depend on a threshold, on both sides of it."""
 
 import math
 

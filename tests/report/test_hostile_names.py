@@ -1,4 +1,4 @@
-"""Names and saved evaluations that someone wrote to do harm: nothing runs, nothing breaks out, and errors are ours."""
+"""Malicious names and saved evaluations: no code runs, markup is escaped, and errors have our messages."""
 
 import copy
 import json
@@ -48,7 +48,7 @@ def test_nothing_of_a_name_runs_on_the_page(evaluation):
 
 
 def edited(content, seed):
-    """A copy in which one place holds something else, or is gone."""
+    """A copy in which one entry is changed or deleted."""
     rng, data = random.Random(seed), copy.deepcopy(content)
     place, key = data, rng.choice(["rows", "data"])
     while isinstance(place[key], (dict, list)) and place[key] and rng.random() < 0.9:

@@ -1,4 +1,4 @@
-"""Tables for a terminal, a pipe and a paper: nothing is cut, nothing is taken for markup."""
+"""Tables for a terminal, a pipe and a paper: no text is cut, and names are not interpreted as markup."""
 
 import dataclasses
 import re
@@ -201,7 +201,7 @@ def test_reasons_stand_below_once(doubtful, width):
 
 
 def test_reasons_stand_under_the_verdict_of_their_row(doubtful):
-    """One cause, three scores that it moves by different amounts."""
+    """Three scores that one cause changes by different amounts."""
     moved = {"before": 0.5, "further": False, "rows_per_code": 20.0, "enough": 1000}
     judged = zip(doubtful.rows, ("caution", "do not use", "caution"), (0.65, 0.9, 0.62), strict=True)
     rows = [
@@ -230,7 +230,7 @@ def test_every_cause_that_scores_can_share_has_one_sentence(kind):
 
 
 def test_floors_in_the_table_lie_within_the_bounds_of_the_metric():
-    """r2 of permuted codes is below 0 before it is cut, and so are the scores beside it."""
+    """Scores of r2 for permuted codes are negative before clipping, and no negative score is shown."""
     codes = np.random.default_rng(1).normal(size=(60, 20))
     evaluation = evaluate(FACTORS, codes, metrics=["r2"], budget=5)
     assert np.median(evaluation.rows[0].noise_floor.draws) < 0 > evaluation["r2"].raw

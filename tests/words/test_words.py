@@ -1,4 +1,4 @@
-"""Every kind of finding made anywhere has words, with exactly the quantities that the words take."""
+"""Every kind of finding in the package has a function in `words` that takes exactly its quantities."""
 
 import ast
 import inspect
@@ -70,13 +70,13 @@ def test_several_findings_of_a_kind_state_their_ranges():
     assert sentence_of_several(sampled[:1]) == sentence(sampled[0])
 
 
-# texts that are one of a few, and numbers that are stated in whole or with one digit
+# quantities with a few possible texts, and numbers that are integers or have one digit
 TEXTS = {"concerns": "P1", "reason": "noisy", "tried": "dependence"}
 COARSE = ("carried", "limit", "kurtosis")
 
 
 def _example(name, annotation):
-    """Something that a quantity of this name and type may be."""
+    """An example value for a quantity with this name and type."""
     if name in ("factors", "codes"):
         return "first one", "second one"
     if "int" in annotation or "float" in annotation:

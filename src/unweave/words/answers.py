@@ -95,7 +95,8 @@ def reading_of_pictures(n_rows: int) -> str:
     """How to read the small plots of a page."""
     return (
         f"Each small plot shows the code (vertical axis) against the factor (horizontal axis) for {n_rows} samples. "
-        "Points on a curve mean that the code follows the factor, and a cloud means that it does not."
+        "If the points lie on a curve, the factor determines the code. A wide cloud means that the code also depends "
+        "on something else."
     )
 
 

@@ -1,4 +1,4 @@
-"""The answer: factors by codes, questions by trusted metrics, and steps that fit the data."""
+"""The answer: the table of factors, questions by trusted metrics, and recommendations that fit the data."""
 
 import dataclasses
 import json
@@ -27,7 +27,7 @@ TURN = np.array([[0.8, 0.6], [-0.6, 0.8]])
 
 @pytest.fixture(scope="module")
 def turned():
-    """Codes that rotate x and y, and hold hue on its own."""
+    """Codes with x and y rotated, and hue in a separate code."""
     codes = np.column_stack([Z[:, :2] @ TURN, Z[:, 2] ** 3])
     return evaluate(FACTORS, codes, code_names=["a", "b", "c"], metrics=["identification", "r2"], budget=0)
 
@@ -48,7 +48,9 @@ def test_a_row_for_every_factor(turned):
 def test_the_score_is_the_mean_of_the_column_of_factors(turned):
     answer = answer_of(turned)
     shares = [row.share for row in answer.factors]
-    assert np.mean(shares) == pytest.approx(turned["identification"].value)  # of factors of which one is found
+    assert np.mean(shares) == pytest.approx(
+        turned["identification"].value
+    )  # one factor is found, so mixing does not count below 0
     assert "identification is the mean of this column. A factor" in answer.reading[0]
 
 

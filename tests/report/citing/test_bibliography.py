@@ -1,4 +1,4 @@
-"""Every work that a card cites has an entry, and no entry says more than is known."""
+"""Every work that a card cites has an entry, and entries have only verified fields."""
 
 import re
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Pictures of what codes do: order, matches, the bytes of the pictures, and the way through the command."""
+"""Traversals on the page: the order of codes, their factors, the bytes of the images, and the command line."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The ramps tell values apart by lightness alone, and text on every colour can be read."""
+"""The colour scales differ in lightness, and text is readable on every colour."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Markdown says the same, and no name breaks a table."""
+"""The Markdown page has the same content as the summary, and no name breaks a table."""
 
 from fake_evaluations import fake_evaluation
 

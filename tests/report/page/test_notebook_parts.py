@@ -1,4 +1,4 @@
-"""What a notebook shows: small tables, text where there is no HTML, and figures as pictures."""
+"""The view in a notebook: small tables, text if there is no HTML, and figures as images."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_an_audit_shows_why_there_is_none():
 
 
 def test_text_is_text_in_a_notebook_too(evaluation, monkeypatch):
-    """rich shows HTML of its own accord in a notebook and leaves the text empty, unless it is told not to."""
+    """In a notebook, rich prints HTML and leaves the text empty unless force_jupyter is False."""
     monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
     assert "mcc" in str(evaluation)
     assert "run" in str(unweave.unlabelled({"a": FACTORS}))

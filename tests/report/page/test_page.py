@@ -56,7 +56,7 @@ def pages(tmp_path_factory):
 
 
 def opened(browser, path, size=LAPTOP, scheme="light", media=""):
-    # without motion the page is where a click wants it at once
+    # without animation the page scrolls immediately
     wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
     features = [{"name": name, "value": value} for name, value in wishes.items()]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
@@ -96,12 +96,12 @@ def test_pages_of_too_much_are_aggregated_until_they_fit(monkeypatch):
 @pytest.mark.parametrize("name", ["one", "three", "large", "bare"])
 def test_no_console_errors_and_no_requests(browser, pages, name):
     browser.get("about:blank")
-    browser.get_log("browser")  # what earlier pages said is not this page's
+    browser.get_log("browser")  # remove messages of earlier pages
     opened(browser, pages[name])
     assert browser.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     requests = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    # the browser makes requests of its own, at times that nobody knows
+    # the browser makes requests of its own, at random times
     asked = {entry["request"]["url"] for entry in requests if entry["documentURL"] == pages[name].as_uri()}
     assert {url for url in asked if not url.startswith("data:")} == {pages[name].as_uri()}
     assert browser.execute_async_script(

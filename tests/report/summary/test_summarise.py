@@ -1,4 +1,4 @@
-"""The summary holds what the evaluation says, aggregates what is too much, and is strict JSON."""
+"""The summary has the numbers of the evaluation, aggregates large matrices, and is strict JSON."""
 
 import json
 import re
@@ -172,7 +172,7 @@ def test_large_matrices_are_the_largest_of_blocks():
     values = np.array(matrix["values"])
     assert values.shape == (-(-2000 // matrix["rows_per_block"]), -(-200 // matrix["columns_per_block"]))
     assert values.max() == whole.max()
-    # columns keep their order: the largest of each block of columns is the largest of those columns
+    # columns keep their order, so each block has the maximum of its columns
     wide = matrix["columns_per_block"]
     np.testing.assert_array_equal(values.max(axis=0), whole.max(axis=0).reshape(-1, wide).max(axis=1))
     assert "largest value of a block" in matrix["sentence"]
@@ -410,7 +410,7 @@ def test_a_factor_is_within_noise_up_to_what_few_nulls_reach(label, floor, edge,
 
 
 def test_the_band_of_a_floor_lies_within_the_bounds_of_the_metric(summary):
-    """Nulls of r2 are below 0 before they are cut, as scores are."""
+    """Null scores of r2 are negative before clipping, and are clipped like scores."""
     row = next(row for row in fake_evaluation().rows if row.label == "r2")
     assert min(row.noise_floor.draws) < 0
     floor = cell_of(summary, "r2")["floor"]
