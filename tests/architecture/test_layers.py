@@ -1,4 +1,4 @@
-"""Imports point down: a room imports only rooms of lines before its own (ARCHITECTURE.md)."""
+"""Imports point down: a room imports only rooms of lower layers (ARCHITECTURE.md)."""
 
 import ast
 import subprocess

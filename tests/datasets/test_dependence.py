@@ -86,7 +86,7 @@ def test_bad_dependences(text, message):
 
 
 def test_many_dependences_at_once():
-    """The last values of all factors obey everything, also a function that is constant on two values."""
+    """The last values of all factors have a positive weight, also for a function that is constant on two values."""
     demands = [DeterminedFactor("y", ("x",), function) for function in ("cube", "absolute")]
     demands += [DeterminedFactor("scale", ("shape",), "square"), CorrelatedPair("shape", "x", 0.001)]
     sprites = DSprites(16, keep={"shape": [0, 1], "orientation": [0]})

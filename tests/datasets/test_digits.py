@@ -1,4 +1,4 @@
-"""Digits: the idx format, also damaged, and measures of strokes whose sizes are known."""
+"""Digits: valid and damaged idx files, and measurements of strokes with known sizes."""
 
 import gzip
 import struct
@@ -17,7 +17,7 @@ def idx_bytes(array, order=">"):
 
 
 def strokes(n=12, size=28):
-    """Bars of known thickness, height and slant, drawn 8 times finer and averaged."""
+    """Bars of known thickness, height and slant, rendered at 8 times the resolution and averaged."""
     rng = np.random.default_rng(0)
     truth = np.column_stack([rng.uniform(-0.5, 0.5, n), rng.uniform(1.5, 4, n), np.zeros(n), rng.uniform(12, 20, n)])
     fine = (np.arange(size * 8) + 0.5) / 8 - size / 2

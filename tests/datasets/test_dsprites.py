@@ -1,4 +1,4 @@
-"""Rendering: against the frames of the public animation, between the two ways of rendering, and by symmetry."""
+"""Rendering is compared with the frames of the public animation, between its two implementations, and by symmetry."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def indices_at(places):
 
 
 def frames_shown():
-    """Places of the factors in each frame of the animation: sizes, one turn, for hearts a tour, and sizes again."""
+    """Indices of the factors in each frame: all sizes, one turn, positions (for hearts), and all sizes again."""
     sizes = [*range(6), *reversed(range(6)), *range(6)]
     tour = [*((0, y) for y in range(32)), *((x, 31) for x in range(32))]
     tour += [*((31, y) for y in reversed(range(32))), *((x, 0) for x in reversed(range(32)))]
@@ -64,7 +64,7 @@ def test_areas_are_those_of_the_shapes():
 
 
 def test_one_image_of_size_64_is_what_one_of_128_shows_at_its_pixel_centres():
-    """A pixel centre at 64 is a corner at 128 and a pixel centre at 192: thrice the size holds every pixel."""
+    """A pixel centre at size 64 is a corner at 128 and a pixel centre at 192, so images of 192 contain those of 64."""
     few = {"orientation": [0, 11], "x": [0, 13], "y": [31, 5]}
     assert np.array_equal(DSprites(192, few).images()[:, :, 1::3, 1::3], DSprites(64, few).images())
 
@@ -137,7 +137,7 @@ def test_bad_options(make, message):
 
 @pytest.mark.parametrize(("size", "n_distinct"), [(16, 2948), (32, 4469), (64, 4608)])
 def test_sprites_of_few_whole_pixels_look_alike(size, n_distinct):
-    """The docstring tells users how many of the 4,608 combinations can be told apart."""
+    """The docstring states how many of the 4,608 images are distinct."""
     images = DSprites(size, {"orientation": [0], "x": slice(0, None, 2), "y": slice(0, None, 2)}).images()
     packed = np.packbits(images.reshape(len(images), -1) > 0.5, axis=1)
     assert len(np.unique(packed, axis=0)) == n_distinct

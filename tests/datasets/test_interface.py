@@ -1,4 +1,4 @@
-"""What every data set does: numbering, factors, samples, batches, interventions and errors."""
+"""The interface of all data sets: numbering, factors, samples, batches, interventions and errors."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_interventions_hold_factors_and_free_the_others():
 
 
 def test_a_sampler_of_an_evidence():
-    """The centre of mass tells where the sprite is, and each coordinate is a code of its own."""
+    """The centre of mass of a sprite determines its position, and each coordinate is a separate code."""
     sprites = small_sprites()
     images, at = sprites.images()[:, 0], np.arange(16.0)
     lit = images.sum(axis=(1, 2))

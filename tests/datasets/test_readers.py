@@ -1,4 +1,4 @@
-"""Readers: each on a small file of the published format, and on damaged ones."""
+"""Readers of published formats, each with a small valid file and with damaged files."""
 
 import struct
 import zipfile
@@ -65,7 +65,7 @@ def test_dsprites_with_bytes_up_to_255(tmp_path):
 
 
 def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
-    """Rows in any order, over many kept states, are those of the array."""
+    """Rows are read correctly in any order, with many saved states of the decompression."""
     monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 16)
     monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 10)
     table = rng.integers(0, 40, size=(5000, 11, 3)).astype(np.uint8)

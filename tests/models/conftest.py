@@ -1,4 +1,4 @@
-"""Small images with known factors, and steps of training with posteriors that a test chooses."""
+"""Small images with known factors, and training steps with given posteriors."""
 
 import itertools
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from unweave.models.networks.network import Architecture, Network  # noqa: E402
 from unweave.models.objectives.step import Step  # noqa: E402
 from unweave.models.randomness import Randomness  # noqa: E402
 
-A_POINT = -24.0  # log-variance of posteriors that are points
+A_POINT = -24.0  # log-variance of posteriors with almost no variance
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def blocks():
 
 
 def passing_network(n_codes, categories=(), critic=None, critic_weights=None, n_models=1, log_variance=A_POINT):
-    """A network whose images are the codes themselves: the encoder passes them on as means, the decoder gives zeros."""
+    """A network whose encoder returns the images as means, and whose decoder returns zeros."""
     n_pixels = n_codes + sum(categories)
     architecture = Architecture(MLP(hidden=()), (1, 1, n_pixels), n_codes, categories, critic)
     head = torch.zeros(n_models, n_pixels, architecture.sizes.n_head)
@@ -46,7 +46,7 @@ def passing_network(n_codes, categories=(), critic=None, critic_weights=None, n_
 
 
 def step_of(images, network=None, *, number=0, likelihood=None, partners=None, random=None):
-    """A step whose batch is these images (batch x codes, or models x batch x codes)."""
+    """A step with these images as its batch (batch x codes, or models x batch x codes)."""
     batch = torch.as_tensor(np.asarray(images), dtype=torch.float32)
     batch = batch if batch.ndim == 3 else batch[None]
     network = network or passing_network(batch.shape[-1], n_models=len(batch))

@@ -1,4 +1,4 @@
-"""A model's numbers are its own: alone or among others, interrupted or not, beside one that diverges."""
+"""The result of a model does not depend on other models, on interruptions, or on a model that diverges."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_a_model_is_the_same_alone_and_among_fifteen_others(blocks, objective):
 
 
 def test_a_fleet_trains_as_a_plain_loop_of_torch(blocks):
-    """The same weights, batches and noise through nn.Linear, autograd and Adam of torch, one model by itself."""
+    """A single model in plain torch (nn.Linear, autograd, Adam) with the same weights, batches and noise."""
     n_codes, beta, seed = 3, 2.0, 5
     [model] = train(blocks[0], BetaVAE(beta=beta), seeds=[seed], n_codes=n_codes, trunk=SMALL, settings=SHORT)
     drawn = initial_weights(SMALL.layers(Sizes((1, 12, 12), 2 * n_codes, n_codes)), [seed])
@@ -105,7 +105,7 @@ def test_convolutions_are_those_of_torch():
 
 
 def test_signals_keep_their_size_through_convolutions_that_are_not_trained_yet():
-    """Codes that vary by .001 beside noise of 1, as with weights within 1 / sqrt(inputs), are never learned from."""
+    """With weights within 1 / sqrt(inputs), codes vary by .001 beside noise of 1, and the decoder ignores them."""
     trunk, sizes = Convolutional(), Sizes((1, 64, 64), n_head=20, n_codes=10)
     images = torch.from_numpy(small_sprites(64).images(range(0, 4608, 97))).flatten(1)
     weights = initial_weights(trunk.layers(sizes), [0])
@@ -129,7 +129,7 @@ def test_partners_share_some_factors_and_not_all(blocks):
     n_same = (before == after).sum(axis=-1)
     assert n_same.min() >= 1  # at most three of four are drawn anew
     chance = np.array([1 / size for size in sizes])
-    # each of 1, 2, 3 factors is drawn anew equally often, and may come out as it was
+    # 1, 2 or 3 factors are drawn again, equally often, and may have the same value by chance
     np.testing.assert_allclose((before == after).mean(axis=(0, 1)), 0.5 + 0.5 * chance, atol=0.06)
 
 
@@ -209,7 +209,7 @@ def test_killed_three_times_the_run_equals_an_uninterrupted_one(blocks, tmp_path
     for _ in range(3):
         before = newest(tmp_path / "killed")
         process = subprocess.Popen([*command, str(tmp_path / "killed")])
-        while newest(tmp_path / "killed") == before:  # at least one checkpoint more
+        while newest(tmp_path / "killed") == before:  # wait for at least one new checkpoint
             time.sleep(0.02)
             assert process.poll() is None, "it finished before it could be killed"
         os.kill(process.pid, signal.SIGKILL)

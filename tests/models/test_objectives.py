@@ -1,4 +1,4 @@
-"""Every objective against something other than itself: a closed form, a hand computation, or a brute-force loop."""
+"""Every objective is compared with a closed form, an explicit computation, or a brute-force loop."""
 
 import itertools
 import math
@@ -65,7 +65,7 @@ def test_vae_and_beta_vae_by_hand(make):
     by_hand = stats.norm(mean, spread).entropy().sum(axis=1)
     cross_entropy = 0.5 * (3 * math.log(2 * math.pi) + (mean**2 + spread**2).sum(axis=1))
     kl = (cross_entropy - by_hand).mean()
-    reconstruction = 3 * math.log(2)  # the decoder says 1/2 for every pixel
+    reconstruction = 3 * math.log(2)  # the decoder returns 1/2 for every pixel
     assert VAE().loss(step).item() == pytest.approx(reconstruction + kl, rel=1e-5)
     assert BetaVAE(beta=7).loss(step).item() == pytest.approx(reconstruction + 7 * kl, rel=1e-5)
 
@@ -82,7 +82,7 @@ def test_a_stack_has_the_losses_of_its_models(make):
 
 
 def test_total_correlation_of_a_batch_on_gaussian_codes(make):
-    """Within its bias of the closed form: (K - 1 - sum_l (K_l - 1)) / (2 B), K = prod 1 / (1 - rho^2)."""
+    """The closed form up to the bias (K - 1 - sum_l (K_l - 1)) / (2 B), with K = prod 1 / (1 - rho^2)."""
     n_batches, batch, noise = 300, 100, 1.5
     covariance = np.array([[1.0, 0.8, 0.3], [0.8, 1.0, 0.4], [0.3, 0.4, 1.0]])
     total = covariance + noise * np.eye(3)
@@ -192,7 +192,7 @@ def test_joint_vae_holds_both_capacities(make):
     discrete = np.mean(
         [stats.entropy(row, np.full(3, 1 / 3)) for row in np.exp(logits) / np.exp(logits).sum(1)[:, None]]
     )
-    # the decoder gives zeros, so the reconstruction is the cost of the images themselves
+    # the decoder returns zeros, so the reconstruction is the cost of the images themselves
     reconstruction = stats.norm.logpdf(np.hstack([means, logits])).sum(axis=1).mean()
     expected = -reconstruction + 10 * (abs(gaussian - 2.0) + abs(discrete - 0.4))
     assert objective.loss(step).item() == pytest.approx(expected, rel=1e-5)
@@ -226,7 +226,7 @@ def test_ada_gvae_finds_the_shared_codes():
 
 
 def test_ada_gvae_averages_what_is_shared(make):
-    """One code is shared by all pairs: its KL is that of the mean of the two, the other keeps its own."""
+    """One code is shared by all pairs: its KL is that of the averaged posterior, and the other code is unchanged."""
     first = np.column_stack([np.full(10, 0.2), np.full(10, 0.0)])
     second = np.column_stack([np.full(10, 0.4), np.full(10, 3.0)])
     step = make.step(first, make.network(2, log_variance=0.0), partners=second, likelihood=Gaussian())

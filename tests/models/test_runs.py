@@ -1,4 +1,4 @@
-"""Folders of trained models: from the command line and from TOML, read again, compared, drawn."""
+"""Folders of models that are trained by the command line and by TOML files, read, compared and drawn."""
 
 import json
 import math
@@ -169,7 +169,7 @@ def test_a_folder_without_runs_is_refused(tmp_path):
 
 
 def test_without_torch_the_command_says_so(tmp_path):
-    # a finder that has no torch: other libraries look into sys.modules, where an absent package has no entry at all
+    # a finder without torch, because other libraries look into sys.modules, where a missing package has no entry
     program = f"""
 import sys
 
@@ -207,7 +207,7 @@ def test_bad_declarations_get_one_sentence(declared, sentence):
 
 
 def test_settings_are_tied_where_seeds_overlap():
-    """Two settings with the same scores share a letter, and one far away has its own."""
+    """Two settings with the same scores share a letter, and a third with very different scores does not."""
     scores = {"a": (0.50, 0.52, 0.54), "b": (0.51, 0.53, 0.52), "c": (0.11, 0.10, 0.12)}
     rows = [
         ModelRow(setting, seed, 1.0, 1.0, 1.0, {"mcc": value})

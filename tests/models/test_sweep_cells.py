@@ -1,4 +1,4 @@
-"""Cells of a sweep train the very models that a fleet trains."""
+"""Cells of a sweep train the same models as a fleet."""
 
 import numpy as np
 

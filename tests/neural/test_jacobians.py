@@ -1,4 +1,4 @@
-"""Jacobians of torch decoders: every route gives the same, and what cannot be differentiated says so."""
+"""Jacobians of torch decoders are the same by every method, and functions without derivatives raise an error."""
 
 import copy
 from pathlib import Path
@@ -183,7 +183,7 @@ def test_the_fingerprint_follows_the_weights():
 
 
 def saturating(gain):
-    """A sigmoid image whose pixels reach 1 to the last digit of single precision at some latents."""
+    """A decoder with sigmoid pixels that are exactly 1 in single precision at some latents."""
     layers = nn.Sequential(nn.Linear(3, 4), nn.Sigmoid())
     with torch.no_grad():
         layers[0].weight.mul_(gain)
@@ -228,7 +228,7 @@ def test_a_function_of_single_precision_is_taken_as_it_is():
 @pytest.mark.slow
 @pytest.mark.skipif(not WEIGHTS.exists(), reason="the published models are not at ../shared/data/weights")
 def test_a_published_decoder_has_the_entropies_of_double_precision():
-    """The AnnealedVAE of dSprites (YannDubs/disentangling-vae): at 2 of 200 draws its picture is blank."""
+    """The AnnealedVAE of dSprites (YannDubs/disentangling-vae): at 2 of 200 draws its image is blank."""
     arrays = np.load(WEIGHTS / "betaB_dsprites.npz")
     decoder = PublishedDecoder()
     decoder.load_state_dict({name[8:]: torch.tensor(arrays[name]) for name in arrays if name.startswith("decoder.")})
@@ -239,7 +239,7 @@ def test_a_published_decoder_has_the_entropies_of_double_precision():
 
 
 class PublishedDecoder(nn.Module):
-    """Burgess et al.'s decoder of 64 x 64 pictures."""
+    """The decoder of Burgess et al. for images of 64 x 64."""
 
     latent_size = 10
 

@@ -1,4 +1,4 @@
-"""Published models: against the losses their authors logged, and on damaged weights."""
+"""Published models have the losses that their authors logged, and damaged weights raise errors."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ LOGGED = [
 
 
 def burgess_arrays(n_codes=3, channels=1, convolutions=3, seed=0):
-    """Random weights of the published names and shapes, for images of 8 x 8 times the last side of one."""
+    """Random weights with the published names and shapes, for small images."""
     rng = np.random.default_rng(seed)
     shapes = {"encoder.conv1": (4, channels), "encoder.conv2": (4, 4), "encoder.conv3": (4, 4)}
     shapes |= {"decoder.convT1": (4, 4), "decoder.convT2": (4, 4), "decoder.convT3": (4, channels)}
@@ -80,7 +80,7 @@ def test_joint_vae_reconstructs_what_it_was_trained_on():
 
 
 def test_layers_compute_what_their_arrays_say():
-    """The first linear layer and the heads by hand, from the features that the convolutions give."""
+    """The first linear layer and the heads, computed with numpy from the outputs of the convolutions."""
     arrays = burgess_arrays()
     model = PublishedVAE(arrays)
     images = torch.rand(5, *model.image_shape)

@@ -1,4 +1,4 @@
-"""Flows learn, resume as if they had never stopped, and the three objectives do what Figures 1 and 2 of 000 show."""
+"""Flows learn, resume with the same result, and the three objectives have the effects of Figures 1 and 2 of 000."""
 
 import dataclasses
 import pickle
@@ -106,7 +106,7 @@ def test_a_diverging_training_says_so():
 
 @pytest.mark.slow
 def test_figure_1_two_moons(tmp_path):
-    """About four minutes on one core: equal likelihood, and three ways of using the latents."""
+    """The three flows have equal likelihoods and use their latents in different ways (four minutes on one core)."""
     from unweave.papers import Options
     from unweave.papers.manifold_entropic_metrics.trained_flows import two_moons
 
@@ -139,7 +139,7 @@ def test_figure_2_torus(tmp_path):
 
 
 class Opened:
-    """What a file must not do to those who read it."""
+    """An object that would run code when a file is unpickled."""
 
     def __reduce__(self):
         return print, ("code of the file was run",)

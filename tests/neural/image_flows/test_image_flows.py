@@ -1,4 +1,4 @@
-"""Image flows: volumes, inverses, likelihoods and priors against full Jacobians and closed forms."""
+"""Volumes, inverses, likelihoods and priors of image flows are compared with full Jacobians and closed forms."""
 
 import dataclasses
 import math
@@ -40,7 +40,7 @@ def some_images(n=12, side=8):
 
 
 def shaken(module, size=0.3):
-    """Weights far from the identity that flows start with."""
+    """Set random weights, so that the flow is far from its initial state near the identity."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for weight in module.parameters():
@@ -104,7 +104,7 @@ def test_a_linear_flow_reaches_the_entropy_of_a_gaussian():
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(4, 4))
     rows = torch.as_tensor(rng.normal(size=(4000, 4)) @ matrix.T, dtype=torch.float32)
-    # two rotations with scales between them are any linear map
+    # two rotations with scales between them can represent any linear map
     flow = LayerChain([LearnedRotation(4, 0), ActNorm(4), LearnedRotation(4, 1), ActNorm(4)])
     optimiser = torch.optim.Adam(flow.parameters(), lr=0.03)
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""Training of image flows: it learns, goes on where it was, and its terms are what their formulas say."""
+"""Training of image flows lowers the loss, continues after interruptions, and computes the terms by their formulas."""
 
 import dataclasses
 
