@@ -290,7 +290,11 @@ def _halves(evidence: Evidence, seed: int) -> _Draws:
 
 
 class _Draw:
-    """Draws of a counterpart, each computed once."""
+    """Draws of a counterpart, each computed once.
+
+    Where factors are nearly equivalent, every second draw is from the models in which these factors share their codes,
+    and the number of draws is even.
+    """
 
     def __init__(self, counterpart: Counterpart, seed: int) -> None:
         self.counterpart, self.seed = counterpart, seed
@@ -300,11 +304,13 @@ class _Draw:
         self, n: int, *, where: Where = "elsewhere", same_codes: bool = False, same_rows: bool = False
     ) -> _Draws:
         drawn = []
-        for k in range(n):
+        shared = self.counterpart.shared if where != "as it is" else None
+        for k in range(n if shared is None else n + n % 2):
             key = k, where, same_codes, same_rows
             if key not in self.known:
                 generator = np.random.default_rng([self.seed, k])
                 options = {"same_codes": same_codes, "same_rows": same_rows}
-                self.known[key] = self.counterpart.sample(generator, where=where, **options)
+                source = self.counterpart if shared is None or k % 2 == 0 else shared
+                self.known[key] = source.sample(generator, where=where, **options)
             drawn.append(self.known[key])
         return tuple(drawn)

@@ -3,8 +3,8 @@
 The checklist of 003 (appendix A) and its Table 3 say where metrics fail. Here each entry is tested on the data
 (`effects`): the metric is computed again without factors that others determine, with independent factors, without
 redundant codes, and with enough rows, as far as these apply. A score that changes by at most .10 of the metric's range
-is trusted, and one that changes by more than .20 should not be used. If a step relies on models of the codes, half of
-their error on the observed factors is subtracted from the change, and if they do not reproduce the score there is no
+is trusted, and one that changes by more than .20 should not be used. If a step relies on models of the codes, a quarter
+of their error on the observed factors is subtracted from the change, and if they do not reproduce the score there is no
 verdict. Where nothing can be tested, the result of the audit decides. The noise floor is applied last and can only make
 the verdict more severe (`floor_in_verdict`).
 """
@@ -34,7 +34,7 @@ __all__ = ["Reason", "Verdict", "verdicts"]
 CAUTION = 0.10
 DO_NOT_USE = 0.20
 WORTH_SAYING = 0.05
-NOT_CANCELLED = 0.5  # share of the models' error that does not cancel between the scores before and after a step
+NOT_CANCELLED = 0.25  # share of the models' error that does not cancel between the scores before and after a step
 FEWEST_ROWS = 50
 FEWEST_GROUPS = 5
 MOST_CODES = 2000

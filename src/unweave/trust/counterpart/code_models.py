@@ -54,6 +54,8 @@ class CodeModels:
         Weights of each joint model, those of the constant first.
     factor_scores, code_scores : array, n x d and n x m
         Normal scores, for a categorical factor those of its class numbers.
+    least : array, n x m
+        Squared errors of each code's best model on held-out rows, in normal scores.
     collapsed : array of m
         Whether the code is known to carry almost no information.
     """
@@ -71,6 +73,7 @@ class CodeModels:
     of_codes: NDArray[np.bool_]
     residuals: FloatArray
     weights: dict[int, FloatArray]
+    least: FloatArray
     collapsed: NDArray[np.bool_]
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
@@ -113,7 +116,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
             # polynomials are not shrunk, because shrinkage would leave residuals in codes that are polynomials
             targets, ridge = (codes, NO_RIDGE) if form.of_code else (scores, RIDGE)
-            fit = functools.partial(_held_out, form.columns(designs), targets, folds, ridge)
+            fit = functools.partial(out_of_fold, form.columns(designs), targets, folds, ridge)
             joint[k], weights[k] = without_rivals(fit, targets, form.factors_of_columns(designs), alike)
     in_scores = [_in_scores(joint[k], codes, scores) if JOINT_MODELS[k].of_code else joint[k] for k in joint]
     errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
@@ -137,6 +140,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
         of_codes=of_codes,
         residuals=residuals * np.where(of_codes, scales, 1.0),
+        least=errors.best,
         weights={k: fitted * scales if JOINT_MODELS[k].of_code else fitted for k, fitted in weights.items()},
     )
 
@@ -221,14 +225,14 @@ def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Row
     """
     held_out, fitted = [], []
     for columns in (design.ranks, design.smooth, design.flexible):
-        predictions, weights = _held_out(columns, scores, folds)
+        predictions, weights = out_of_fold(columns, scores, folds)
         held_out.append(predictions)
         fitted.append(_with_ones(columns) @ weights)
     best = np.array([np.square(scores - each).mean(axis=0) for each in held_out]).argmin(axis=0)
     return np.choose(best, held_out), np.choose(best, fitted)
 
 
-def _held_out(
+def out_of_fold(
     columns: FloatArray,
     targets: FloatArray,
     folds: Sequence[Rows],
@@ -242,7 +246,7 @@ def _held_out(
     ``used`` selects columns (the weights of all others are 0), and ``of`` selects targets.
     """
     if used is not None:
-        predictions, some = _held_out(columns[:, used], targets[:, of], folds, ridge)
+        predictions, some = out_of_fold(columns[:, used], targets[:, of], folds, ridge)
         weights = np.zeros((1 + used.size, some.shape[1]))
         weights[np.concatenate([[True], used])] = some
         return predictions, weights

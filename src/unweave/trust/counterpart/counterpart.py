@@ -7,8 +7,8 @@ present. The change of a metric between the two data sets measures how much thes
 
 Each factor takes its values from independently chosen rows, which makes the factors independent and keeps their
 marginal distributions. A code that belongs to one factor is copied from the rows chosen for that factor, including its
-noise. A code of several factors is predicted by its model, with residuals of random rows. A silent code is drawn at
-random.
+noise. A code of several factors is predicted by its model, with the residuals of a row with similar factors, because
+residuals of an encoder without noise depend on the factors. A silent code is drawn at random.
 
 A control checks whether the models can be trusted: codes that they generate for the observed factors ("here") must
 score like the real codes. Redundant codes can also be removed from the observed data ("as it is"), without a model.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -34,6 +35,7 @@ from unweave.evidence.kinds import DeclaredKind
 from unweave.trust.counterpart.code_models import CodeModels, code_models
 from unweave.trust.counterpart.factor_designs import TINY, Places
 from unweave.trust.counterpart.fresh_codes import fresh_code, from_scores
+from unweave.trust.counterpart.shared_models import shared_models
 from unweave.trust.counterpart.tellers import Teller, distinct_codes, each_told, stands_for_its_factor, tellers_of
 
 ENOUGH_ROWS = 1000
@@ -41,6 +43,7 @@ MOST_ROWS = 5000
 MOST_CELLS = 5_000_000  # rows times codes; ten models of this size take half a gigabyte
 OWN_INFORMATION = 0.05  # share of a mixed code's variance that other codes do not explain
 MOSTLY = 0.9  # smallest squared correlation at which a mixed code represents a factor
+CANDIDATES = 20  # rows whose factors are compared with the drawn ones, to take the residuals of the nearest
 CHANCE = 0.01  # probability that random mixtures correlate so strongly with every factor
 Where = Literal["elsewhere", "here", "as it is"]
 
@@ -53,6 +56,7 @@ class Counterpart:
     responses: CodeModels
     tellers: dict[int, Teller]
     n_removed: int = 0
+    shared: Counterpart | None = None  # with codes shared between factors that are nearly equivalent
 
     @classmethod
     def of(cls, evidence: Evidence, *, collapsed: Sequence[str] = (), n_removed: int = 0, seed: int = 0) -> Counterpart:
@@ -72,7 +76,9 @@ class Counterpart:
             rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:most_rows]
             evidence = evidence.rows(np.sort(rows))
         responses = replace(code_models(evidence, seed=seed), collapsed=np.isin(evidence.code_names, collapsed))
-        return cls(evidence, responses, tellers_of(responses, seed), n_removed)
+        both = shared_models(evidence, responses, seed=seed)
+        shared = None if both is None else cls(evidence, both, tellers_of(both, seed), n_removed)
+        return cls(evidence, responses, tellers_of(responses, seed), n_removed, shared)
 
     def sample(
         self,
@@ -152,8 +158,20 @@ class _Draw:
         at_random = self.generator.integers(len(found.codes), size=self.n_rows)
         if found.silent[code]:
             return found.codes[at_random, code]
-        drawn = self.predicted[found.model[code]][:, code] + found.residuals[at_random, code]
+        drawn = self.predicted[found.model[code]][:, code] + found.residuals[self._similar_rows, code]
         return drawn if found.of_codes[code] else from_scores(drawn, found, code)
+
+    @cached_property
+    def _similar_rows(self) -> Rows:
+        """For every drawn row, the observed row with the most similar factors out of 20 other random rows."""
+        n = len(self.responses.codes)
+        designs = [design.ranks - design.ranks.mean(axis=0) for design in self.responses.designs]
+        scaled = [columns / max(np.sqrt(np.square(columns).sum() / n), TINY) for columns in designs]
+        observed = np.hstack(scaled)
+        wanted = np.hstack([where.of(columns) for where, columns in zip(self.places, scaled, strict=True)])
+        others = (np.arange(self.n_rows) + self.generator.integers(1, n, size=(CANDIDATES, self.n_rows))) % n
+        distances = np.stack([np.square(observed[rows] - wanted).sum(axis=1) for rows in others])
+        return np.asarray(others[distances.argmin(axis=0), np.arange(self.n_rows)])
 
     def without_redundant(self) -> list[FloatArray]:
         """The codes without those that are copies, parts of one factor, functions of other codes, or noise.
