@@ -148,7 +148,7 @@ def metrics() -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
-    table.add_column("what it says")
+    table.add_column("what it measures")
     for question in (*QUESTIONS, OTHER):
         entries = [entry for entry in CATALOGUE.values() if question_of(entry.card.measures) is question]
         if entries:

@@ -168,7 +168,7 @@ class Interventions:
     encode: Callable[[Images], Any]
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
-        """Factors and codes of so many random images with these factors held."""
+        """Factors and codes of ``n_rows`` random images with these factors held fixed."""
         batch = self.dataset.batch(self.dataset.indices_with(fixed, n_rows, rng))
         return batch.factors, self.encode(batch.images)
 
@@ -181,7 +181,7 @@ class TabledInterventions:
     codes: NDArray[Any]
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
-        """Factors and codes of so many random images with these factors held."""
+        """Factors and codes of ``n_rows`` random images with these factors held fixed."""
         indices = self.dataset.indices_with(fixed, n_rows, rng)
         return self.dataset.factors(indices), self.codes[indices]
 

@@ -184,4 +184,4 @@ def difference_may_be_zero() -> str:
 
 def sample_size_extrapolated() -> str:
     """A sample size far from that of the data."""
-    return "This is far from the number of samples at hand: scores change with that number, and so may the difference."
+    return "This is far from the number of samples that you have: scores depend on it, and the difference may as well."
