@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from unweave.metrics.geometry.spectrum import Spectrum
 from unweave.papers.dependent_factors import comparisons as of_004
 from unweave.papers.dependent_factors import toy_experiments
 from unweave.papers.dependent_factors.rank_correlations import Correlations
@@ -15,7 +16,11 @@ from unweave.papers.guardians.declared_sweeps import SWEEPS
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.learning_disentangled_representations import comparisons as of_001
 from unweave.papers.learning_disentangled_representations import seed_studies
-from unweave.papers.manifold_entropic_metrics import digit_flows
+from unweave.papers.manifold_entropic_metrics import core_flows, digit_flows, torus_pictures, vae_spectra, wavelet_flows
+from unweave.papers.manifold_entropic_metrics.trained_image_flows import MeasuredFlow
+from unweave.papers.partial_information_decomposition import experiments as of_002
+from unweave.papers.partial_information_decomposition.attacked_encoders import Attacked
+from unweave.papers.partial_information_decomposition.decomposed_encoders import Decomposed
 from unweave.papers.small_models import SmallSetting
 
 MODELS = ("FactorVAE", "beta-VAE", "VAE")
@@ -169,6 +174,100 @@ def of_digits(compare):
         digit_flows.N_DRAWS = usual
 
 
+def image_flow(rng, problem=""):
+    """A flow of 32 latents."""
+    information = rng.uniform(size=(32, 32))
+    np.fill_diagonal(information, np.nan)
+    entropies = rng.normal(size=32) - np.arange(32) / 8
+    none = np.empty(0)
+    return MeasuredFlow(problem, rng.uniform(), entropies, information, rng.uniform(1, 60), none, none, none, none)
+
+
+def two_kinds(seed):
+    """Three seeds of both kinds, one of which diverged where the seed is 2."""
+    rng = np.random.default_rng(seed)
+    first, second = (
+        tuple(image_flow(rng, "It diverged." if seed == 2 and k == 1 else "") for k in range(3)) for _ in range(2)
+    )
+    return wavelet_flows.TwoKinds("one", "other", first, second, (slice(0, 2), slice(2, 8), slice(8, 32)))
+
+
+def cores(seed):
+    """Flows with three cores, some of which diverged."""
+    rng = np.random.default_rng(seed)
+    return [
+        core_flows.CoreFlows(
+            core, tuple(image_flow(rng, "It diverged." if core - 2 < k < seed else "") for k in range(3))
+        )
+        for core in (2, 4, 8)
+    ]
+
+
+def spectra(seed):
+    """Spectra that fall with beta, and published ones."""
+    rng = np.random.default_rng(seed)
+
+    def one(shift):
+        entropies = rng.normal(size=6) - np.arange(6) * (1 + seed) / 2 - shift
+        return Spectrum(tuple("abcdef"), entropies, 0 * entropies, np.cumsum(entropies), rng.uniform(1, 2), entropies)
+
+    trained = {beta: one(k * seed) for k, beta in enumerate((0.1, 1.0, 10.0, 20.0))}
+    return vae_spectra.VAESpectra(trained, {"mnist": {"VAE": one(0.0), "FactorVAE": one(1.0)}})
+
+
+def torus(seed):
+    """Pictures of a flow that is nearly right."""
+    rng = np.random.default_rng(seed)
+    deviations = torus_pictures.Torus().deviations
+    angles, radii = (rng.normal(size=(400, 10)) * part * (1 + 0.1 * seed) for part in np.split(deviations, 2))
+    generated = np.stack([(5 + radii) * np.cos(angles), (5 + radii) * np.sin(angles)], axis=2)
+    turn = np.linspace(-1, 1, 21)
+    lines = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    grids = {
+        0: (np.stack([lines, (1 + 0.03 * seed * turn)[:, None] * lines]), np.stack([lines * 0 + [1, 0.01 * seed]] * 2))
+    }
+    return torus_pictures.TorusPictures(np.eye(20) * 0.95 + 0.05 * rng.uniform(size=(20, 20)), generated, grids)
+
+
+def of_torus(seed):
+    """All that is said of them."""
+    found = torus(seed)
+    pearson = [torus_pictures.compare_pearson(letter, found, list(range(20))) for letter in "ab"]
+    return said([*pearson, *torus_pictures.compare_generated(found, None), *torus_pictures.compare_grids(found, None)])
+
+
+def decomposed(seed):
+    """Scores and bounds of three models."""
+    rng = np.random.default_rng(seed)
+    names = ("FactorVAE", "beta-VAE", "beta-TCVAE")
+    size = 0.02 if seed == 1 else 1.0
+    return {
+        name: Decomposed(
+            {"MIG": rng.uniform(), "UniBound": size * rng.uniform()},
+            {100: rng.uniform()},
+            {part: tuple(np.sort(rng.uniform(size=2))) for part in ("unique", "redundant", "synergistic")},
+            100,
+            "random rows",
+            {},
+            {"UniBound": 0.1 * rng.uniform()},
+        )
+        for name in names
+    }
+
+
+def attacked(seed):
+    """Scores under attack."""
+    rng = np.random.default_rng(seed)
+    names = ("MIG", "UniBound", "BetaVAE", "FactorVAE", "error of UniBound")
+
+    def scores():
+        return {name: (0.5 + (0.02 + 0.2 * (seed == 1)) * rng.normal(size=3)).tolist() for name in names}
+
+    made = [scores() for _ in range(4)]
+    made[0]["error of UniBound"] = [0.01 + 0.3 * (seed == 2)] * 3
+    return {"beta-VAE": Attacked((0.0, 1.0, 2.0), *made)}
+
+
 def digest(items):
     """The number of items, and a digest of them."""
     items = list(items)
@@ -208,6 +307,22 @@ CASES |= {
         digit_flows.compare_traversals,
     )
 }
+MADE_UP = {
+    "000, wavelet": (wavelet_flows.compare, two_kinds),
+    "000, convolutional": (wavelet_flows.compare_convolutional, two_kinds),
+    "000, cores": (core_flows.compare, cores),
+    "000, information of cores": (core_flows.compare_information, cores),
+    "000, spectra over beta": (vae_spectra.compare, spectra),
+    "000, totals over beta": (vae_spectra.compare_totals, spectra),
+    "002, scores": (of_002.compare_scores, decomposed),
+    "002, parts": (of_002.compare_parts, decomposed),
+    "002, attacks": (of_002.compare_attacks, attacked),
+}
+CASES |= {
+    name: partial(lambda compare, make: [said(compare(make(seed), None)) for seed in SEEDS], compare, make)
+    for name, (compare, make) in MADE_UP.items()
+}
+CASES |= {"000, torus": lambda: [of_torus(seed) for seed in SEEDS]}
 CASES |= {
     "003, cells of sweeps": lambda: {
         name: digest(setting.key for setting in sweep.settings) for name, sweep in SWEEPS.items()

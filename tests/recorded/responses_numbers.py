@@ -26,6 +26,7 @@ DATA = {
         kinds=KINDS,
     ),
     "lumps": Evidence(np.maximum(FREE, 0), np.maximum(FREE, 0) + 0.01 * NOISE),
+    "few levels": Evidence(np.column_stack([FREE[:, 0] > 0, np.clip(np.round(FREE[:, 1]), -1, 1), FREE[:, 2]]), FREE),
     "narrow": Evidence(FREE, FREE * [1.0, 1e-3, 1e-5]),
     "product": Evidence(worlds.TwoFactorConstraint(4).sample(N, rng=2), FREE),
     "cube": Evidence(worlds.OneFactorConstraint(4).sample(N, rng=2), FREE),
@@ -68,4 +69,6 @@ def viewed(name):
 
 CASES = {f"responses, {name}": partial(responded, name) for name in ("alone", "mixed", "kinds", "lumps")}
 CASES |= {f"constraints, {name}": partial(constrained, name) for name in DATA}
-CASES |= {f"views, {name}": partial(viewed, name) for name in ("alone", "kinds", "lumps", "narrow", "levels")}
+CASES |= {
+    f"views, {name}": partial(viewed, name) for name in ("alone", "kinds", "lumps", "narrow", "levels", "few levels")
+}
