@@ -56,7 +56,10 @@ def _nuised(beta: float) -> tuple[float, float]:
 
 
 def both_are_one_for_disentangled_codes() -> Evidenced:
-    """Claim 121: both are 1 for disentangled codes, with 20 bins; five bins are too few."""
+    """Claim 121: minimality and sufficiency are 1 for disentangled codes.
+
+    They are with 20 bins; five bins are too few.
+    """
     figures: dict[str, float] = {}
     for delta in (1.0, 0.4):
         names = (f"minimality, delta = {delta:g}", f"sufficiency, delta = {delta:g}")
@@ -66,7 +69,7 @@ def both_are_one_for_disentangled_codes() -> Evidenced:
 
 
 def both_are_one_where_factors_are_identical() -> Evidenced:
-    """Claim 122: both are 1 if all factors are identical."""
+    """Claim 122: minimality and sufficiency are 1 if all factors are identical."""
     figures: dict[str, float] = {}
     for alpha in (0.25, 0.7):
         names = (f"minimality, alpha = {alpha:g}", f"sufficiency, alpha = {alpha:g}")
@@ -75,7 +78,10 @@ def both_are_one_where_factors_are_identical() -> Evidenced:
 
 
 def both_rise_with_dependence() -> Evidenced:
-    """Claim 123: sufficiency does not fall with dependence; minimality does at first, at alpha = .85."""
+    """Claim 123: minimality and sufficiency rise with the dependence of the factors.
+
+    Sufficiency does not fall. Minimality falls at first, at alpha = .85.
+    """
     found = [_both(_classes(0.85, delta)) for delta in DELTAS]
     figures = {f"minimality, delta = {d:g}": m for d, (m, _) in zip(DELTAS, found, strict=True)}
     figures |= {f"sufficiency, delta = {d:g}": s for d, (_, s) in zip(DELTAS, found, strict=True)}
@@ -87,7 +93,7 @@ def _never_falls(values: Sequence[float]) -> bool:
 
 
 def entangled_codes_of_independent_factors_score_low() -> Evidenced:
-    """Claim 124: both are near 0 for fully mixed codes of independent factors."""
+    """Claim 124: minimality and sufficiency are near 0 for fully mixed codes of independent factors."""
     both = _both(_classes(0.25, 1.0))
     return decided(
         {"minimality, alpha = 1/4": both[0], "sufficiency, alpha = 1/4": both[1]}, lambda values: max(values) < 0.15
@@ -95,7 +101,10 @@ def entangled_codes_of_independent_factors_score_low() -> Evidenced:
 
 
 def older_metrics_do_not_reach_one() -> Evidenced:
-    """Claim 125: MIG, SAP and DCI-D with a lasso are slightly below 1; DCI-D with trees is 1."""
+    """Claim 125: MIG, SAP and DCI-D do not reach 1 for disentangled codes of independent factors.
+
+    MIG, SAP and DCI-D with a lasso are slightly below 1, but DCI-D with trees is 1.
+    """
     evidence = _classes(1.0, 1.0)
     figures = {
         "MIG": mig(evidence).raw,
@@ -107,14 +116,17 @@ def older_metrics_do_not_reach_one() -> Evidenced:
 
 
 def gaps_are_zero_where_factors_are_identical() -> Evidenced:
-    """Claim 126: MIG, SAP and modularity are below 1 if the factors are identical."""
+    """Claim 126: MIG, SAP and modularity are not at their largest value, 1, if the factors are identical."""
     evidence = _classes(1.0, 0.25)
     figures = {"MIG": mig(evidence).raw, "SAP": sap(evidence).raw, "modularity": modularity(evidence).raw}
     return decided(figures, lambda values: max(values) < 0.99)
 
 
 def dci_does_not_depend_on_dependence() -> Evidenced:
-    """Claim 127: DCI-D with a lasso depends on dependence for disentangled codes, but not for mixed ones."""
+    """Claim 127: DCI-D hardly depends on the dependence of the factors.
+
+    With a lasso, this holds for mixed codes, but not for disentangled ones.
+    """
     disentanglement = with_lasso(dci_disentanglement)
     cells = [(0.7, 1.0), (0.7, 0.55), (0.7, 0.4), (1.0, 1.0), (1.0, 0.6), (1.0, 0.25)]
     figures = {f"DCI-D, alpha = {a:g}, delta = {d:g}": disentanglement(_classes(a, d)).raw for a, d in cells}
@@ -129,7 +141,10 @@ def minimality_falls_with_a_nuisance() -> Evidenced:
 
 
 def sufficiency_does_not_see_a_nuisance() -> Evidenced:
-    """Claim 129: sufficiency is constant for classes from 0 on; with the printed classes, from 1 on, it falls."""
+    """Claim 129: sufficiency does not depend on the nuisance.
+
+    This holds for classes from 0 on; with the printed classes, from 1 on, sufficiency falls.
+    """
     figures = {f"sufficiency, beta = {beta:g}": _nuised(beta)[1] for beta in (0.0, 0.8)}
     factors, _, nuisance = NuisedClasses(0.8).sample(N_ROWS, rng=0)
     printed = np.cos(np.pi * (factors + 1 + 0.8 * nuisance) / 5)
@@ -139,13 +154,16 @@ def sufficiency_does_not_see_a_nuisance() -> Evidenced:
 
 
 def bins_hardly_matter() -> Evidenced:
-    """Claim 130: minimality of mixed codes depends on the number of bins."""
+    """Claim 130: minimality and sufficiency hardly depend on the number of bins.
+
+    Minimality of mixed codes does depend on it.
+    """
     figures = {f"minimality, {bins} bins": _both(_classes(0.7, 1.0), bins)[0] for bins in (10, 20, 80)}
     return decided(figures, lambda v: None if v[0] > v[1] > v[2] > 0.3 else max(v) - min(v) < 0.05)
 
 
 def rows_hardly_matter() -> Evidenced:
-    """Claim 131: both hardly change with the number of rows."""
+    """Claim 131: minimality and sufficiency hardly change with the number of rows."""
     figures: dict[str, float] = {}
     for n in (2000, 20_000):
         both = _both(_classes(0.85, 0.7, n))
@@ -178,7 +196,10 @@ def the_two_theorems() -> Evidenced:
 
 
 def minimality_is_equivalent_to_both_invariances() -> Evidenced:
-    """Claim 133: a code with independent noise is invariant to factors and nuisances, but it is not minimal."""
+    """Claim 133: a code is minimal if it is invariant to other factors and to nuisances.
+
+    A code with independent noise is invariant to both, but it is not minimal.
+    """
     rng = np.random.default_rng(0)
     factors, nuisance = (
         rng.integers(0, 4, size=(8000, 2)).astype(float),
@@ -201,7 +222,10 @@ def _cpu_seconds(compute: Callable[[], object]) -> float:
 
 
 def minimality_is_cheap() -> Evidenced:
-    """Claim 134: the time of DCI-D grows faster than the number of factors, and that of minimality less."""
+    """Claim 134: the time of DCI-D grows faster than the number of factors, and that of minimality only linearly.
+
+    The time of minimality grows less than that of DCI-D.
+    """
     growth = {}
     _scored(
         dci_disentanglement, np.random.default_rng(0).integers(0, 5, size=(200, 2)).astype(float)
@@ -225,7 +249,7 @@ def _scored(metric: Callable[[Evidence], object], factors: FloatArray) -> object
 
 
 def the_number_of_bins() -> Evidenced:
-    """Claim 136: 20 bins (text) and 15 bins (code) give different scores."""
+    """Claim 136: the number of bins is 20. The released code uses 15 bins, which give different scores."""
     text, code = (_both(_classes(0.7, 1.0), bins)[0] for bins in (20, 15))
     return decided(
         {"minimality with 20 bins": text, "minimality with 15 bins": code}, lambda v: abs(v[0] - v[1]) < 1e-6

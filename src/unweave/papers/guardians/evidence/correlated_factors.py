@@ -25,7 +25,7 @@ def _along_rho(
 
 
 def one_is_no_condition_number_of_a_permutation() -> Evidenced:
-    """Claim 13: with kappa = 1, E3 is a rotation and not a permutation."""
+    """Claim 13: with kappa = 1, the mixing E3 is the perfect encoder E1. It is a rotation and not a permutation."""
     cells = {f"d = {d}, kappa = 1": cell(run, rho=0.0, kappa=1.0) for d, run in MIXED.items()}
     return decided(curve("MCC-P", cells), lambda values: near(values, 1.0, 0.05))
 
@@ -39,7 +39,10 @@ def _symmetric_mixing(rho: float, epsilon: float) -> tuple[float, float]:
 
 
 def the_closed_form_of_a_symmetric_mixing() -> Evidenced:
-    """Claim 22: the closed form agrees with the MCC of the covariance and of samples."""
+    """Claim 22: MCC of a symmetric mixing has a closed form.
+
+    It agrees with MCC computed from the covariance and from samples.
+    """
     rng = np.random.default_rng(0)
     factors = rng.multivariate_normal(np.zeros(3), np.array([[1, 0.4, 0], [0.4, 1, 0], [0, 0, 1]]), size=400_000)
     codes = factors @ np.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
@@ -53,7 +56,7 @@ def the_closed_form_of_a_symmetric_mixing() -> Evidenced:
 
 
 def the_least_mcc_of_a_symmetric_mixing() -> Evidenced:
-    """Claim 23: MCC is smallest at rho = -epsilon."""
+    """Claim 23: MCC of a symmetric mixing is smallest at rho = -epsilon."""
     rhos = np.linspace(-0.99, 0.99, 1981)
     found = [mcc_of_mixed_pair(float(rho), 0.5) for rho in rhos]
     figures = {
@@ -66,7 +69,7 @@ def the_least_mcc_of_a_symmetric_mixing() -> Evidenced:
 
 
 def mcc_tends_to_one_at_both_extremes() -> Evidenced:
-    """Claim 24: MCC tends to 1 as rho tends to -1 or 1, for epsilon below 1."""
+    """Claim 24: MCC of a symmetric mixing tends to 1 as rho tends to -1 or 1, for epsilon below 1."""
     figures = {
         f"MCC, epsilon = .5, rho = {rho:g}": MeasuredFigure(mcc_of_mixed_pair(rho, 0.5))
         for rho in (-0.99, -0.9999, 0.9999)
@@ -75,7 +78,7 @@ def mcc_tends_to_one_at_both_extremes() -> Evidenced:
 
 
 def a_full_mixing_falls_to_a_third() -> Evidenced:
-    """Claim 25: MCC tends to 1/3 as rho tends to -1, for epsilon = 1."""
+    """Claim 25: MCC of a symmetric mixing tends to 1/3 as rho tends to -1, for epsilon = 1."""
     rhos = (-0.99, -0.9999, 0.5)
     figures = {f"MCC, epsilon = 1, rho = {rho:g}": MeasuredFigure(_symmetric_mixing(rho, 1.0)[1]) for rho in rhos}
     formula = [(1 + 2 * math.sqrt((1 + rho) / 2)) / 3 for rho in rhos]
@@ -83,14 +86,17 @@ def a_full_mixing_falls_to_a_third() -> Evidenced:
 
 
 def mcc_of_any_mixing_tends_to_one() -> Evidenced:
-    """Claim 26: MCC of random mixings is below 1 at rho = .99; a correlation near -1 needs two factors."""
+    """Claim 26: MCC of any fixed mixing tends to 1 as rho tends to -1 or 1.
+
+    Random mixings are clearly below 1 at rho = .99, and a correlation near -1 is possible for two factors only.
+    """
     figures = {name: x for d in RUN for name, x in _along_rho("MCC-P", d, "E3", (0.99,)).items()}
     figures |= _along_rho("MCC-P", 2, "E3", (-0.99,))
     return decided(figures, lambda v: None if max(v[:3]) < 0.96 and v[3] > 0.99 else min(v) > 0.99)
 
 
 def false_positives_up_to_097() -> Evidenced:
-    """Claim 27: MCC of mixed codes reaches .97 only for two factors with negative correlation."""
+    """Claim 27: MCC of mixed codes reaches .97. It does so only for two factors with negative correlation."""
     figures = _along_rho("MCC-P", 2, "E3", (-0.9,)) | _along_rho("MCC-P", 5, "E3", (0.99,))
     figures |= _along_rho("MCC-P", 10, "E3", (0.99,))
     return decided(figures, lambda v: None if v[0] > 0.96 and max(v[1:]) < 0.96 else min(v) > 0.96)
@@ -104,7 +110,7 @@ def mcc_of_a_mixing_rises_with_correlation() -> Evidenced:
 
 
 def the_rise_sharpens_with_the_number_of_factors() -> Evidenced:
-    """Claim 29: the rise is larger for ten factors than for five or two."""
+    """Claim 29: MCC of a mixing rises more with the correlation for ten factors than for five or two."""
     rise = {
         f"rise of MCC-P from rho 0 to .99, d = {d}": MeasuredFigure(
             figure(cell(run, encoder="E3", rho=0.99), "MCC-P").value
@@ -121,7 +127,7 @@ def mcc_of_a_perfect_encoder_stays_one() -> Evidenced:
 
 
 def dci_of_a_mixing_collapses() -> Evidenced:
-    """Claim 31: DCI-D of a mixing of ten factors does not fall to 0."""
+    """Claim 31: DCI-D of a mixing of ten factors collapses to nearly 0. It stays above .2."""
     cells = {f"d = 10, rho = 0, kappa = {k:g}": cell("exp04_d10", rho=0.0, kappa=k) for k in (1.0, 50.0)}
     return decided(curve("DCI-D", cells, n_seeds=1), lambda values: max(values) < 0.1)
 
@@ -135,7 +141,10 @@ def mcc_follows_correlation_and_not_the_condition_number() -> Evidenced:
 
 
 def dci_penalises_correlation() -> Evidenced:
-    """Claim 33: correlation lowers DCI-D on a fifth of the rows, but hardly on all rows."""
+    """Claim 33: correlation lowers DCI-D of a perfect encoder.
+
+    It does on a fifth of the rows, but hardly on all rows.
+    """
     rhos = (0.0, 0.99)
     fifth, all_rows = _along_rho("DCI-D", 5, "E1", rhos, n_seeds=2), _along_rho("DCI-D", 5, "E1", rhos, "ours", 2)
     figures = fifth | {f"{name}, all rows": entry for name, entry in all_rows.items()}
@@ -143,35 +152,38 @@ def dci_penalises_correlation() -> Evidenced:
 
 
 def mig_drops_with_correlation() -> Evidenced:
-    """Claim 34: MIG drops from .74 to .31, not from .8 to .2."""
+    """Claim 34: MIG of a perfect encoder drops from .8 to .2 with the correlation. It drops from .74 to .31."""
     figures = _along_rho("MIG", 5, "E1", (0.0, 0.9, 0.99)) | _along_rho("MIG", 10, "E1", (0.0, 0.9, 0.99))
     return decided(figures, lambda v: None if v[0] - v[2] > 0.3 and v[2] > 0.25 else v[0] > 0.78 and v[2] < 0.22)
 
 
 def rdc_declines_under_a_perfect_encoder() -> Evidenced:
-    """Claim 35: MCC-RDC of a perfect encoder is 1 for every correlation."""
+    """Claim 35: MCC-RDC of a perfect encoder declines with the correlation. It is 1 for every correlation."""
     return decided(_along_rho("MCC-RDC", 5, "E1", (0.0, 0.5, 0.99), n_seeds=3), lambda values: falls(values, 0.2))
 
 
 def t_mex_is_flat_under_a_perfect_encoder() -> Evidenced:
-    """Claim 36: T-MEX is 1 for a perfect encoder, and also for a mixing."""
+    """Claim 36: T-MEX of a perfect encoder is 1 for every correlation. It is also 1 for a mixing."""
     perfect, mixed = (_along_rho("T-MEX", 5, encoder, (0.0, 0.9), n_seeds=3) for encoder in ("E1", "E3"))
     return decided(perfect | mixed, lambda v: near(v[:2], 1.0, 0.05))
 
 
 def rdc_of_a_mixing_drops() -> Evidenced:
-    """Claim 37: MCC-RDC of a mixing rises with the correlation."""
+    """Claim 37: MCC-RDC of a mixing drops with the correlation. It rises."""
     return decided(_along_rho("MCC-RDC", 5, "E3", (0.0, 0.5, 0.99), n_seeds=3), falls)
 
 
 def mcc_does_not_see_the_sign() -> Evidenced:
-    """Claim 38: MCC of two mixed factors depends on the sign of their correlation."""
+    """Claim 38: MCC does not depend on the sign of the correlation. For two mixed factors it does."""
     figures = _along_rho("MCC-P", 2, "E3", (-0.5, 0.5, -0.99, 0.99))
     return decided(figures, lambda v: abs(v[0] - v[1]) < 0.02 and abs(v[2] - v[3]) < 0.02)
 
 
 def equal_correlations_are_bounded_below() -> Evidenced:
-    """Claim 39: at -1 / (d - 1) the smallest eigenvalue is 0."""
+    """Claim 39: equal correlations of d factors are at least -1 / (d - 1).
+
+    At this bound the smallest eigenvalue is 0.
+    """
     smallest = {}
     for d in (3, 5, 10):
         for name, rho in (("at", -1 / (d - 1)), ("below", -1 / (d - 1) - 0.01)):

@@ -30,13 +30,16 @@ def _dips(dgp: str) -> dict[str, MeasuredFigure]:
 
 
 def dci_dips_where_two_factors_determine_a_third() -> Evidenced:
-    """Claim 2: the dip of DCI-D is under D_f (D3), not under D_F (D4)."""
+    """Claim 2: DCI-D of a perfect encoder dips where two factors determine a third (D_F, D4).
+
+    It dips under D_f (D3), where one factor determines another.
+    """
     figures = _dips("D4") | _dips("D3")
     return decided(figures, lambda v: max(v[:2]) < min(v[2:]))
 
 
 def the_dip_shrinks_with_the_number_of_factors() -> Evidenced:
-    """Claim 3: the dip shrinks with the number of factors, in agreement with the closed form."""
+    """Claim 3: the dip of DCI-D shrinks with the number of factors, in agreement with the closed form."""
     theory = {f"closed form, d = {d}": MeasuredFigure(dci_disentanglement_of_constraint(d)) for d in SIZES}
     return decided(
         _dips("D3") | theory, lambda v: v[0] < v[1] < 1 and v[2] < v[3] < v[4] < 1 and abs(v[0] - v[2]) < 0.03
@@ -44,13 +47,16 @@ def the_dip_shrinks_with_the_number_of_factors() -> Evidenced:
 
 
 def the_dip_stays_with_rows() -> Evidenced:
-    """Claim 4: the dip persists as the number of rows grows."""
+    """Claim 4: the dip of DCI-D persists as the number of rows grows."""
     cells = {f"n = {n}": cell("exp10", dgp="D3", encoder="E1", n=n) for n in (500, 2000)}
     return decided(curve("DCI-D", cells, n_seeds=2), lambda values: near(values, 0.828, 0.03))
 
 
 def copies_share_importance() -> Evidenced:
-    """Claim 5: factors that are increasing functions of each other get half of the importance each."""
+    """Claim 5: the dip of DCI-D comes from the collinearity of a regression probe.
+
+    The probe consists of trees: codes that are increasing functions of each other share the importance equally.
+    """
     factors = np.random.default_rng(0).normal(size=(1000, 5))
     factors[:, 1] = factors[:, 0] ** 3
     matrix = dci_disentanglement(factors, factors, kinds="continuous").parts["importance_matrix"]
@@ -64,7 +70,7 @@ def copies_share_importance() -> Evidenced:
 
 
 def mig_of_a_perfect_encoder_is_below_one() -> Evidenced:
-    """Claim 6: MIG is below 1 because of the bias of few rows; it tends to 1 with more."""
+    """Claim 6: MIG of a perfect encoder is below 1. This is the bias of few rows; with more rows MIG tends to 1."""
     few = curve("MIG", {"200 of 1,000 rows, equal width": cell("exp01", dgp="D1")})
     factors = Independent(5).sample(100_000, np.random.default_rng(0))
     many = {f"MIG, {n:,} rows": MeasuredFigure(float(mig(factors[:n], factors[:n]))) for n in (1000, 10_000, 100_000)}
@@ -72,27 +78,30 @@ def mig_of_a_perfect_encoder_is_below_one() -> Evidenced:
 
 
 def spearman_and_dci_are_flat_in_alpha() -> Evidenced:
-    """Claim 7: MCC-S and DCI-D do not change with the strength of the nonlinearity."""
+    """Claim 7: MCC-S and DCI-D of E2 do not change with the strength of the nonlinearity."""
     cells = {f"alpha = {a:g}": cell("exp02", alpha=a, fn="tanh") for a in (0.0, 1.0)}
     figures = curve("MCC-S", cells) | curve("DCI-D", cells, n_seeds=2)
     return decided(figures, lambda v: near(v[:2], 1.0, 1e-3) and near(v[2:], 0.99, 0.03))
 
 
 def pearson_falls_with_alpha() -> Evidenced:
-    """Claim 8: MCC-P falls with the strength of the nonlinearity."""
+    """Claim 8: MCC-P of E2 falls with the strength of the nonlinearity."""
     cells = {f"alpha = {a:g}": cell("exp02", alpha=a, fn="tanh") for a in (0.0, 0.005, 0.1, 1.0)}
     return decided(curve("MCC-P", cells), lambda values: falls(values, 0.2))
 
 
 def r2_of_elementwise_codes_is_zero() -> Evidenced:
-    """Claim 9: R2 of elementwise codes is 0 only if they are not standardised."""
+    """Claim 9: R2 of elementwise codes is 0. This holds only if the codes are not standardised."""
     here = cell("exp02", alpha=1.0, fn="tanh")
     released, ours = curve("R2", {"released code": here}), curve("R2", {"standardised": here}, "ours")
     return decided(released | ours, lambda v: v[1] < 0.05)
 
 
 def information_metrics_fail_on_elementwise_codes() -> Evidenced:
-    """Claim 10: MIG of elementwise codes is low with bins of equal width, but not with bins of equal mass."""
+    """Claim 10: mutual information metrics are low for elementwise codes.
+
+    They are with bins of equal width, but not with bins of equal mass.
+    """
     here = cell("exp02", alpha=1.0, fn="tanh")
     figures = {
         f"{metric}, {name}": entry
@@ -107,7 +116,7 @@ def information_metrics_fail_on_elementwise_codes() -> Evidenced:
 
 
 def the_two_panels_are_two_nonlinearities() -> Evidenced:
-    """Claim 11: both panels show the same run in the released code."""
+    """Claim 11: the two panels show two nonlinearities, tanh and sinh. In the released code, both show the same run."""
     alphas = (0.05, 0.3, 1.0)
     apart = [
         max(

@@ -24,19 +24,28 @@ def _rows(
 
 
 def mcc_is_stable_from_a_hundred_rows() -> Evidenced:
-    """Claim 93: MCC is stable from 100 rows for a perfect encoder; for a mixing it falls until 500."""
+    """Claim 93: MCC is stable from 100 rows on.
+
+    It is for a perfect encoder, but for a mixing it falls until 500 rows.
+    """
     figures = _rows("MCC-P", "E1", (50, 500)) | _rows("MCC-P", "E3", (50, 100, 500))
     return decided(figures, lambda v: None if near(v[:2], 1, 1e-6) and v[2] - v[4] > 0.05 else abs(v[3] - v[4]) < 0.01)
 
 
 def dci_needs_500_rows() -> Evidenced:
-    """Claim 94: DCI-D rises with the number of rows, but needs fewer than 500 if all rows are scored."""
+    """Claim 94: DCI-D needs more than 500 rows.
+
+    It rises with the number of rows, but fewer than 500 suffice if all rows are scored.
+    """
     figures = _rows("DCI-D", "E1", (50, 500), protocol="ours", n_seeds=3)
     return decided(figures, lambda v: None if rises(v, 0.03) and v[1] > 0.97 else v[1] < 0.9)
 
 
 def information_metrics_need_a_hundred_rows() -> Evidenced:
-    """Claim 95: MIG and InfoM are undefined on a fifth of 100 rows, and defined on all 100 rows."""
+    """Claim 95: MIG and InfoM cannot be used below 100 rows.
+
+    They are undefined on a fifth of 100 rows, and defined on all 100 rows.
+    """
     undefined = [
         float(np.isnan(scores(cell("exp10", dgp="D1", encoder="E1", n=100), m, n_seeds=2)).mean())
         for m in ("MIG", "InfoM")
@@ -50,7 +59,7 @@ def information_metrics_need_a_hundred_rows() -> Evidenced:
 
 
 def rdc_converges_slowly_for_elementwise_codes() -> Evidenced:
-    """Claim 96: MCC-RDC of elementwise codes is 1 for every number of rows."""
+    """Claim 96: MCC-RDC of elementwise codes converges slowly. It is 1 for every number of rows."""
     return decided(_rows("MCC-RDC", "E2", (50, 200, 1000), n_seeds=3), lambda v: v[0] < 0.95)
 
 
@@ -59,7 +68,10 @@ def _spread(metric: str, encoder: str, n: int, dgp: str = "D1") -> float:
 
 
 def r2_of_elementwise_codes_varies_most() -> Evidenced:
-    """Claim 97: the standard deviation of R2 for elementwise codes is .25 to .38."""
+    """Claim 97: R2 of elementwise codes has a standard deviation of .35 on 50 rows.
+
+    It is .25 to .38, depending on the world.
+    """
     figures = {
         f"standard deviation of R2, E2, {dgp}, n = 50": MeasuredFigure(_spread("R2", "E2", 50, dgp))
         for dgp in ("D1", "D2", "D3")
@@ -68,7 +80,7 @@ def r2_of_elementwise_codes_varies_most() -> Evidenced:
 
 
 def correlations_hardly_vary() -> Evidenced:
-    """Claim 98: the standard deviation of MCC exceeds .01 for mixings."""
+    """Claim 98: the standard deviation of MCC is below .01. It is larger for mixings."""
     figures = {
         f"standard deviation of MCC-P, {e}, n = 50": MeasuredFigure(_spread("MCC-P", e, 50))
         for e in ("E1", "E2", "E3", "E7")
@@ -87,7 +99,10 @@ def two_factors_are_undefined() -> Evidenced:
 
 
 def curves_overlap_in_codes_per_factor() -> Evidenced:
-    """Claim 100: the curves of R2 overlap in m/d; DCI-D follows (m/d) log m / log d."""
+    """Claim 100: the curves of two sweeps overlap as functions of m/d.
+
+    Those of R2 do, but DCI-D follows (m/d) log m / log d.
+    """
     ten, five = cell("exp12", sweep="6a", dgp="D1", m=6), cell("exp12", sweep="6b", dgp="D1", d=5)
     figures = curve("R2", {"m = 6, d = 10": ten, "m = 3, d = 5": five}, n_seeds=3) | curve(
         "DCI-D", {"m = 6, d = 10": ten, "m = 3, d = 5": five}, n_seeds=1
@@ -102,13 +117,16 @@ def curves_overlap_in_codes_per_factor() -> Evidenced:
 
 
 def curves_overlap_in_factors_per_row() -> Evidenced:
-    """Claims 101 and 102: the curves of DCI-D do not overlap in d/n."""
+    """Claims 101 and 102: the curves of a figure overlap as functions of one ratio.
+
+    The ratio of the figure is d/n, and the curves of DCI-D do not overlap.
+    """
     cells = {f"d/n = .05, d = {d}": cell("exp13", d=d, n=20 * d) for d in (3, 10)}
     return decided(curve("DCI-D", cells, "ours", n_seeds=2), lambda v: max(v) - min(v) < 0.02)
 
 
 def the_two_sweeps() -> Evidenced:
-    """Claim 103: R2 is m/d and does not depend on the number of rows; MIG rises with it."""
+    """Claim 103: R2 is m/d and does not depend on the number of rows, while MIG rises with the number of rows."""
     codes = {f"m = {m}": cell("exp14", sweep="sweep_a", m=m) for m in (1, 5, 9)}
     rows = {f"n = {n}": cell("exp14", sweep="sweep_b", n=n) for n in (500, 2000)}
     figures = (

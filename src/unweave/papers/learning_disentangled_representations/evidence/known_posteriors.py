@@ -51,12 +51,18 @@ def _even_means(std: float) -> float:
 
 
 def misjed_is_not_negative() -> Evidenced:
-    """Claim 138: means that are spread evenly over the grid have the largest possible entropy."""
+    """Claim 138: MISJED is not negative.
+
+    It is negative if the means are spread evenly over the grid and thus have the largest possible entropy.
+    """
     return decided({"MISJED of evenly spread means, std 1.5": _even_means(1.5)}, lambda v: v[0] >= 0)
 
 
 def misjed_has_bounds() -> Evidenced:
-    """Claim 139: the upper bound holds, and the lower bound is violated slightly."""
+    """Claim 139: MISJED lies between 0 and 2 log of the number of bins.
+
+    The upper bound holds, and the lower bound is violated slightly.
+    """
     figures = {
         "smallest MISJED": _even_means(1.5),
         "largest MISJED": misjed_orders_pairs().figures["two noise codes"].value,
@@ -84,7 +90,7 @@ def rmig_is_stable_with_many_bins() -> Evidenced:
 
 
 def jemmig_always_rises_with_bins() -> Evidenced:
-    """Claim 142: JEMMIG first falls with coarse bins, and then rises."""
+    """Claim 142: JEMMIG always rises with the number of bins. With few bins it first falls, and then it rises."""
     evidence = _sharp_codes()
     figures = {
         f"JEMMIG in nats, {bins} bins": jemmig(evidence, estimator=_grid(bins), normalise=False).raw for bins in BINS
@@ -121,7 +127,10 @@ def normalised_jemmig_rises_with_bins() -> Evidenced:
 
 
 def convexity_gives_unique_solutions() -> Evidenced:
-    """Claim 149: mutual information is convex in the encoder, but not strictly convex."""
+    """Claim 149: mutual information is convex in the encoder, so solutions are unique.
+
+    It is not strictly convex, so they need not be.
+    """
 
     def information(table: FloatArray) -> float:
         marginal = table.mean(axis=0)
@@ -138,7 +147,10 @@ def convexity_gives_unique_solutions() -> Evidenced:
 
 
 def information_falls_with_the_number_of_codes() -> Evidenced:
-    """Claim 150: I(x, z) falls only if densities below 1e-8 are replaced by 1e-8, as in the published code."""
+    """Claim 150: I(x, z) falls as the number of codes grows.
+
+    It falls only if densities below 1e-8 are replaced by 1e-8, as in the published code.
+    """
     evidence = _sharp_codes(0.2)
     posterior = evidence.posterior
     assert posterior is not None
@@ -158,7 +170,10 @@ def information_falls_with_the_number_of_codes() -> Evidenced:
 
 
 def wsepin_is_informativeness_less_separability() -> Evidenced:
-    """Claim 151: the identity holds for encoders whose codes are independent given the sample."""
+    """Claim 151: WSEPIN is weighted informativeness minus separability.
+
+    This is an identity if the codes are independent given the sample.
+    """
     evidence = _sharp_codes(0.2)
     weights = wsepin(evidence, normalise=False).parts["weights"]
     told = informativeness(evidence, estimator=MixtureSampling(), normalise=False).per_code

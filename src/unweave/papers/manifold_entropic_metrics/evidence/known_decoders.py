@@ -23,7 +23,10 @@ def _jacobians(n_samples: int) -> FloatArray:
 
 
 def columns_of_the_torus() -> Evidenced:
-    """Claim 152: the squared lengths of the columns are r^2 sigma^2 and sigma^2, without a factor of ten."""
+    """Claim 152: the squared lengths of the columns of the torus's Jacobian are 10 sigma^2.
+
+    They are r^2 sigma^2 for angles and sigma^2 for radii, without the factor of ten.
+    """
     gram = np.einsum("nij,nik->njk", _jacobians(2000), _jacobians(2000)).mean(axis=0)
     ratio = np.diag(gram) / TORUS.deviations**2
     figures = {
@@ -35,7 +38,10 @@ def columns_of_the_torus() -> Evidenced:
 
 
 def entropies_of_the_torus() -> Evidenced:
-    """Claim 153: the entropies do not contain log 10."""
+    """Claim 153: the entropies of the torus's latents contain a term log 10.
+
+    They do not: the term follows from the error of claim 152.
+    """
     found = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
     printed = HALF_LOG_2PI_E + math.log(10) + np.log(TORUS.deviations)
     figures = {
@@ -54,7 +60,7 @@ def the_torus_shares_nothing() -> Evidenced:
 
 
 def angles_outweigh_radii() -> Evidenced:
-    """Claim 155: every angle has a larger standard deviation than every radius."""
+    """Claim 155: every angle of the torus has a larger standard deviation than every radius."""
     angles, radii = np.split(TORUS.deviations, 2)
     figures = {
         "smallest deviation of an angle": float(angles.min()),
@@ -64,7 +70,10 @@ def angles_outweigh_radii() -> Evidenced:
 
 
 def pairs_share_by_their_angle() -> Evidenced:
-    """Claim 158: mutual information is -1/2 log(1 - cos^2), about half the squared deviation from a right angle."""
+    """Claim 158: the mutual information of two latents at a known angle is -1/2 log(1 - cos^2).
+
+    Near a right angle, it is about half the squared deviation from that angle.
+    """
     figures = {}
     for name, angle in (("cos .6", math.acos(0.6)), ("cos .05", math.acos(0.05))):
         columns = np.array([[1.0, math.cos(angle)], [0.0, math.sin(angle)], [0.0, 0.0]])
@@ -86,7 +95,7 @@ def total_correlation_is_not_negative() -> Evidenced:
 
 
 def entropies_of_principal_components() -> Evidenced:
-    """Claim 160: each entropy is half the logarithm of the eigenvalue, plus a constant."""
+    """Claim 160: the entropy of a principal component is half the logarithm of its eigenvalue, plus a constant."""
     decoder = LinearDecoder.principal_components(np.diag([1.0, 4.0, 9.0]))
     jacobians = decoder.matrix[None].repeat(2, axis=0)
     found = np.array(list(manifold_entropy(jacobians).per_code.values()))
@@ -97,7 +106,10 @@ def entropies_of_principal_components() -> Evidenced:
 
 
 def the_printed_correlation() -> Evidenced:
-    """Claim 162: without the square root, the formula is a correlation for unit variances only."""
+    """Claim 162: Pearson's correlation is the covariance divided by the product of the variances.
+
+    The square root is missing, so the formula is right for unit variances only.
+    """
     rng = np.random.default_rng(0)
     x = rng.normal(size=100_000)
     y = 0.6 * x + 0.8 * rng.normal(size=x.size)
@@ -110,14 +122,20 @@ def the_printed_correlation() -> Evidenced:
 
 
 def the_size_of_an_index_set() -> Evidenced:
-    """Claim 163: the number of consecutive indices is one more than the difference of the ends."""
+    """Claim 163: the size of an index set is its largest member minus its smallest.
+
+    A set of consecutive indices has one member more.
+    """
     indices = list(range(3, 8))
     figures = {"largest minus smallest index": max(indices) - min(indices), "number of indices": len(indices)}
     return decided(figures, lambda v: v[0] == v[1])
 
 
 def the_part_that_models_noise() -> Evidenced:
-    """Claim 165: the core has the larger entropy and the detail models noise; the sentence swaps the two."""
+    """Claim 165: the core models only noise.
+
+    The sentence swaps core and detail: the core has the larger entropy, and the detail models noise.
+    """
     angles, radii = np.split(TORUS.true_entropies, 2)
     figures = {
         "mean entropy of the core of the torus": float(angles.mean()),

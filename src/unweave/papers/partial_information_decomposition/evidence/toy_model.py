@@ -46,14 +46,14 @@ def _unibound(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0)
 
 
 def untouched_codes() -> Evidenced:
-    """Claim 105: MIG and UniBound of codes that were not attacked have the printed value."""
+    """Claim 105: MIG and UniBound of codes that were not attacked are 1/2 log(1 + 1/sigma^2)."""
     printed = 0.5 * math.log(1 + 1 / 0.01)
     figures = {"printed, sigma = .1": printed, "MIG": _mig(5, 0.1), "UniBound": _unibound(5, 0.1)}
     return decided(figures, lambda values: near(values, printed, 1e-6))
 
 
 def unibound_under_redundancy() -> Evidenced:
-    """Claim 106: UniBound under redundancy has the printed value for every number of factors."""
+    """Claim 106: UniBound under redundancy has the printed closed form, for two, three and five factors."""
     s, a = 0.01, 100.0
     printed = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
     figures = {"printed, sigma = .1, alpha = 10": printed}
@@ -62,7 +62,7 @@ def unibound_under_redundancy() -> Evidenced:
 
 
 def mig_under_redundancy() -> Evidenced:
-    """Claim 107: the printed form of MIG under redundancy is wrong for two and three factors."""
+    """Claim 107: MIG under redundancy has the printed closed form. This is wrong for two and three factors."""
 
     def printed(k: int) -> float:
         s, a, share = 0.01, 100.0, (1 - 2 / k) ** 2
@@ -88,14 +88,14 @@ def curves_of_five_factors() -> Evidenced:
 
 
 def mig_survives_redundancy() -> Evidenced:
-    """Claim 109: the limit of MIG under redundancy is not 0; it is computed for five factors."""
+    """Claim 109: MIG does not tend to 0 under redundancy. Its limit is computed for five factors."""
     limit = 0.5 * math.log(1 + (1 - (1 - 2 / 5) ** 2) / 0.01)
     figures = {"limit for K = 5": limit, "MIG, alpha = 1,000": _mig(5, 0.1, "redundancy", 1000.0)}
     return decided(figures, lambda v: v[1] > 1 and near(v, limit, 1e-3))
 
 
 def both_under_synergy() -> Evidenced:
-    """Claim 110: MIG and UniBound under synergy have the printed value."""
+    """Claim 110: MIG and UniBound under synergy are 1/2 log(1 + 1/(alpha^2 + sigma^2))."""
     printed = 0.5 * math.log(1 + 1 / (100 + 0.01))
     figures = {
         "printed, sigma = .1, alpha = 10": printed,
@@ -106,7 +106,10 @@ def both_under_synergy() -> Evidenced:
 
 
 def upper_bound_under_synergy() -> Evidenced:
-    """Claim 111: Eq. 7 and Table 1 give different upper bounds."""
+    """Claim 111: the upper bound on unique information under synergy is 1/2 log(1 + 1/sigma^2) (Table 1).
+
+    The paper's own Eq. 7 gives a smaller upper bound.
+    """
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     found = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
     figures = {"Table 1": 0.5 * math.log(101), "Eq. 7": float(found)}
@@ -114,7 +117,10 @@ def upper_bound_under_synergy() -> Evidenced:
 
 
 def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
-    """Claim 112: synergy inflates the looser bound U + C, but not the bound of Eq. 7."""
+    """Claim 112: synergy inflates the upper bound on unique information.
+
+    It inflates the looser bound that includes synergistic information, but not the bound of Eq. 7.
+    """
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     tight = float(unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
     loose = tight + float(synergy_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
@@ -122,7 +128,10 @@ def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
 
 
 def information_of_the_rest_under_synergy() -> Evidenced:
-    """Claim 113: Eq. 14 has (1 - 2/K)^2 where 4/K^2 is right."""
+    """Claim 113: Eq. 14, the information of all codes but an added one about another factor, has (1 - 2/K)^2.
+
+    The right term is 4/K^2.
+    """
     s, a, k = 0.25, 4.0, 5
     printed = 0.5 * math.log((1 + s) * (1 + s + a) / (s * (1 + s + a) + a * (1 - 2 / k) ** 2))
     exact = float(_informations(k, 0.5, "synergy", 2.0)[1][k + 1])
@@ -133,7 +142,7 @@ def information_of_the_rest_under_synergy() -> Evidenced:
 
 
 def entropy_of_a_gaussian() -> Evidenced:
-    """Claim 114: (2 pi e)^n, not 2 pi e, before the determinant."""
+    """Claim 114: the entropy of a Gaussian vector is 1/2 log(2 pi e det S). It is 1/2 log((2 pi e)^n det S)."""
     covariance = np.diag([1.0, 2.0, 3.0])
     logdet = float(np.linalg.slogdet(covariance)[1])
     exact = sum(0.5 * math.log(2 * math.pi * math.e * variance) for variance in np.diag(covariance))
@@ -145,7 +154,7 @@ def entropy_of_a_gaussian() -> Evidenced:
 
 
 def redundancy_and_synergy_are_known() -> Evidenced:
-    """Claim 115: the lower and upper bounds of redundancy and of synergy are equal."""
+    """Claim 115: the toy model's redundancy and synergy are known, because their lower and upper bounds are equal."""
     red, syn = ToyModel(5, 0.1, "redundancy", 10.0), ToyModel(5, 0.1, "synergy", 10.0)
     s, a = 0.01, 100.0
     figures = {
