@@ -69,12 +69,12 @@ def restored(kind: type[Record], data: Any) -> Record:
         if not isinstance(data, Mapping):
             raise ValueError(f"{data!r} is not a record with fields")
         return _CONVERTER.structure(data, kind)
-    except Exception as error:  # an edited file may raise anything; the message says where
+    except Exception as error:  # invalid data can cause any exception; the message names the field
         raise CodecError(_first_problem(error)) from None
 
 
 def _first_problem(error: BaseException) -> str:
-    """Field and cause of the first error in nested validation errors."""
+    """Message for the first of nested validation errors: the field and the cause."""
     place: list[str] = []
     while isinstance(error, cattrs.BaseValidationError):
         error = error.exceptions[0]

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Self
 
 Quantity = float | str
-# imported by name, because this package imports findings
+# imported by name at run time, because `unweave.words` imports this module
 WORDS_HOME = "unweave.words"
 
 
@@ -72,7 +72,7 @@ class Finding:
         return self.kind, quantities, self.factors, self.codes
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for strict JSON, with the sentence; nan becomes null, infinities become objects."""
+        """Plain data for strict JSON, with the sentence; nan becomes null, and infinity becomes {"float": "inf"}."""
         quantities = {name: _strict(quantity) for name, quantity in self.quantities.items()}
         return {
             "kind": self.kind,

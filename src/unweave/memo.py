@@ -1,4 +1,4 @@
-"""Cache results on the Evidence, shared by all its permutations if only the factors or only the codes are used."""
+"""Cache results on the Evidence; results from factors alone or codes alone are shared with all its permutations."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def imported(text: str, what: str) -> Any:
         raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")
     try:
         found = import_module(module_name)
-    except Exception as error:  # code of the module may raise anything
+    except Exception as error:  # importing runs the code of the module, which can raise any exception
         reason = f"{type(error).__name__}: {error}"
         raise EvidenceError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
     for part in name.split("."):

@@ -12,7 +12,7 @@ SECONDS_BEFORE_SHOWN = 2.0
 
 
 class Progress:
-    """Report of finished steps, by a function of a text and of the number of steps finished since the last call.
+    """Reports finished steps: calls ``show`` with a text and the number of steps finished since the previous call.
 
     Steps may have different weights, such as their expected seconds.
     """
@@ -25,7 +25,7 @@ class Progress:
         self._show(text, n_steps)
 
     def step(self, text: str, weight: float = 1) -> None:
-        """Begin the next step, which finishes the one before."""
+        """Begin the next step; the step before it counts as finished."""
         self._show(text, self._begun)
         self._begun = weight
 

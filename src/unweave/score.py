@@ -14,7 +14,7 @@ from unweave.codec import plain_data, restored
 from unweave.findings import Finding, as_findings
 from unweave.real_numbers import RealNumber
 
-NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # imported by name, because the report imports scores
+NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # imported at run time, because `unweave.report` imports Score
 
 
 @dataclass(frozen=True)

@@ -70,15 +70,16 @@ class Card:
     ``equivalence`` is the largest class of maps of the factors for which the score must be the best score. ``chance``
     is the score of random codes: a value, a function of n, m and d, 'by permutation' if it has to be measured, or 'no
     pairing' if the metric does not relate codes to factors. A ``best`` of nan means that no value is better than
-    another. ``identity_tolerance`` is the largest allowed distance of the identity's score from ``best`` at 2,000 rows.
-    ``order_tolerance`` is the largest change of the score when rows or codes are reordered (0 for metrics without a
-    split or trees). ``takes_factor_tables`` tells whether a factor may be a table of probabilities p(y | x); other
-    metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse matrix, and ``takes_code_groups``
-    whether each group of codes is one unit. ``factor_by_factor`` tells whether the score is the mean over factors of
-    scores that each depend on one factor only, so that factors may be labelled on different rows. ``undefined_with``
-    names the cases, 'one factor' and 'one code', in which the score is nan. ``variants`` list option values that change
-    the bounds, the best score or the chance level; `under` returns the card for given options. ``raw_range`` describes
-    how far and why the raw score may lie outside the bounds, and is empty otherwise.
+    another. ``identity_tolerance`` is the largest allowed difference between ``best`` and the score of codes that equal
+    the factors, at 2,000 rows. ``order_tolerance`` is the largest allowed change of the score when rows or codes are
+    reordered (0 for metrics without a split or trees). ``takes_factor_tables`` tells whether a factor may be a table of
+    probabilities p(y | x); other metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse
+    matrix, and ``takes_code_groups`` whether each group of codes is one unit. ``factor_by_factor`` tells whether the
+    score is the mean over factors of scores that each depend on one factor only, so that factors may be labelled on
+    different rows. ``undefined_with`` names the cases, 'one factor' and 'one code', in which the score is nan.
+    ``variants`` list option values that change the bounds, the best score or the chance level; `under` returns the card
+    for given options. ``raw_range`` describes how far and why the raw score may lie outside the bounds, and is empty
+    otherwise.
     """
 
     name: str

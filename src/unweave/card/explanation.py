@@ -16,7 +16,7 @@ PAPERS = {
     "003": "Joshi et al., 'Who Guards the Guardians?'",
     "004": "'Rethinking Disentanglement under Dependent Factors of Variation'",
 }
-ROUNDING = 1e-5  # changes from summation in another order, which are ignored
+ROUNDING = 1e-5  # smaller changes of a score are due to another order of summation, and are ignored
 FULL_MARKS = {
     "permutation and scale": "if the codes are the factors up to permutation and scaling",
     "elementwise": "if each code is a one-to-one function of one factor, in any order",

@@ -227,7 +227,7 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
 
 
 def _on_all_rows(score_of: Callable[[Evidence], Score], evidence: Evidence) -> tuple[Score, tuple[Finding, ...]]:
-    """The score, and a finding about the rows: it uses all rows if totals suffice, and a sample of them otherwise."""
+    """The score from totals over all rows or, if these do not suffice, from a sample; a finding states which it is."""
     known = evidence.all_rows
     if known is None:
         return score_of(evidence), ()

@@ -12,7 +12,7 @@ from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
 Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
-PROPERTIES = (  # properties that the cards of the catalogue name; other metrics may name others
+PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
     "one-to-one recovery",
     "explicitness",
     "modularity",

@@ -49,7 +49,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
 @click.option("--unsigned", is_flag=True, help="Count opposite directions as the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a sentence.")
 def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_json: bool) -> None:
-    """Match the columns of two decoders: their mean best cosine (PW-MCC).
+    """Match the columns of two decoders one to one, and print the mean cosine of the pairs (PW-MCC).
 
     FIRST and SECOND are .npy files (dimensions x codes), of two seeds of an autoencoder or of known directions.
     """

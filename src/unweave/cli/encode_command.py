@@ -1,4 +1,4 @@
-"""The command `encode`: write the codes of a data set by a model to a file."""
+"""The command `encode`: compute the codes of a data set with a model, and write them to a file."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
     'codes_std' for a posterior; or a sparse matrix of scipy, for codes), .npy (one for factors and one for codes),
-    .csv, .parquet, HDF5, Zarr, or folders of .parquet files. What is too large for memory is read in blocks of rows.
+    .csv, .parquet, HDF5, Zarr, or folders of .parquet files. Large .npy, HDF5 and Zarr arrays and large folders are
+    read in blocks of rows.
     """
     with one_sentence_errors():
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
@@ -291,7 +292,7 @@ def _pages(options: dict[str, Any]) -> dict[str, Path]:
 
 
 def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
-    """Pictures of the codes by the given decoder; made first, so that errors appear before the long computation."""
+    """Pictures of how each code changes the images, drawn before the scores so that errors appear early."""
     from unweave.evidence import Evidence, EvidenceError
 
     if options["decoder"] is None:

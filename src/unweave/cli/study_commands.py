@@ -31,7 +31,7 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
-    """Test whether a metric has the four properties of paper 003, whether its card is right, and what deceives it.
+    """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
 
     NAME is a metric, with options after colons (mcc:correlation=spearman), or your own metric or function of factors
     and codes, as module:name. The output states what was not measured because of the budget.

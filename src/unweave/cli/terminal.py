@@ -111,7 +111,7 @@ def names_in(text: str | None) -> list[str]:
 
 
 def kinds_in(text: str | None) -> str | list[str] | dict[str, str] | None:
-    """Parse kinds: one for all factors, one for each factor in order, or kinds by name."""
+    """Parse the kinds of factors: one for all factors, one for each factor in order, or NAME=KIND pairs."""
     stated = names_in(text)
     if any("=" in pair for pair in stated):
         pairs = [pair.rpartition("=") for pair in stated]

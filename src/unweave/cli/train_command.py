@@ -105,7 +105,7 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
 
 
 def _channels(side: int) -> tuple[int, ...]:
-    """Channels of the convolutions that reduce an image of this side to 4 x 4."""
+    """Channels of the convolutions that reduce a square image, ``side`` pixels wide, to 4 x 4."""
     return (32, 32, 64, 64)[: max(1, side.bit_length() - 3)]
 
 

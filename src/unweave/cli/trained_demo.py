@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unweave.report.page.code_pictures import CodePictures
 
 N_STEPS, N_ROWS, BUDGET = 4000, 2000, 5.0
-METRICS: tuple[str, ...] | None = None  # the panel
+METRICS: tuple[str, ...] | None = None  # None stands for the panel
 
 
 def trained_demonstration(

@@ -1,4 +1,4 @@
-"""`encode`: codes of the images of a data set by any model, in batches; an interrupted encoding can be continued."""
+"""`encode`: compute the codes of a data set with any model, in batches; an interrupted encoding can be continued."""
 
 from __future__ import annotations
 
@@ -130,13 +130,13 @@ def _encoded_stretch(
 
 
 def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:
-    """Identity of an encoding, so that its parts match; a model is identified by its first codes, not its name."""
+    """What identifies an encoding, so that only its own parts are reused; a model is identified by its first codes."""
     choice = {name: note[name] for name in ("dataset", "fingerprint", "rows", "seed")}
     return choice | {"batch size": batch_size, "model": _digest(probe)}
 
 
 def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Digest of the codes of the first images, which are rounded because sums can differ in their last digits."""
+    """Digest of the codes of the first images; codes are rounded, because sums can differ in their last digits."""
     digest = hashlib.blake2b(digest_size=16)
     for name, array in arrays.items():
         digest.update(name.encode() + np.round(array, 3).tobytes())

@@ -1,4 +1,4 @@
-"""`GroupedScores`: scores by setting, with the spread over seeds and which settings differ significantly."""
+"""`GroupedScores`: scores by setting, their spread over seeds, and letters for settings that differ significantly."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 def _compared(
     of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
 ) -> dict[str, Any]:
-    """Which representations differ significantly, by label, for metrics that scored all of them.
+    """Which representations differ significantly, for every metric with factors that has a score for all of them.
 
     The comparison uses the same parts of the samples as the intervals.
     """

@@ -1,4 +1,4 @@
-"""Compute every metric on every representation and seed; where one fails, its row has the reason and the rest go on."""
+"""Compute every metric on every representation and seed; the row of a metric that fails states why."""
 
 from __future__ import annotations
 
@@ -78,16 +78,16 @@ def evaluate(
         Whether to compute scores only, without noise floors, intervals and verdicts.
     budget : float
         Approximate CPU seconds for scores, noise floors, intervals and verdicts together. The scores are always
-        computed. The rest of the budget, but at least half of it, is planned from a table of costs, so that the same
-        call gives the same numbers on a busy machine. Slow metrics have fewer permutations and parts of the samples, or
-        none, and a note names them.
+        computed. The remaining budget, but at least half of the budget, is allotted according to expected and not to
+        measured times, so that the same call gives the same numbers on a busy machine. For slow metrics, noise floors
+        use fewer permutations and intervals use fewer parts of the samples, or they are left out; a note names them.
     level : float
         Confidence level of the intervals.
     screen : bool, optional
-        Whether to screen the codes first. Screening finds the codes that depend on a factor on one half of the rows,
-        with a false-discovery rate of 5 %, and only these codes are scored, on the other half. By default the codes are
-        screened for the panel if there are more than 1,000 codes, or more than 64 sparse codes. Metrics that are given
-        by name are computed on all codes.
+        Whether to screen the codes first. Screening uses one half of the rows to find the codes that depend on a
+        factor, with a false-discovery rate of 5 %. Only these codes are scored, on the other half of the rows. By
+        default the codes are screened for the panel if there are more than 1,000 codes, or more than 64 sparse codes.
+        Metrics that are given by name are computed on all codes.
     n_jobs : int
         Number of threads for metrics that fit one probe per factor. The results do not depend on it. BLAS and OpenMP
         use one thread each.
@@ -162,7 +162,7 @@ def _evidence_of(name: str, factors: object, codes: object, options: EvidenceOpt
 
 
 def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
-    """Restrict all to the rows that no representation had to drop, so that they are scored on the same samples."""
+    """Restrict every representation to the rows that none of them had to drop, so that all have the same samples."""
     common = functools.reduce(np.intersect1d, (evidence.kept_rows for evidence in evidences.values()))
     if not common.size:
         raise EvidenceError("Every row is missing in one of the representations: fill values in or compare fewer.")
@@ -183,7 +183,7 @@ def _run(
 ) -> Evaluation:
     _check_settings(n_jobs, assurance)
     if isinstance(metrics, Iterable) and not isinstance(metrics, str):
-        metrics = list(metrics)  # it is read once for every representation, which an iterator does not allow
+        metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     evidences, screening = screened_first(evidences, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
@@ -231,7 +231,7 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
 
 
 def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """Data for small plots of factors against their codes, where `identification` matched them."""
+    """Data for small plots of factors against their matched codes, if `identification` was computed."""
     pairs = {
         row.representation: matched_pairs(evidences[row.representation], row.score)
         for row in reversed(list(rows))

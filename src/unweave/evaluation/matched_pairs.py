@@ -15,9 +15,10 @@ SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
 def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
-    """For every factor its matched code by `identification`, and the values of some rows scaled to 0..1.
+    """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
 
-    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out.
+    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
+    so are all factors after the first 24.
 
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))

@@ -54,7 +54,7 @@ def _of_draws(rows: Iterable[Row]) -> list[Said]:
 
 
 def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
-    """The reason if the time budget was too small; other reasons are shown beside their row."""
+    """Why there is no noise floor or interval, if the budget is too small; other reasons are shown beside their row."""
     return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
 
 

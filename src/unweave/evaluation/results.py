@@ -143,7 +143,7 @@ class Evaluation:
             return NotImplemented
         return _without_seconds(self._stored()) == _without_seconds(
             other._stored()
-        )  # here nan is null, which equals itself
+        )  # nan is null in the stored data, and null equals null
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -182,7 +182,7 @@ class Evaluation:
         return next(fitting, None)
 
     def values(self, label: str, representation: str) -> list[float]:
-        """The value for every seed; an empty list if the metric failed."""
+        """The value for every seed that has a score; an empty list if the metric failed for all seeds."""
         return [
             row.score.value
             for row in self.rows
@@ -190,7 +190,7 @@ class Evaluation:
         ]
 
     def mean_and_spread(self, label: str, representation: str) -> tuple[float, float]:
-        """Mean and standard deviation over seeds: the latter is 0 for one seed, and the mean is nan if one failed."""
+        """Mean and standard deviation (0 for one seed) over seeds with a score; the mean is nan if there are none."""
         values = self.values(label, representation)
         if not values or any(map(math.isnan, values)):
             return math.nan, 0.0
@@ -214,7 +214,7 @@ class Evaluation:
             ) from error
 
     def _printable(self) -> Evaluation:
-        """The evaluation with control characters in names replaced, so that terminals and comments can show them."""
+        """The evaluation with control characters in names replaced, which terminals and LaTeX comments cannot show."""
         text = json.dumps(self._stored(), allow_nan=False)
         return Evaluation.from_json(CONTROL.sub(_replaced_control, text)) if _has_control(text) else self
 
@@ -298,7 +298,7 @@ class Evaluation:
 
         try:
             lines = [_frame_line(row) for row in self.rows]
-        except (TypeError, KeyError) as error:  # a file with edited findings
+        except (TypeError, KeyError) as error:  # the findings were edited in a file
             raise EvidenceError(f"This evaluation was damaged or edited ({error}): evaluate again.") from None
         columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
         try:
@@ -365,7 +365,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class _Saved:
-    """The content of a file."""
+    """The content of a file that `Evaluation.save` wrote."""
 
     rows: tuple[Row, ...]
     data: dict[str, Any]

@@ -20,7 +20,7 @@ FEW_CODES = 64  # with more sparse codes than this, codes are screened
 MOST_SCORED = 256
 RATE = 0.05
 FEWEST_ROWS = 200
-LARGEST_DENSE = 40_000_000  # numbers, 320 MB
+LARGEST_DENSE = 40_000_000  # largest dense table, in numbers: 320 MB
 MOST_LISTED = 1000
 
 
@@ -29,7 +29,8 @@ def screened_first(
 ) -> tuple[Mapping[str, Evidence], dict[str, Any]]:
     """Return the evidences to score, and under 'screening' which codes were selected.
 
-    With ``wanted=None`` the number of codes decides, and only for the panel; otherwise all codes are scored.
+    With ``wanted=None``, only many codes are screened, and only for the panel. If any representation is screened, all
+    of them are scored on the same half of the rows.
     """
     if wanted is None and not is_panel:
         return evidences, {}

@@ -47,7 +47,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class TimeShare:
-    """The time of one representation: its seconds, and the number of rows that draws of every metric use."""
+    """One representation's share of the budget: its seconds, and the number of rows that each metric's draws use."""
 
     works: Mapping[str, Work]
     sizes: DataSizes
@@ -110,7 +110,7 @@ def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence],
 
 
 def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:
-    """Expected seconds of each score, in this order; a computation that several metrics share counts for the first."""
+    """Expected seconds of the score of each label; a computation that several metrics share counts for the first."""
     sizes, seen = DataSizes.of(evidence), set()
     seconds = []
     for label in labels:

@@ -40,7 +40,7 @@ def _saved(path: Path) -> object:
         from unweave.neural.published_vaes import read_published
 
         model = read_published(path)
-        size: Any = model.unhidden[0].in_features  # Gaussian codes, followed by probabilities of categories
+        size: Any = model.unhidden[0].in_features  # inputs: Gaussian codes, then probabilities of categories
         return TorchDecoder(model.decode, size, module=model)
     if file.is_one_array:
         return Jacobians(file.content)

@@ -21,7 +21,7 @@ from unweave.files.stored_arrays import STORED, stored_arrays
 FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
 PARTS = "*.parquet"
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
-LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # bytes, and the largest compression ratio of larger arrays
+LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # larger arrays (in bytes) may not be compressed more than this
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 

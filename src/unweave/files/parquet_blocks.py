@@ -14,7 +14,7 @@ from unweave.evidence.large.row_blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, 
 from unweave.files.formats import PARTS, refuse_different_parts, shown
 
 PREFIX = {"factors": "factor", "codes": "code"}
-BYTES_PER_NUMBER = 4  # upper limit for compressed codes in a file
+BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class ParquetPart:
 
     def _columns(self, frame: Any) -> Block:
         codes = [_numbers(self.path, frame[name]) for name in self.codes]
-        dtype = np.result_type(*codes)  # float32 is kept until the sums
+        dtype = np.result_type(*codes)  # float32 codes are converted only when sums are computed
         table = np.empty((len(frame), sum(column.shape[1] for column in codes)), dtype, order="F")
         np.concatenate(codes, axis=1, out=table)
         return [frame[name].to_numpy() for name in self.factors], table
@@ -52,7 +52,7 @@ class ParquetPart:
 def parquet_blocks(
     folder: str | Path, *, factors: Sequence[str] = (), codes: Sequence[str] = (), **settings: Any
 ) -> RowBlocks:
-    """The rows of all Parquet files of a folder, in the order of their names; pass it instead of the factors.
+    """The rows of all Parquet files of a folder, sorted by file name; pass the result to `evaluate` without codes.
 
     Parameters
     ----------

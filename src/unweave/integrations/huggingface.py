@@ -63,7 +63,7 @@ def model_index(
 
 
 def eval_results(evaluation: Evaluation, model_name: str, dataset_type: str, **options: Any) -> list[Any]:
-    """The same as ``EvalResult`` objects of huggingface_hub, for ``ModelCardData(eval_results=...)``.
+    """The scores of `model_index` as ``EvalResult`` objects, for huggingface_hub's ``ModelCardData(eval_results=...)``.
 
     Examples
     --------

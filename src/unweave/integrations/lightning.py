@@ -26,7 +26,7 @@ class RepresentationCallback(Callback):
     inputs, factors : array or tensor, and table
         Held-out samples as the module takes them, and their true factors.
     every_n_epochs : int
-        How often to score; 0 for never.
+        Number of epochs from one scoring to the next; 0 for no scoring by epochs.
     every_n_steps : int, optional
         Score by training steps instead.
     finish : bool
@@ -42,8 +42,8 @@ class RepresentationCallback(Callback):
 
     Notes
     -----
-    Codes come from the module's method ``encode`` if it has one, and otherwise from calling the module. It returns
-    codes, or a mean with a standard deviation or log-variance.
+    Codes come from the module's method ``encode`` if it has one, and otherwise from calling the module. The
+    result may be codes, or a mean with a standard deviation or log-variance.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class RepresentationCallback(Callback):
             self._score(trainer, pl_module, trainer.global_step)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Score with noise floors, intervals and verdicts, and pass the report page to the loggers."""
+        """Score with noise floors, intervals and verdicts, and log the scores and the report page."""
         if not (self.finish and trainer.is_global_zero):
             return
         step = trainer.current_epoch if self.every_n_steps is None else trainer.global_step

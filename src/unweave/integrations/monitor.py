@@ -40,13 +40,13 @@ class Monitor:
     every : int
         Number of calls from one scoring to the next.
     metrics : names or metrics
-        By default MCC, R2, MIG, DCI disentanglement and identification.
+        By default `mcc`, `r2`, `mig`, `dci_disentanglement` and `identification`.
     tracker : object, optional
         Where to log; see `unweave.integrations.trackers.log_evaluation`.
     page : path, optional
         File for the report of `finish`.
     budget : float
-        Seconds for noise floors and intervals in `finish`.
+        Approximate CPU seconds of the evaluation in `finish`.
     batch_size : int
         Samples encoded at a time.
     **evidence_options
