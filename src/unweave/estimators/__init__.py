@@ -4,7 +4,7 @@
 how a quantity is estimated. Every kind of estimator is a protocol, so that your own class works in the same places.
 
 =========================== =========================================================================================
-protocol                    estimators of this package, and the metrics that take them
+protocol                    estimators in unweave, and the metrics that take them
 =========================== =========================================================================================
 `Correlation`               `Pearson`, `Spearman`, `RandomDependence`: `mcc`
 `Information`               `Histogram`, `NearestNeighbour`, `QuantisedPosterior`: `mig`, `mig_sup`, `dcimig`,

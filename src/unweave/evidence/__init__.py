@@ -1,4 +1,4 @@
-"""Evidence, Posterior and FactorKind; all input data are read and checked in this package."""
+"""Evidence, Posterior and FactorKind, and the functions that read and check all input data."""
 
 from unweave.evidence.gate import Evidence
 from unweave.evidence.jacobians import Decoder, Jacobians

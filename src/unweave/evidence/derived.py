@@ -62,7 +62,7 @@ class Derivable:
         object.__setattr__(self, name, value)
 
     def summary(self) -> Self:
-        """The totals of all rows without the rows; access to its factors or codes raises `NeedsRows`."""
+        """Evidence with the totals of all rows but without rows; access to its factors or codes raises `NeedsRows`."""
         if "summary" not in self._memo:
             assert self.all_rows is not None
             other = self._with(all_rows=self.all_rows, is_summary=True, n_rows=self.all_rows.n_rows)
@@ -79,7 +79,7 @@ class Derivable:
 
     @property
     def permuted_from(self) -> tuple[Self, Rows] | None:
-        """The evidence that this one is a permutation of, and the order of its factor rows; None if there is none."""
+        """The evidence of which this is a permutation, and the order of its factor rows; None if it is not permuted."""
         return self._permuted_from
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
@@ -100,7 +100,7 @@ class Derivable:
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
-        """Training and test rows, with a share of ``test_share`` for the test; row groups are not split."""
+        """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""
         self._refuse_summary()
         if self._splits_of is not None:
             original, kept = self._splits_of
@@ -110,7 +110,7 @@ class Derivable:
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
 
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
-        """The same columns, with the codes paired with factors of other samples; results per column are shared.
+        """The same columns, with each row of codes assigned to another row of factors; results per column are shared.
 
         Factors and nuisances are permuted together, and a sampler's codes no longer depend on its fixed factors.
         ``order`` is a permutation to use instead of a random one.
@@ -196,7 +196,7 @@ class Derivable:
         )
 
     def leaving_out(self, index: Rows) -> Self:
-        """The evidence without these rows; splits and folds assign the other rows as they do for the whole.
+        """The evidence without these rows; splits and folds assign every remaining row as in the whole evidence.
 
         >>> from unweave import Evidence
         >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])

@@ -37,33 +37,33 @@ class Evidence(Derivable):
         The true factors: a numpy array, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In
         a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. If factors and codes are
         large memory-mapped arrays or arrays of HDF5, Zarr or dask, they are read in blocks, as `RowBlocks` are. Metrics
-        that can be computed from counts and products then use all rows, and others a random sample.
+        that can be computed from counts and products then use all rows, and other metrics a random sample.
     codes : table, n x m, sparse matrix, or `Posterior`
         The learned representation. Metrics that do not use posteriors use the means of a posterior. Codes above 1e150
         or below 1e-75 are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some
-        metrics support such codes, and others raise an error.
+        metrics support sparse codes, and the other metrics raise an error.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
-        Other kinds are inferred: text is categorical; a number with at most 50 distinct values that occur five times on
-        average is ordinal; other numbers are continuous. An ordered category of pandas is the number of its level.
+        Kinds not given are inferred: text is categorical; a number with at most 50 distinct values that occur five
+        times on average is ordinal; other numbers are continuous. Ordered categories of pandas become level numbers.
     missing : {"refuse", "drop"}
-        Whether rows with missing values are an error or are left out (`n_dropped` is their number, and `kept_rows` has
-        the other rows). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
+        Whether rows with missing values raise an error or are dropped (`n_dropped` is their number, and `kept_rows`
+        has the rest). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
     nuisances : table, optional
         Variables of the data that the codes should not depend on.
     row_groups : sequence of n labels, optional
-        Label of the subject or video that each row belongs to; splits and permutations do not separate such rows.
+        Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
     code_groups : mapping of name to code names or numbers, optional
         Codes that form one sub-representation.
     factor_names, code_names : sequence of str, optional
         Names for tables without column names, or other names.
     decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
         The map from latents to data, for geometric metrics.
-    reference : the same, optional
-        Another decoder to compare it with, such as the true one.
+    reference : as ``decoder``, optional
+        Another decoder with which ``decoder`` is compared, such as the true one.
     sampler : callable, optional
         ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws ``n_rows`` samples in which the factors named in the
-        mapping ``fixed`` are held at its values (text levels by their number) and all others vary; ``rng`` is a
+        mapping ``fixed`` are held at its values (text levels by their number) and all other factors vary; ``rng`` is a
         Generator.
 
     Examples

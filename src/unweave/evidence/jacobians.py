@@ -107,7 +107,7 @@ def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
 
 
 def decoder_of(given: object) -> Decoder | None:
-    """The given object as a `Decoder`: unchanged if it is one, an array as `Jacobians`, and others by an adapter.
+    """The given object as a `Decoder`: unchanged if it is one, an array as `Jacobians`, otherwise by an adapter.
 
     >>> decoder_of(np.ones((10, 3, 2))).latent_size
     2

@@ -41,7 +41,7 @@ KindsGiven = str | FactorKind | Sequence[str] | Mapping[str, str] | None
 
 
 def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
-    """Kind of a column by the documented rule; circular is never inferred.
+    """Kind of a column, inferred from its values; the circular kind is never inferred.
 
     Text is categorical. A number is ordinal if it has at most 50 distinct values, which occur five times or more on
     average; every other number is continuous.

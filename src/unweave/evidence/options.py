@@ -65,7 +65,7 @@ def option_parameters() -> list[inspect.Parameter]:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=DEFAULTS[name],
-            annotation=getattr(annotations[name], "__forward_arg__", annotations[name]),  # as in the source
+            annotation=getattr(annotations[name], "__forward_arg__", annotations[name]),  # as written in the class
         )
         for name in annotations
     ]

@@ -1,4 +1,4 @@
-"""Factors that are labelled in some rows only; metrics that work factor by factor use all rows of each factor."""
+"""Factors that are labelled in some rows only; metrics that work factor by factor use all labelled rows of each."""
 
 from __future__ import annotations
 

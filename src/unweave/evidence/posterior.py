@@ -163,7 +163,7 @@ class Posterior:
     def correlations(self, seed: int = 0) -> CodeCorrelations:
         """Correlation matrices of the Gaussian codes: of their means and of draws from the posterior (001, A.5).
 
-        Means of noisy codes can correlate although draws hardly do. Neither matrix shows independence.
+        Means of noisy codes can correlate although draws hardly do. A correlation of 0 does not imply independence.
 
         >>> means = np.repeat([[-0.1, -0.1], [0.1, 0.1]], 500, axis=0)
         >>> found = Posterior(means, np.ones_like(means)).correlations()

@@ -9,9 +9,9 @@ from unweave.arrays import FloatArray, Rows
 FEWEST_ROWS = 30
 MOST_SEARCHED = 256  # codes that are searched for non-integer values
 MOST_COLUMNS = 64
-REPEATED = 0.1  # share of the rows that repeat another one, with equal factors and codes
+REPEATED = 0.1  # smallest share of rows that repeat the factors and codes of another row
 FEWEST_DISTINCT = 10
-DISTINCT = 0.9  # number of distinct values of one code, as a share of the distinct rows
+DISTINCT = 0.9  # smallest number of distinct values of one code, as a share of the distinct rows
 
 
 def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:

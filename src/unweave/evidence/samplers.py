@@ -1,4 +1,4 @@
-"""Samplers for interventions, and a null version of them, whose codes are unrelated to the factors."""
+"""Samplers for interventions, and a null sampler whose codes are unrelated to the factors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Sampler = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Unpaired:
-    """Draws factors as the sampler does, and codes of other samples, in which no factor is fixed.
+    """Draws factors by a sampler, and pairs them with the codes of other samples, in which no factor is fixed.
 
     >>> def sampler(fixed, n_rows, rng):
     ...     factors = np.full(n_rows, fixed.get("size", 0.0))

@@ -49,7 +49,7 @@ def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: i
 
 
 def train_and_test_rows(n_rows: int, row_groups: Rows | None, test_share: float, seed: int) -> tuple[Rows, Rows]:
-    """Training and test rows, with ``test_share`` of the units (rows or groups) for the test; 0 tests on all rows.
+    """Training and test rows, with ``test_share`` of the units (rows or groups) for the test; if 0, both are all rows.
 
     >>> [rows.size for rows in train_and_test_rows(10, None, 0.3, seed=0)]
     [7, 3]

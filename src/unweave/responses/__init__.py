@@ -1,1 +1,1 @@
-"""Which factors are functions of others, and how every code responds to the factors; used by metrics and by trust."""
+"""Which factors are functions of other factors, and how every code responds to the factors."""

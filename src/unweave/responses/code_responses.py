@@ -3,8 +3,8 @@
     S_ij = Var E[c_i* | z_j*] / Var c_i*,   c_i* = f_i(z_1*, ..., z_d*) + e_i
 
 with z* the factors drawn independently of each other, f_i fitted to the data, and e_i the part that no factor explains.
-S_ij is the first-order Sobol index of code i with respect to factor j: its purity. Models of increasing size predict
-held-out rows. The smallest model whose loss is within one or two standard errors of the smallest loss is kept.
+S_ij is the first-order Sobol index of code i with respect to factor j, called purity. Models f_i of increasing size
+predict held-out rows. The smallest model whose loss is within one or two standard errors of the smallest loss is kept.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class DistinctFactors:
 
 @dataclass(frozen=True)
 class Responses:
-    """The response of every code.
+    """The response of every code to the factors.
 
     Attributes
     ----------
@@ -100,7 +100,8 @@ class Responses:
     signal : array, m
         Share of the code's variance that the factors explain when they are set independently; the rest is noise.
     do_codes, do_signal : array, rows x m
-        The codes for independently set factors, with noise and without.
+        The codes for independently set factors, with noise and without. For a model of one factor, both are observed
+        codes, with noise.
     """
 
     model: NDArray[np.intp]
@@ -251,14 +252,14 @@ def _simple_responses(
             moved = [part[rows.do[:, j]] for part, j in zip(parts, free, strict=True)]
             do_signal[:, those] = np.sum(moved, axis=0)
             do[:, those] = do_signal[:, those] + residual[rows.some][np.ix_(rows.residual, those)]
-            # a correlated factor explains little in addition on the observed data, so independent factors decide
+            # on observed data a correlated factor adds little, so the variances for independent factors decide
             of_one = spread.max(axis=0) >= (1 - OF_OTHERS) * spread.sum(axis=0)
             model[those[of_one]] = SMOOTH
             factor[those[of_one]] = which.places_of_free[spread.argmax(axis=0)[of_one]]
     alone = np.flatnonzero(model <= JUMPS)
     shares[:, alone] = 0.0
     shares[factor[alone], alone] = signal[alone] = 1 - left[alone] / codes[:, alone].var(axis=0)
-    # such a code depends on its factor alone
+    # a code that depends on one factor alone keeps its observed value when the other factors are changed
     do[:, alone] = do_signal[:, alone] = codes[rows.do[:, distinct[factor[alone]]], alone]
     return {
         "model": model, "factor": factor, "shares": shares, "signal": signal, "do": do, "do_signal": do_signal,
@@ -269,7 +270,7 @@ def _simple_responses(
 def _one_factor_fits(
     factors: list[FactorBases], codes: FloatArray, fold: Folds
 ) -> tuple[list[FloatArray], NDArray[np.intp], FloatArray]:
-    """For every code, the best smooth function of one factor and the best one with jumps: fits, factors and noise."""
+    """Best smooth function and best function with jumps of one factor for each code: fits, factors, noise variances."""
     fits = [np.zeros(codes.shape), np.zeros(codes.shape)]
     least = np.full((2, codes.shape[1]), np.inf)
     used = np.zeros(least.shape, dtype=np.intp)
@@ -333,7 +334,7 @@ def _take_over(
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
 ) -> FloatArray:
-    """Replace the simple model if one with interactions predicts held-out rows better; return the best R2 of these."""
+    """Replace simple models where interactions predict held-out rows better; return the best R2 with interactions."""
     groups = None if row_groups is None else row_groups[rows.some][fit.places]
     simple = np.square(found["residual"][np.ix_(fit.places, those)])
     errors = [simple, *(np.square(fit.codes - fitted) for fitted in fit.fitted)]

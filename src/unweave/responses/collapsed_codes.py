@@ -8,7 +8,7 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 LEAST_NATS = 0.02
-LEAST_SPREAD = 0.002  # relative to the widest code; the spread is the distance of the 10 % and the 90 % quantile
+LEAST_SPREAD = 0.002  # relative to the widest code; spread is the distance between the 10 % and 90 % quantiles
 
 
 @memoised(on="codes")

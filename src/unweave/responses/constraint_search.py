@@ -38,7 +38,8 @@ OPEN = (0.0005, 0.02)
 OPEN_CLASSES = (0.05, 0.35)
 TIED = 0.1
 SHRUNK = 0.75
-# on few rows: unexplained shares that suffice, that are the largest possible, and relative to a quarter of these rows
+# unexplained share on few rows: accepted up to the first number, rejected above the second, and in between accepted if
+# it is at most the third number times the share on quarters of these rows
 AT_FIRST = (0.003, 0.05, 0.5)
 CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
 PAIRS_PER_TARGET = 3
@@ -83,7 +84,7 @@ class ConstraintSearch:
         return self.decision(target, sources)[0]
 
     def screened(self, target: int, sources: tuple[int, ...], n_parts: int = 1) -> FloatArray:
-        """Share of the target that each kernel on these sources does not explain, on few rows or parts of them."""
+        """Share of the target that each kernel on these sources leaves unexplained, on 300 rows or on parts of them."""
         key = ((target, sources), n_parts)
         if key not in self._screened:
             parts = _parts(np.arange(min(self.n_rows, ROWS_TO_SCREEN)), n_parts)
@@ -110,7 +111,7 @@ class ConstraintSearch:
         return shares / len(parts)
 
     def _left_by(self, predictions: FloatArray, targets: Sequence[int], rows: Rows) -> FloatArray:
-        """Share of each target that predictions of all their columns do not explain."""
+        """Share of each target that these predictions, of the columns of all targets, do not explain."""
         if predictions.shape[1] == len(targets) and all(self.views[j].labels is None for j in targets):
             values = np.column_stack([self.views[j].targets[rows] for j in targets])
             return unexplained_variances(values, predictions)  # numeric factors can be computed at once
@@ -143,12 +144,12 @@ class ConstraintSearch:
         return self._is_little(target, float(whole[target]), lambda: float(quarters[target]))
 
     def _is_little(self, target: int, left: float, of_quarters: Callable[[], float]) -> bool:
-        """Whether this share is almost 0, or is small and falls with the number of rows."""
+        """Whether the unexplained share ``left`` is almost 0, or is small and falls with the number of rows."""
         nothing, little = OPEN if self.views[target].labels is None else OPEN_CLASSES
         return left <= nothing or (left <= little and left <= SHRUNK * of_quarters())
 
     def may_be_determined(self, target: int, sources: tuple[int, ...]) -> bool:
-        """Whether few rows leave so little unexplained that a test on more rows is worthwhile."""
+        """Whether so little is unexplained on few rows that a test on more rows is worthwhile."""
         if self._is_followed(target, sources) or self.open_to_pair(target, sources) <= EXACT:
             return True
         left = self.screened(target, sources).min()
@@ -158,7 +159,7 @@ class ConstraintSearch:
         return bool(left <= shrunk * self.screened(target, sources, 4).min())
 
     def decision(self, target: int, sources: tuple[int, ...]) -> tuple[bool, float]:
-        """Whether the sources determine the target, and the share they do not explain; nan if few rows were enough."""
+        """Whether the sources determine the target, and the unexplained share; nan if few rows already ruled it out."""
         key = (target, sources)
         if key not in self._decided:
             self._decided[key] = self._decide(target, sources)
@@ -184,7 +185,8 @@ class ConstraintSearch:
     def gives_back(self, target: int, sources: tuple[int, ...]) -> bool:
         """Whether sources determine a target with which they are already related by a constraint.
 
-        They do unless the constraint is many-to-one, so a larger unexplained share is allowed than for other factors.
+        They determine it unless the constraint is many-to-one. A larger unexplained share than in the search is
+        therefore allowed.
         """
         if self.is_determined(target, sources):
             return True
@@ -212,7 +214,7 @@ class ConstraintSearch:
         return min(left, float(self.followed(sources[0])[0][target])) if len(sources) == 1 else left
 
     def _numbers(self, factors: Sequence[int], *, standard: bool) -> FloatArray:
-        """Values of these factors on few rows, enough for the functions that are fitted."""
+        """Values of these factors on few rows, but with three rows for each term of a second-degree polynomial."""
         n_functions = len(factors) * (len(factors) + 3) // 2 + 1
         n_rows = min(self.n_rows, max(ROWS_TO_SCREEN, ROWS_PER_FUNCTION * n_functions))
         columns = [self.views[j].numbers if standard else self.views[j].column for j in factors]
@@ -229,7 +231,7 @@ class ConstraintSearch:
             others = [j for j in known if j != target]
             named = tuple(others[k] for k in polynomial_sources(np.delete(standard, place, axis=1), standard[:, place]))
             powers = {} if named else monomial_exponents(np.delete(given, place, axis=1), given[:, place])
-            # a product is removed rather than its factors, which are quotients
+            # relations without negative exponents come first: if a = b c, a is removed, and not b = a / c
             order = sum(power < 0 for power in powers.values())
             named = named or tuple(others[k] for k in powers)
             if named:
@@ -307,7 +309,7 @@ class ConstraintSearch:
         return [(target, tuple(j for j in kept if j != target)) for target in kept]
 
     def _fewest(self, target: int, sources: tuple[int, ...]) -> tuple[int, ...]:
-        """The sources without those that are not needed."""
+        """The sources without those that are not needed to determine the target; three or fewer are not reduced."""
         for source in sources if len(sources) > 2 else ():
             fewer = tuple(j for j in sources if j != source)
             if len(fewer) > 2 and self.is_determined(target, fewer):

@@ -26,10 +26,10 @@ BETTER = 0.01  # smallest gain in worth for which a factor replaces another
 
 @dataclass(frozen=True)
 class FunctionalConstraint:
-    """A factor that others determine; ``open_share`` is the share of its variance that is not explained.
+    """A factor that other factors determine; ``open_share`` is the share of its variance that they do not explain.
 
-    For classes, it is the share of the entropy. ``invertible`` is True if one other factor determines this one and is
-    determined by it (D_fA of 003), and False if the map is many-to-one (D_fB) or there are several other factors.
+    For classes, ``open_share`` is the share of the entropy. ``invertible`` is True if one other factor determines this
+    one and is determined by it (D_fA of 003), and False if the map is many-to-one (D_fB) or has several arguments.
     """
 
     determined: str
@@ -39,16 +39,16 @@ class FunctionalConstraint:
 
     @property
     def is_single(self) -> bool:
-        """Whether one other factor is enough."""
+        """Whether one other factor determines this one."""
         return len(self.by) == 1
 
 
 @dataclass(frozen=True, eq=False)
 class SeparateRows:
-    """Rows of an evidence that are used, in random order.
+    """Rows of an evidence that the search for constraints uses, in random order.
 
-    ``n_separate`` is the number of rows with one row of each row group. ``n_repeated`` is the number of drawn rows that
-    were left out because another row has the same factors.
+    ``n_separate`` is the number of row groups, or of rows if there are no groups. ``n_repeated`` is the number of
+    drawn rows that were left out because another row has the same factors.
     """
 
     rows: Rows

@@ -19,8 +19,8 @@ from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
 from unweave.responses.collapsed_codes import collapsed_codes
 
-MOST_FUNCTIONS = 8  # of a factor that is fitted alone
-MOST_ADDITIVE = 6  # of each factor if all factors are fitted jointly
+MOST_FUNCTIONS = 8  # functions of a factor that is fitted alone
+MOST_ADDITIVE = 6  # functions of each factor if all factors are fitted jointly
 ROWS_PER_FUNCTION = 25
 ROWS_PER_COEFFICIENT = 5
 FEW_LEVELS = 12
@@ -107,7 +107,7 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
     score = normal_scores(values[:, None])
     uniform = uniform_scores(values[:, None]) * np.sqrt(12)
     plain = (values[:, None] - values.mean()) / values.std()
-    # ranks separate values that lie close together, so the values themselves are used as well if many do
+    # ranks spread out values that lie close together, so columns with many such values are also used as they are
     itself = [plain] if discrete or has_lumps(values) else []
     if discrete and len(levels) <= FEW_LEVELS:
         smooth = orthonormal_columns((place[:, None] == np.arange(len(levels))).astype(np.float64))

@@ -51,7 +51,7 @@ class InteractionFit:
         return self._shares(response, residual_variance), response
 
     def _shares(self, response: FloatArray, residual_variance: FloatArray) -> FloatArray:
-        """Variance of the mean response given one factor, without the part that the regression explains by chance."""
+        """First-order share of every factor, minus the part that the regression on this factor explains by chance."""
         variance = response.var(axis=0)
         shares = np.empty((len(self.factors), response.shape[1]))
         for j, factor in enumerate(self.factors):

@@ -36,7 +36,7 @@ def run(
 
     Every cell is written when it is finished, so that a run that was killed can be continued. The results do not depend
     on the number of workers or on where they run. With several processes, a cell that crashes its process twice or
-    exceeds the time limit is nan with the reason; the others continue, and the next run tries it again.
+    exceeds the time limit is nan with the reason; other cells continue, and the next run tries this one again.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def run(
     n_jobs : int
         Number of processes; -1 for one per core.
     cluster : str, optional
-        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute instead.
+        Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute the cells.
     time_limit : float, optional
-        Largest number of seconds for a cell. With a limit, cells run in separate processes, also if ``n_jobs=1``.
+        Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``.
     progress : bool
         Show a bar with the time left on a terminal.
 

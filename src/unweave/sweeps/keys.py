@@ -70,7 +70,7 @@ def metric_content(entry: Any) -> dict[str, Any]:
     in_force = {
         name: content_of(stated.get(name, option.default))
         for name, option in metric.options.items()
-        if name != "rng" or name in stated  # otherwise it is the seed of the cell
+        if name != "rng" or name in stated  # if not stated, it is the seed of the cell
     }
     return {"metric": _address(metric), "version": metric.card.version, "options": in_force}
 

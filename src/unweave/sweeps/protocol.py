@@ -55,7 +55,7 @@ class AllRows:
     """Computes every metric on all rows of one `Evidence`, so that metrics share computations.
 
     The world and the encoder use two random streams that are spawned from the seed, so that cells with the same seed
-    and world have the same factors for all encoders. Metrics with a random part get the seed itself.
+    and world have the same factors for all encoders. Metrics with a random part use the seed itself.
 
     >>> from unweave.metrics import mcc
     >>> from unweave.synthetic.encoders import PermutedAndScaled

@@ -27,7 +27,7 @@ class Built(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """Classes that may be named as worlds or encoders: those of this library, and frozen dataclasses as module:name."""
+    """Classes that may be named as worlds or encoders: those of unweave, and frozen dataclasses as module:name."""
 
     what: str
     method: str
@@ -46,7 +46,7 @@ class Classes(NamedTuple):
 
 
 def read_sweep(path: str | Path) -> Sweep:
-    """The sweep that a TOML file declares; its name is that of the file if it states none.
+    """The sweep that a TOML file declares; if the file states no name, the sweep has the name of the file.
 
     If a parameter is a list, every value of the list is used. A value that is itself a list is written as a list in a
     list: ``[[0, 2]]``.

@@ -70,7 +70,7 @@ class LinearCovariance:
         return harmonics(angle, 1)
 
     def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
-        """Test every code against every factor given the others, by one factorisation."""
+        """Test every code against every factor given the other factors, by one factorisation."""
         regressors, groups = Regressors.of(np.column_stack([factor.values for factor in factors])), places(factors)
 
         def tested() -> Iterator[tuple[Remaining, FloatArray]]:
@@ -88,10 +88,11 @@ class NonlinearCovariance:
     Codes and numeric factors are replaced by normal scores, so that strictly increasing maps do not change the result.
     The regressors are Legendre polynomials of the other factors' ranks up to ``degree``, and their pairwise products.
     The tested functions are the same polynomials of the factor's *residual*, and this residual times each other factor.
-    Functions of the factor itself would need products of all orders to be predicted when factors are correlated: with
-    them, a mixed code is found to depend on a third factor half of the time. At most one column per ten rows is fitted
-    (and 300 in all, if products are among them), and at most one per twenty rows is tested. With few rows, products are
-    left out first, and then high degrees. The test does not detect a factor that changes only the variance of a code.
+    The residual is used because, with correlated factors, functions of the factor itself could be predicted only with
+    products of all orders: a test of them finds that a mixed code depends on a third factor half of the time. At most
+    one column per ten rows is fitted (and 300 in all, if products are among them). With few rows, products are left out
+    first, and then high degrees. Products with the residual are tested only if there are twenty rows for each tested
+    column. The test does not detect a factor that changes only the variance of a code.
 
     >>> rng = np.random.default_rng(0)
     >>> test, z = NonlinearCovariance(), rng.normal(size=(300, 2))
@@ -112,7 +113,7 @@ class NonlinearCovariance:
         return harmonics(angle, max(1, self.degree // 2))
 
     def pairs(self, codes: FloatArray, factors: Sequence[GradedColumns]) -> PairTests:
-        """Test every code against every factor given the others, by one factorisation."""
+        """Test every code against every factor given the other factors, by one factorisation."""
         degree = self.degree
         while degree > 1 and sum(f.up_to(degree).shape[1] for f in factors) * ROWS_PER_COLUMN > len(codes):
             degree -= 1
@@ -136,7 +137,7 @@ class NonlinearCovariance:
 
 
 def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:
-    """All columns and pairwise products, up to the degree that the rows allow, and the columns with each factor."""
+    """All columns and pairwise products, up to the degree that the rows allow, and the indices that use each factor."""
     columns, groups = np.column_stack([main.values for main in mains]), places(mains)
     pairs = [(k, j) for j in range(len(mains)) for k in range(j)]
     while degree:
@@ -154,7 +155,7 @@ def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatAr
 
 
 def _functions_of_residual(remaining: Remaining, main: GradedColumns, degree: int) -> FloatArray:
-    """Polynomials of a numeric factor's residual, or the residuals of other factors' columns; 0 without residual."""
+    """Polynomials of a numeric factor's residual (0 if it has none), or residual columns of a circle or category."""
     left = remaining.residuals(standardised(main.values))
     if main.per_degree != 1:
         return left

@@ -42,7 +42,7 @@ class Correlation(Protocol):
 
 
 class SparseCorrelation(Correlation, Protocol):
-    """A correlation that is computed from the nonzero entries of sparse codes; others need dense columns."""
+    """A correlation that is computed from the nonzero entries of sparse codes; other ones need dense codes."""
 
     def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
         """Correlation of every sparse code (rows) with every orthonormal basis; None if codes must be dense."""

@@ -32,10 +32,10 @@ ENTRIES_IN_CACHE = 2**18
 
 @dataclass(frozen=True)
 class PairTests:
-    """p-values of all pairs (codes x factors), and what the other factors explain completely.
+    """p-values of all pairs (codes x factors), and the codes and factors that the other factors explain completely.
 
-    ``code_is_explained`` (codes x factors) marks codes without a residual on the other factors, and
-    ``factor_is_explained`` marks such factors.
+    ``code_is_explained`` (codes x factors) marks codes that have no residual after regression on all factors but this
+    one. ``factor_is_explained`` (factors) marks factors that have no residual after regression on the other factors.
     """
 
     p_value_matrix: FloatArray
@@ -69,7 +69,9 @@ def pair_tests(codes: FloatArray, regressors: Regressors, tested: Iterator[tuple
 def covariance_p_values(
     errors: Iterable[FloatArray], terms: FloatArray, leverages: FloatArray, n_fitted: int
 ) -> tuple[FloatArray, FloatArray]:
-    """p-value and mean square of every column of residuals, given in blocks of rows, against orthonormal ``terms``.
+    """p-value of the covariance of every column of ``errors`` with orthonormal ``terms``, and the column's mean square.
+
+    ``errors`` yields blocks of rows of the residuals, and ``terms`` are the residual functions of a factor.
 
     The p-value is nan if fewer than ten degrees of freedom remain after the fitted and tested columns, and 1 if there
     are no terms.

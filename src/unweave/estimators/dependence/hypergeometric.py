@@ -17,7 +17,7 @@ def upper_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
     """P(X >= hits), where X counts the samples with the concept among ``n_active`` samples drawn at random.
 
     X is hypergeometric: ``n_present`` of the ``n_rows`` samples have the concept. The largest term is computed from
-    logarithms of factorials, and the others from the ratios of successive terms.
+    logarithms of factorials, and the other terms from the ratios of successive terms.
 
     >>> upper_tail(np.array([2.0]), 4, np.array([2.0]), np.array([2.0])).round(6).tolist()
     [0.166667]

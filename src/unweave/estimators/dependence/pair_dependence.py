@@ -52,9 +52,10 @@ def correlation_p_value(correlation: float, n_rows: int) -> float:
 
 
 def curvature(source: FloatArray, functions: FloatArray, target: FloatArray) -> tuple[float, float]:
-    """Adjusted share of a target's variance that functions of a source explain in addition to a line, and its p-value.
+    """Share of a target's variance that nonlinear functions of a source explain, and its p-value.
 
-    ``functions`` are orthonormal and centred; their linear part in the source is removed first.
+    It is the share in addition to that of a linear function, adjusted for the number of functions. ``functions`` are
+    orthonormal and centred; their linear part in the source is removed first.
 
     >>> x = np.linspace(-1, 1, 201)
     >>> u = (x**2 - (x**2).mean())[:, None]

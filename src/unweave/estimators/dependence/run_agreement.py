@@ -19,11 +19,11 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.estimators.dependence.normal_scores import normal_scores
 
-SWITCHED_OFF = 0.01  # nats of KL divergence from the prior, as in the paper
+SWITCHED_OFF = 0.01  # nats; codes with a smaller KL divergence from the prior are inactive (Duan et al. 2020)
 
 
 def disentanglement_ranking(similarity_matrix: FloatArray) -> float:
-    """UDR of two runs from the similarities of their codes; 1 if these are a permutation matrix.
+    """UDR of two runs from the similarities of their codes; 1 if the similarities are a permutation matrix.
 
     >>> disentanglement_ranking(np.eye(3)), disentanglement_ranking(np.full((2, 2), 0.5))
     (1.0, 0.25)

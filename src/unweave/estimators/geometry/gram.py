@@ -127,7 +127,7 @@ def cosines(gram_block: FloatArray) -> FloatArray:
 
 
 def log_volume_of_directions(cosine_block: FloatArray, dimensions: Sequence[int] | None = None) -> FloatArray:
-    """1/2 log det C_SS of every sample: 0 for orthogonal columns, negative for others, -inf for dependent columns."""
+    """1/2 log det C_SS of every sample: 0 for orthogonal columns, otherwise negative, -inf for dependent columns."""
     if dimensions is not None:
         cosine_block = cosine_block[:, list(dimensions)][:, :, list(dimensions)]
     try:

@@ -19,7 +19,7 @@ from unweave.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Latents:
-    """Latent samples (n x d), and the factors T'(u) (n x d) that rescale columns of the Jacobian (None for 1)."""
+    """Latent samples (n x d), and the factors T'(u) (n x d) that rescale columns of the Jacobian (None: all 1)."""
 
     values: FloatArray
     scales: FloatArray | None

@@ -106,7 +106,7 @@ class Information(Protocol):
         return label_entropies(observed.code_labels(self))
 
     def held_information(self, observed: Observations) -> FloatArray:
-        """Mutual information of every code and the data; by default its entropy, because data determine its label."""
+        """Mutual information of every code and the data; by default the entropy of the code's labels."""
         return own_or_default(Information.code_entropies, self)(observed)
 
 

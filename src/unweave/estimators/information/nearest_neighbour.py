@@ -105,7 +105,7 @@ def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> 
     distance is 0 in a class of one.
     """
     n_rows = code.size
-    reaches = np.full((2, k + 1, n_rows), np.inf)  # to the b-th entry on the left, and on the right
+    reaches = np.full((2, k + 1, n_rows), np.inf)  # distance to the b-th entry on the left, and on the right
     reaches[:, 0] = 0.0
     first, stop = starts, starts + sizes
     for b in range(1, min(k, n_rows - 1) + 1):
@@ -150,7 +150,7 @@ def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) 
     order = np.argsort(labels, kind="stable")
     alone = np.repeat(sizes_by_label == 1, sizes_by_label)
     everywhere = cKDTree(columns[order[~alone]])  # a class of one has no neighbour, and is not counted as one
-    terms = np.zeros((4, len(labels)))  # per row: used, and the digammas of neighbours, class size and rows within
+    terms = np.zeros((4, len(labels)))  # per row: 1 if used; digammas of neighbours, class size, rows in radius
     for rows in np.split(order, np.cumsum(sizes_by_label)[:-1]):
         if rows.size < 2:
             continue

@@ -22,7 +22,7 @@ class UsableInformation(JointInformation):
     The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
     rows, or boosted trees, which can use interactions but need more rows. Predictions are mixed with the training
     frequencies at weight 1 / n, so that one row cannot cost more than log n. If there are more than ``most_rows`` rows,
-    the first are used.
+    metrics use a random subset of this size.
 
     >>> rng = np.random.default_rng(0)
     >>> columns = rng.normal(size=(1000, 2))
@@ -38,7 +38,7 @@ class UsableInformation(JointInformation):
 
     @property
     def library(self) -> str | None:
-        """The library that fits the classifier, or None if this package does."""
+        """The library that fits the classifier, or None if unweave fits it."""
         return LIBRARY if self.classifier == "boosted_trees" else None
 
     def row_plan(self) -> tuple[float, int | None]:
@@ -47,7 +47,7 @@ class UsableInformation(JointInformation):
         return self.test_share, self.most_rows
 
     def share(self, columns: FloatArray, labels: NDArray[np.integer], train: Rows, test: Rows) -> float:
-        """Share by which the columns reduce the cross-entropy of the test labels; negative if they increase it."""
+        """Share of the test labels' cross-entropy that the columns remove; negative if the classifier increases it."""
         n_labels = int(labels.max()) + 1
         counts = np.bincount(labels[train], minlength=n_labels)
         frequencies = (counts + 0.5) / (train.size + 0.5 * n_labels)

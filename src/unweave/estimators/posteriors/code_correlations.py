@@ -3,8 +3,8 @@
     corr(z_i, z_j) = (cov(mean_i, mean_j) + E cov(z_i, z_j | x)) / (s_i s_j),   s_i^2 = var(mean_i) + E var(z_i | x)
 
 The posterior means of a noisy code hardly vary, but a correlation does not depend on scale. The means of two noisy
-codes can therefore correlate strongly although their draws are almost uncorrelated. Neither matrix shows independence,
-because correlations measure linear dependence only.
+codes can therefore correlate strongly although their draws are almost uncorrelated. Codes with a correlation of 0
+need not be independent, because correlations measure linear dependence only.
 """
 
 from __future__ import annotations

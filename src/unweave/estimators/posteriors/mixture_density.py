@@ -206,9 +206,9 @@ def _shifted(parameters: FloatArray, statistics: FloatArray, rows: Rows) -> tupl
 
 
 def _alone_others_all(families: Sequence[tuple[FloatArray, FloatArray]], inside: Rows) -> FloatArray:
-    """log 1/N sum_n for every code, for all others, and for all codes (draws x groups), in one pass over the samples.
+    """log 1/N sum_n exp(t . w_n) for the groups of `groups_of` (draws x groups), in one pass over the rows ``inside``.
 
-    The exponent of all codes is the sum over codes, and that of all codes except one is the difference.
+    The exponent t . w_n of all codes is the sum over codes, and that of all codes except one is the difference.
     """
     n_codes, n_draws = len(families), len(families[0][1])
     total = np.zeros((2 * n_codes + 1, n_draws))
@@ -235,7 +235,7 @@ def _alone_others_all(families: Sequence[tuple[FloatArray, FloatArray]], inside:
 
 
 def _summed_exp(exponents: FloatArray, ones: FloatArray) -> FloatArray:
-    """Sum of exp over the last axis, in place."""
+    """Sum of exp(exponents) over the last axis; the exponents are overwritten."""
     np.maximum(exponents, LOWEST_EXPONENT, out=exponents)
     with np.errstate(over="ignore"):
         return np.exp(exponents, out=exponents) @ ones[: exponents.shape[1]]
@@ -253,7 +253,7 @@ def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) 
         total += _summed_exp(np.matmul(statistics, part.T, out=buffer[:, : len(part)]), ones)
     if np.isfinite(total).all():
         return np.asarray(np.log(total / inside.size))
-    # a much narrower posterior lies near a draw, so that its density is subtracted instead
+    # the sum overflowed, because a much narrower posterior lies near a draw: subtract the largest exponent first
     highest = np.full(len(statistics), -np.inf)
     for start in range(0, inside.size, COMPONENTS_IN_CACHE):
         part = parameters[inside[start : start + COMPONENTS_IN_CACHE]]
@@ -263,7 +263,7 @@ def _log_mean_exp(parameters: FloatArray, statistics: FloatArray, inside: Rows) 
 
 
 def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows, groups: Sequence[Codes]) -> FloatArray:
-    """log 1/N sum_n (draws x groups) for posteriors that are too narrow for the matrix product.
+    """log 1/N sum_n q(z_S | x_n) - log q(z_S | x) (draws x groups), for posteriors too narrow for the matrix product.
 
     Log densities of single codes are computed once and summed over the codes of every group.
     """

@@ -36,8 +36,8 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
 
     Every code has its own stream of random numbers, so that further codes do not change the draws of the others. For
     labels the draws are stratified by value (002, section 3.5); continuous factors are cut into ``factor_bins`` bins of
-    equal mass. If there are more than ``most_rows`` samples, so many are chosen at random. The mixtures have one
-    component per chosen sample, and no estimate can exceed the logarithm of their number.
+    equal mass. If there are more than ``most_rows`` samples, ``most_rows`` of them are chosen at random. The mixtures
+    have one component per chosen sample, and no estimate can exceed the logarithm of the number of components.
 
     >>> rng = np.random.default_rng(0)
     >>> components = Components(rng.normal(size=(500, 1)), np.full((500, 1), 0.5))

@@ -56,9 +56,10 @@ FactorDraws = tuple[tuple[Sampled, Sampled] | None, ...]
 
 @dataclass(frozen=True)
 class WithinValues:
-    """I(x, z_S | y_j) of every factor, and the number of rows of each of its values.
+    """I(x, z_S | y_j) of every factor y_j, and the number of rows of each value of the factor.
 
-    The information is estimated from the rows of each value, so that it cannot exceed the logarithm of their number.
+    The information given a value is estimated from the rows with this value, and cannot exceed the logarithm of their
+    number.
     """
 
     information: FloatArray
@@ -98,12 +99,12 @@ class PosteriorObservations(Observations, Protocol):
         """I(y_j, z_S) of every factor; ``alone`` restricts it to single codes."""
 
     def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Factors, means of the codes, and their mean posterior covariance; an error if any is not numeric."""
+        """Factors, means and mean posterior covariance of the codes; raises an error if one is not numeric."""
 
 
 @dataclass(frozen=True)
 class SampleInformation:
-    """I(x, z_i) of every code, and the draws that it was estimated from (None if there are none)."""
+    """I(x, z_i) of every code, and the draws from which it was estimated (None if no draws were used)."""
 
     information: FloatArray
     draws: Sampled | None = None
@@ -163,7 +164,7 @@ class PosteriorInformation(FactorLabels, Protocol):
 
 
 class SampleMixtures(Protocol):
-    """An estimator that may represent the aggregated posterior by some of the samples."""
+    """An estimator that may represent the aggregated posterior by a mixture over some of the samples."""
 
     def n_mixed(self, n_rows: int) -> int:
         """Number of samples that form the mixtures; by default, all."""

@@ -91,8 +91,9 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
 
     By default the bins of a code cover the mean of its aggregated posterior q(z_i) plus and minus 4 standard deviations
     of q(z_i), so that the scale and the origin of a code do not matter. ``limits=(-4.0, 4.0)`` is the grid of 001 and
-    its published code, the same for all codes. Both grids are equal for a code with mean 0 and variance 1, as the prior
-    of a VAE has. ``limits=None`` takes the range that 001, appendix A.11 derives from the posteriors.
+    its published code, the same for all codes. Both grids are equal for a code whose aggregated posterior has mean
+    0 and variance 1, like the prior of a VAE. ``limits=None`` takes the range that 001, appendix A.11 derives from
+    the posteriors.
 
     The first and the last bin are open, so that the masses of a row sum to one; `Quantised.outside` is the share of
     mass outside the limits. ``rule='centre'`` is that of the published code: it takes the density at the centre of each

@@ -12,7 +12,7 @@ from unweave.estimators.probes.probe_protocols import ByIndicators, ByScikitLear
 from unweave.estimators.sparse.sparse_table import SparseTable
 
 PENALTIES = np.logspace(-9, 3, 37)
-ROWS_PER_CODE = 5  # with fewer rows, directions of small variance cannot be distinguished from noise
+ROWS_PER_CODE = 5  # with fewer rows per code, directions of small variance cannot be distinguished from noise
 LARGEST_SPARSE_FIT = 4096
 ROUNDING = 1e-13  # relative to the largest energy; smaller ones are rounding errors of linearly dependent codes
 
@@ -91,13 +91,13 @@ class Linear(ByIndicators):
         return self.design(codes).fit(codes, targets)
 
     def prepared(self, codes: FloatArray) -> LinearDesign:
-        """A design whose predictions do not depend on the basis of the codes, if there are five rows per code."""
+        """A design; with at least five rows per code, its predictions do not depend on the basis of the codes."""
         n_rows, n_codes = codes.shape
         design = self.design(codes)
         return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
 
     def largest_sparse_fit(self) -> int:
-        """Largest possible size of the Gram matrix, which is the smaller of the numbers of rows and codes."""
+        """Largest min(rows, codes) of a `SparseTable` that the probe fits: the size of its Gram matrix."""
         return LARGEST_SPARSE_FIT
 
     def design(self, codes: FloatArray | SparseTable) -> LinearDesign:
@@ -157,7 +157,7 @@ def ridge_coefficients(design: LinearDesign, products: FloatArray, total: FloatA
 def _chosen(
     design: LinearDesign, shrunk: FloatArray, residual: FloatArray, total: FloatArray, n_rows: int
 ) -> FloatArray:
-    """Penalised energies (directions x targets), by the smallest generalised cross-validation error."""
+    """Energies plus the penalty with the smallest generalised cross-validation error (directions x targets)."""
     freedom = n_rows - 1 - (design.energies / shrunk).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)

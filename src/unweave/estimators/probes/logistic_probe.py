@@ -14,7 +14,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.softmax_regression import SoftmaxLoss, by_gradients
 
 RANK_TOLERANCE = 1e-9
-TOLERANCE = 1e-4  # scikit-learn's
+TOLERANCE = 1e-4  # the default of scikit-learn
 
 
 class FittedClassifier(Protocol):

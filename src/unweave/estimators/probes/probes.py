@@ -92,7 +92,7 @@ class BoostedTrees(ByScikitLearn, Probe):
 
 @dataclass(frozen=True)
 class GapBins:
-    """Maps codes to the bin numbers of the chosen ones."""
+    """Maps codes to bin numbers, for the codes in ``chosen`` only."""
 
     chosen: NDArray[np.intp]
     edges: tuple[FloatArray, ...]

@@ -44,7 +44,7 @@ def tuned_probabilities(
         design, unseen = (np.vstack([rows[:1], directions.T @ rows[1:]]) for rows in (design, unseen))
     frequencies = (np.bincount(labels, minlength=n_labels) + 0.5) / (len(labels) + 0.5 * n_labels)
     weights = np.column_stack([np.log(frequencies), np.zeros((n_labels, len(design) - 1))])
-    doubt = frequencies[labels[n_fit:]] / len(labels)  # labels of validation rows only must not decide the penalty
+    doubt = frequencies[labels[n_fit:]] / len(labels)  # labels without a row in the fit must not decide the penalty
     chosen, best_penalty, lowest = weights, PENALTIES[0], np.inf
     for penalty in PENALTIES:
         weights = _minimised(design[:, :n_fit], labels[:n_fit], weights, penalty)

@@ -47,7 +47,7 @@ class SparseTable:
         n, entries = len(self), np.diff(columns.indptr)
         column = np.repeat(np.arange(entries.size), entries)
         totals = np.bincount(column, columns.data, minlength=entries.size)
-        middle = totals / np.maximum(entries, 1)  # of the nonzero entries, which cancels less than the mean of all
+        middle = totals / np.maximum(entries, 1)  # mean of the nonzero entries: cancels less than the mean of all
         within = np.bincount(column, np.square(columns.data - middle[column]), minlength=entries.size)
         spread = np.sqrt((within + np.square(middle) * entries * (n - entries) / n) / n)
         largest = np.zeros(entries.size)

@@ -71,8 +71,8 @@ def entropies_from(totals: RowTotals) -> tuple[FloatArray, FloatArray]:
 def largest_drift(plan: PassPlan, totals: RowTotals) -> float:
     """Largest difference between the share of all rows in a bin and the share of the planning rows in it.
 
-    A few thousandths are usual for a random sample. More means that the planning rows are not representative, for
-    example because the rows are ordered.
+    A few thousandths are usual for a random sample. More means that the planning rows are not representative,
+    because the rows are not in random order.
     """
     tables = totals.factors[0].tables
     shares = [tables[i].sum(axis=0)[: entry.values.size + 1] for i, entry in enumerate(plan.codes)]

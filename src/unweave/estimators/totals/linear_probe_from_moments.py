@@ -1,4 +1,4 @@
-"""Held-out R2 of the linear probe from moments of folds, of which the squared errors of a fit are a function."""
+"""Held-out R2 of the linear probe from the moments of the folds, which determine the squared errors of a fit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MARGIN = 0.5  # how far outside a factor's range one code alone may move a predi
 def held_out_r2_from(plan: PassPlan, totals: RowTotals) -> FloatArray | None:
     """Held-out R2 of every factor, by cross-validation over the folds; None if moments do not determine it.
 
-    They do not with categorical factors, with too many codes, or with too few rows. They do not either if a code with a
-    heavy tail could by itself move a prediction far outside the range of its factor, because such predictions are
-    clipped row by row. R2 of a constant factor is nan.
+    Moments do not determine R2 if there are categorical factors, too many codes or too few rows. They do not determine
+    it either if a code with a heavy tail could by itself move a prediction far outside the range of the factor, because
+    such predictions are clipped row by row. R2 of a constant factor is nan.
     """
     roles = [entry.role for entry in plan.factors]
     n_codes, constant = len(plan.codes), never_vary(totals)

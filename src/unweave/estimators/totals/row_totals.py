@@ -19,9 +19,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FactorTotals:
-    """Levels or edges of one factor, its joint counts with every code (codes x labels x bins), and sums of codes.
+    """Levels or edges of one factor, its joint counts with every code (codes x labels x bins), and sums of the codes.
 
-    ``code_sums`` (labels x codes) is None except for categories, which have no products.
+    ``code_sums`` (labels x codes) has the sum of every code over the rows of each label. It is None except for
+    categories, which have no products with the codes.
     """
 
     values: FloatArray

@@ -43,7 +43,7 @@ def is_dask_frame(given: object) -> bool:
 def frame_blocks(factors: Any, codes: Any, **settings: Any) -> RowBlocks | None:
     """Blocks of two tables with the same partitions; None if they are small enough to be read at once.
 
-    The rows of every partition are counted first, which computes the tables once in addition.
+    The rows of every partition are counted first, so the tables are computed one more time than for the pass alone.
     """
     lengths = [side.map_partitions(len).compute(scheduler="synchronous").tolist() for side in (factors, codes)]
     n_rows = sum(lengths[0])

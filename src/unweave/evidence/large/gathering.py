@@ -2,7 +2,8 @@
 
 Bin edges have to be known before rows are counted. They are order statistics of the planning rows: all rows if there
 are few enough, and otherwise contiguous stretches that are spread over all rows. If the shares of the bins among all
-rows differ from those among the planning rows, the rows are ordered, and a second pass uses edges of the random sample.
+rows differ from those among the planning rows, the planning rows are not representative, because the rows are not in
+random order. A second pass then uses order statistics of the random sample as edges.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from unweave.evidence.large.row_blocks import BlockPart, RowBlocks
 from unweave.evidence.reading.columns import EvidenceError, Levels, quoted
 
 STRETCHES = 16
-STRETCHED_ROWS = 250_000  # the standard error of the share of a bin with 1/20 of them is .0005
-LARGEST_DRIFT = 0.01  # of the share of a bin; more means that the stretches are not representative
+STRETCHED_ROWS = 250_000  # the standard error of the share of a bin that contains 1/20 of all rows is then .0004
+LARGEST_DRIFT = 0.01  # of a bin's share among all rows from that among planning rows, for a single pass
 ROLES: dict[FactorKind, Role] = {
     FactorKind.CONTINUOUS: "number",
     FactorKind.ORDINAL: "levels",
@@ -36,7 +37,7 @@ ROLES: dict[FactorKind, Role] = {
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Totals of all rows, and the rows of the sample."""
+    """Totals of all rows, the factors and codes of the random sample, and how the totals were computed."""
 
     plan: PassPlan
     totals: RowTotals
@@ -50,7 +51,7 @@ class Gathered:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The pass over one part, which a worker computes."""
+    """The pass over one part of the source, which one worker computes."""
 
     part: BlockPart
     plan: PassPlan
@@ -83,7 +84,10 @@ class Task:
 
 
 def gathered(source: RowBlocks, kinds: KindsGiven, missing: Literal["refuse", "drop"]) -> Gathered:
-    """Totals and a random sample of all rows of a source, from one pass, or two if the rows are ordered."""
+    """Totals of all rows of a source, and a random sample of them, from one pass over the rows.
+
+    A second pass is needed if the planning rows are not representative.
+    """
     if not source.n_rows:
         raise EvidenceError("There are no rows: pass at least a few samples.")
     reader = BlockReader(source.factor_names, source.code_names, missing)
@@ -121,7 +125,7 @@ def _planning_rows(source: RowBlocks, reader: BlockReader) -> tuple[FloatArray, 
 
 
 def _stretches(source: RowBlocks, n_rows: int) -> Iterator[tuple[int, Any]]:
-    """Yield the blocks of all rows, or stretches of them, each with the number of its first row."""
+    """Yield blocks of all rows if there are at most ``n_rows``, otherwise stretches; each with its first row number."""
     starts = np.cumsum([0, *(part.n_rows for part in source.parts)])
     if source.n_rows <= n_rows:
         for first, part in zip(starts.tolist(), source.parts, strict=False):

@@ -48,9 +48,8 @@ class RowBlocks:
     sample_rows : int
         Number of rows in the random sample for metrics that need rows.
     planning_rows : int
-        Largest number of rows from which bin edges are computed, reduced if there are more than 16 columns; the edges
-        are exact if there are no more rows.
-
+        Largest number of rows from which bin edges are computed, reduced if there are more than 16 columns. The edges
+        are exact if the source has no more rows than this number.
     cluster : str, optional
         Address of a Dask scheduler whose workers read the parts.
 
@@ -138,7 +137,7 @@ def is_read_by_slices(given: object) -> bool:
 
 
 def is_large(factors: Any, codes: Any) -> bool:
-    """Whether both are arrays that can stay on disk and together have too many numbers for memory."""
+    """Whether factors and codes are arrays that can stay on disk and together have too many numbers for memory."""
 
     if not (is_read_by_slices(factors) and is_read_by_slices(codes)):
         return False

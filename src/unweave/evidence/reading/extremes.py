@@ -9,7 +9,7 @@ from unweave.evidence.reading.columns import EvidenceError, quoted
 from unweave.evidence.reading.tables import Table
 
 LARGEST_SQUARED = 1e150
-LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # of 2; differences in the last digits are squared too
+LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squares of differences in the last digits
 
 
 def refuse_extremes(*tables: Table | None) -> None:
@@ -26,10 +26,10 @@ def refuse_extremes(*tables: Table | None) -> None:
 
 
 def within_reach(codes: FloatArray) -> FloatArray:
-    """Codes divided by a common power of two, if the largest is above 2**500 or a column is below 2**-250.
+    """Codes divided by a common power of two, if any is above 2**500 or all of a column are below 2**-250.
 
     No metric depends on the common scale of all codes, and division by a power of two is exact. A column that is still
-    too small is scaled up to 2**-250, where it remains negligible relative to the largest.
+    too small is scaled up to 2**-250, where it remains negligible relative to the largest column.
 
     >>> within_reach(np.array([[1.5, 2.0], [1.0, -3.0]])).tolist()
     [[1.5, 2.0], [1.0, -3.0]]
