@@ -41,7 +41,7 @@ class CorrelatedPair:
 
 @dataclass(frozen=True)
 class Confounder:
-    """One factor with which all others correlate: the product of the weights of all its pairs; 004 has sigma .2."""
+    """One factor with which all others correlate: weights are products over its pairs; 004 has sigma .2."""
 
     factor: str
     sigma: float
@@ -92,7 +92,7 @@ Dependence = CorrelatedPair | Confounder | DeterminedFactor
 
 
 class DependentSample(DataSet):
-    """A data set whose random samples have dependent factors; its images and their order are those it is made from.
+    """A data set whose random samples have dependent factors; images and their order are those of ``dataset``.
 
     Examples
     --------

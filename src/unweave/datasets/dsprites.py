@@ -43,7 +43,7 @@ class DSprites(GridDataSet):
     ----------
     size : int
         Height and width of the images.
-    keep : mapping of factor name to a slice, places or names of values, optional
+    keep : mapping of factor name to a slice, indices or names of values, optional
         Which values to keep. A factor with one remaining value is removed from the factors.
     averaged : bool
         Whether images below 64 pixels are averaged from larger ones: they are rendered at the smallest multiple of the

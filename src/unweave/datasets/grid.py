@@ -26,10 +26,10 @@ class GridDataSet(DataSet):
     name : str
         Name of the data set.
     factors : sequence of `Factor`
-        The factors in the order of the numbering.
+        The factors; the images are numbered with the last factor changing fastest.
     values : sequence of arrays
         The values of each factor.
-    keep : mapping of factor name to a slice, places or value names, optional
+    keep : mapping of factor name to a slice, indices or names of values, optional
         Which values of a factor to keep. A factor with one remaining value is removed from the factors.
     """
 

@@ -1,9 +1,9 @@
 """The three shapes of dSprites: which points lie inside.
 
 The numbers were measured in the 320 frames of the data set's public animation (deepmind/dsprites-dataset, Apache-2.0),
-in pixels of the 64 x 64 frame at scale 1. Against these frames the
-square is exact, the ellipse is wrong in 8 pixels of 4 frames, and the heart in 40 pixels of 30 frames. Agreement with
-the whole of the published data set is not known.
+in pixels of the 64 x 64 frame at scale 1. In these frames all pixels of the square are correct, 8 pixels of the ellipse
+in 4 frames are wrong, and 40 pixels of the heart in 30 frames. Agreement with the whole of the published data set is
+not known.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ SYMMETRY = {"square": 4, "ellipse": 2, "heart": 1}
 
 HALF_SIDE = 9.5996
 SEMI_AXES = (12.752, 7.218)
-# the heart is a polygon, mirror-symmetric in u; its corners are radii about this point, at equal steps of the angle
-# from the dip between the lobes (-pi / 2) to the tip (pi / 2)
+# the heart is a polygon, mirror-symmetric in u; the radii are the distances of its corners from this point, at equal
+# steps of the angle from the dip between the lobes (-pi / 2) to the tip (pi / 2)
 HEART_CENTRE = -4.0
 HEART_RADII = (
     1.0792047,
@@ -125,9 +125,10 @@ _CORNERS = np.array(HEART_RADII) * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 _SIDES = np.diff(_CORNERS, axis=1)
 # a point (u, w) lies on the inner side of side k iff _SIDES[0, k] w - _SIDES[1, k] u >= _OFFSETS[k]
 _OFFSETS = _SIDES[0] * _CORNERS[1, :-1] - _SIDES[1] * _CORNERS[0, :-1]
-# Lookup of the side that a direction intersects: w / (u + |w|) increases with the angle as the arctangent does, at a
-# tenth of the cost. A table with short steps of it has the side at the start of each step; steps are shorter than
-# sides, so the side is that one or the next.
+# Lookup of the side that a direction (u, w) intersects: w / (u + |w|) increases with the angle as the arctangent does,
+# at a tenth of the cost. Its range from -1 to 1 is divided into short steps, and a table contains the side at the
+# start of each step. Every step is shorter than any side, so a direction intersects either the side in the table or
+# the next one.
 _TURNS = np.sin(_ANGLES) / (np.cos(_ANGLES) + np.abs(np.sin(_ANGLES)))
 _N_STEPS = 1024
 _SIDE_AT_STEP = np.clip(np.searchsorted(_TURNS, np.linspace(-1, 1, _N_STEPS + 1), "right") - 1, 0, _OFFSETS.size - 1)

@@ -28,7 +28,7 @@ class TabledDataSet(DataSet):
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the name, the factors and the first images; equal digests mean the same images in order."""
+        """Digest of the name, the factors of all images and the first 16 images; other images are not read."""
         digest = hashlib.blake2b(repr((self.name, self.image_shape, self.described_factors)).encode(), digest_size=16)
         digest.update(self._table.tobytes())
         digest.update(self.images(range(min(16, len(self)))).tobytes())

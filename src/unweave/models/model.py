@@ -27,7 +27,7 @@ Array = NDArray[np.floating[Any]]
 class TrainedModel:
     """One model of a fleet after training; if training failed, ``problem`` gives the reason.
 
-    Calling it encodes images, so it can be used wherever an encoder is expected.
+    Calling the model encodes images, so a model can be used wherever an encoder is expected.
     """
 
     name: str
@@ -76,7 +76,7 @@ class TrainedModel:
         )
 
     def kl_per_code(self, images: Array) -> NDArray[np.float64]:
-        """Mean KL divergence of every code from the prior, Gaussian codes first; nan for a deterministic encoder."""
+        """KL of every code from the prior in nats, mean over images, Gaussian codes first; nan if deterministic."""
         total: NDArray[np.float64] = np.zeros(())
         n_rows = 0
         for batch in _batches(images):
@@ -100,7 +100,7 @@ class TrainedModel:
         return total / len(images)
 
     def n_active_codes(self, images: Array) -> int:
-        """Number of codes whose KL from the prior is above 0.05 nats."""
+        """Number of codes whose KL from the prior, averaged over the images, is above 0.05 nats."""
         return int((self.kl_per_code(images) > LEAST_ACTIVE).sum())
 
     def _present(self) -> Network:

@@ -1,7 +1,7 @@
 """Random numbers of many models, each from its own stream, which depends on seed, purpose and step only.
 
-A model therefore draws the same batches and the same noise alone and among others, and training can continue after an
-interruption without the state of a generator.
+A model therefore draws the same batches and the same noise whether it is trained alone or with other models, and
+training can continue after an interruption without the state of a generator.
 """
 
 from __future__ import annotations

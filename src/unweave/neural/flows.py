@@ -79,7 +79,7 @@ class CouplingFlow(nn.Module):
         )
 
     def fit_scale(self, data: Tensor) -> None:
-        """Set the shift to the mean of these data, and the scale to one number for all directions."""
+        """Set the shift to the mean of these data, and the scale to one standard deviation over all centred entries."""
         self.shift = data.mean(dim=0)
         self.scale = (data - self.shift).std()
 
@@ -117,7 +117,7 @@ class CouplingFlow(nn.Module):
     def columns(self, data: Tensor, dimensions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Latents, log-volumes of the encoder, and columns of the decoder's Jacobian at these data.
 
-        ``dimensions`` (k x n) names k latent dimensions for every row; the columns are k x n x D. The results of the
+        ``dimensions`` (k x n) selects k latent dimensions for every row; the columns are k x n x D. The results of the
         encoder's pass are reused, so only tangents have to be computed (`_Coupling.pulled_back`).
         """
         latents, log_volume, steps, rotations = self._encode(data)

@@ -18,7 +18,7 @@ from unweave.evidence import EvidenceError
 
 Function = Callable[[Tensor], Tensor]
 Mode = Literal["auto", "forward", "reverse"]
-MEMORY = 12 * 2**20  # larger blocks do not fit into the caches: with 64 and more, flows took 1.4 to 1.7 times as long
+MEMORY = 12 * 2**20  # bytes; with 64 MB and more, blocks exceed the caches and flows took 1.4 to 1.7 times as long
 LIVE_LAYERS = 4  # number of layers whose activations are in memory at the same time
 
 
@@ -61,7 +61,7 @@ def jacobian_blocks(
 
 
 def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tensor:
-    """Forward mode with all tangents in one pass; if an operation cannot be batched, on repeated latents."""
+    """Jacobians by forward mode, all tangents in one pass; if an operation cannot be batched, on repeated latents."""
     basis = torch.eye(latents.shape[1], dtype=latents.dtype)[chosen]
 
     def column(direction: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tenso
 
 
 def _by_rows(function: Function, latents: Tensor, n_outputs: int) -> Tensor:
-    """Reverse mode with all outputs at once; if an operation cannot be batched, one after another."""
+    """Jacobians by reverse mode with all outputs at once; if an operation cannot be batched, one output at a time."""
     try:
         outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
         basis = torch.eye(outputs.shape[1], dtype=latents.dtype)
@@ -101,7 +101,7 @@ def _row_after_row(function: Function, latents: Tensor) -> Tensor:
 
 
 def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
-    """Number of outputs and size of the largest activation of a row; raises an error if not differentiable."""
+    """Number of outputs and of values in the largest activation, per row; refuses functions without derivatives."""
     sizes: list[int] = []
 
     def note(_: nn.Module, __: object, output: object) -> None:

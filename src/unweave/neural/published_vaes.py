@@ -2,8 +2,7 @@
 
 Two families of trained models are read: the Burgess networks of YannDubs/disentangling-vae, and the JointVAE networks
 of Schlumberger/joint-vae. Both consist of 4 x 4 convolutions with stride 2, linear layers, and the mirror image of
-these; the shapes of the arrays determine the sizes. The weights are not part of this package: give the folder that has
-them.
+these; the shapes of the arrays determine the sizes. The weights are not part of unweave: pass the folder that has them.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ def _linear(arrays: Arrays, name: str) -> nn.Linear:
 def _gaussian_heads(arrays: Arrays) -> tuple[nn.Linear, nn.Linear]:
     if "encoder.mu_logvar_gen.weight" not in arrays:
         return _linear(arrays, "fc_mean"), _linear(arrays, "fc_log_var")
-    # one layer computes both, alternating between the mean and the log-variance of each code
+    # one layer computes means and log-variances, which alternate: those of the first code, then those of the second
     both = {part: arrays[f"encoder.mu_logvar_gen.{part}"] for part in ("weight", "bias")}
     mean, log_variance = ({f"head.{part}": array[at::2] for part, array in both.items()} for at in (0, 1))
     return _linear(mean, "head"), _linear(log_variance, "head")

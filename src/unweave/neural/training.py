@@ -2,8 +2,9 @@
 
     L = E_x [ 1/2 |f(x)|^2 - log |df/dx| ] + a I(x) + b 1/2 |x - g(f_C(x), 0)|^2
 
-(000, D.1-D.3 and E.1). The estimate of I(x) = sum_i log |J_i| - log |J| at z = f(x) from a few random columns for every
-sample is unbiased: d times their mean log length, minus log |J|, which the encoder computes.
+(000, D.1-D.3 and E.1), with encoder f, decoder g and core latents f_C. The manifold total correlation is I(x) =
+sum_i log |J_i| - log |J|, where J is the Jacobian of g at f(x). It is estimated from a few random columns for every
+sample: d times their mean log length, minus log |J|, which the encoder computes. This estimate is unbiased.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negati
 
 
 class Source(Protocol):
-    """A source of data, such as the decoders in `synthetic.decoders`; arrays are wrapped."""
+    """A source of data, such as the decoders in `synthetic.decoders`."""
 
     def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
         """Draw n rows."""
@@ -71,7 +72,7 @@ def train(
     Returns
     -------
     list of Record
-        One for every ``checkpoint_every`` steps.
+        One for every ``checkpoint_every`` steps, and one for the last step.
 
     Examples
     --------

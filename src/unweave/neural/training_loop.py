@@ -32,7 +32,7 @@ class FlowTraining:
 
 @dataclass(frozen=True)
 class Record:
-    """The mean over the last steps: negative log-likelihood, total correlation and reconstruction error, in nats."""
+    """Means of the terms of the loss over the steps since the last record; the first two are in nats."""
 
     step: int
     negative_log_likelihood: float
@@ -52,8 +52,8 @@ def descend(
 ) -> list[Record]:
     """Train in place: ``terms_of`` draws a batch and returns the terms, whose weighted sum is minimised.
 
-    ``stated`` describes the training besides its settings. A checkpoint of another training is refused, unless it
-    differs only by a higher learning rate: training may continue with a lower one.
+    ``stated`` describes the training besides its settings. If the description or the settings of a checkpoint differ,
+    it is refused, with one exception: training may continue with a lower learning rate.
     """
     optimiser = torch.optim.Adam(flow.parameters(), lr=settings.learning_rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -111,7 +111,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
-    """Restore the state from the checkpoint, and return the number of finished steps; 0 without a checkpoint."""
+    """Restore the state from the checkpoint, and return the number of finished steps; 0 if there is no checkpoint."""
     if path is None or not path.exists():
         return 0
     optimiser, schedule, rng, records = parts

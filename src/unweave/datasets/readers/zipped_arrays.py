@@ -1,6 +1,6 @@
 """Read rows of an array in an .npz file without reading all of it.
 
-The published archives have gigabytes after decompression. An uncompressed array is read at the right place. For a
+The published archives take gigabytes after decompression. Rows of an uncompressed array are read directly. For a
 compressed array, the state of the decompression is saved at regular intervals, and rows are decompressed from the
 nearest saved state before them.
 """

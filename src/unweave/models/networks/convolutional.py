@@ -1,10 +1,11 @@
-"""The convolutional network of dSprites studies: four 4 x 4 convolutions of stride 2, one hidden layer, and the mirror.
+"""The convolutional network of dSprites studies: four convolutions of stride 2, a hidden layer, and a mirrored decoder.
 
 Locatello et al. 2019 and 002 (Table 2): 32, 32, 64 and 64 channels and 256 hidden units for images of 64 x 64. Every
-convolution halves the image, down to 4 x 4; images of 32 x 32 need three channel counts, and those of 16 x 16 two.
+convolution, with a kernel of 4 x 4, halves the image, down to 4 x 4; images of 32 x 32 need three channel counts, and
+those of 16 x 16 two.
 
 Weights are initialised as in He et al. 2015. With torch's default, signals shrink to half or less in each of six
-layers: codes then vary with the image by .001 beside noise of 1, the decoder learns to ignore them before they grow,
+layers: codes then vary by .001 with the image and by 1 with noise, the decoder learns to ignore them before they grow,
 and training stays at the mean image.
 """
 
@@ -104,7 +105,7 @@ def _one_by_one(
     function: Callable[[dict[str, Tensor], Tensor], Tensor], weights: Weights, prefix: str, inputs: Tensor
 ) -> Tensor:
     """Apply a function of the weights of one model to each model of a stack in turn."""
-    # unbind, because the gradient of one slice would be as large as the whole stack
+    # unbind instead of an index, because the gradient of an indexed slice would be as large as the whole stack
     apart = {name: weight.unbind(0) for name, weight in weights.items() if name.startswith(prefix)}
     return torch.stack(
         [function({name: parts[m] for name, parts in apart.items()}, one) for m, one in enumerate(inputs.unbind(0))]

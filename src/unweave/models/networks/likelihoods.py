@@ -1,4 +1,4 @@
-"""Likelihoods of an image given the decoder's output: -log p(x | z), summed over pixels, mean over the batch."""
+"""Likelihoods of images given the decoder's outputs; the cost is -log p(x | z), summed over pixels."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Bernoulli:
     """Bernoulli distributed pixels: the binary cross-entropy of pixels from 0 to 1 and the sigmoid of the outputs."""
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
-        """Nats an image, one number per model."""
+        """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
         cross_entropies = functional.binary_cross_entropy_with_logits(outputs, images, reduction="none")
         return cross_entropies.sum(-1).mean(-1)
 
     def pixels(self, outputs: Tensor) -> Tensor:
-        """The mean image."""
+        """Expected value of every pixel given the decoder's outputs."""
         return outputs.sigmoid()
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Normally distributed pixels, with the outputs as means and this variance."""
+    """Normally distributed pixels: the decoder's outputs are the means, and all pixels have the same ``variance``."""
 
     variance: float = 1.0
 
@@ -36,12 +36,12 @@ class Gaussian:
             raise TrainingError(f"variance={self.variance} of the likelihood is not a number above 0.")
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
-        """Nats an image, one number per model."""
+        """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
         squares = (outputs - images).square().sum(-1).mean(-1) / self.variance
         return 0.5 * (squares + images.shape[-1] * math.log(2 * math.pi * self.variance))
 
     def pixels(self, outputs: Tensor) -> Tensor:
-        """The mean image."""
+        """Expected value of every pixel given the decoder's outputs."""
         return outputs
 
 

@@ -21,7 +21,7 @@ class EncodedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class CriticShape:
-    """A critic of codes: fully connected layers with leaky rectifiers, two outputs, and the settings of its Adam."""
+    """A critic of codes: fully connected layers with leaky rectifiers, two outputs, and settings of its optimiser."""
 
     hidden: tuple[int, ...]
     learning_rate: float = 1e-4
@@ -70,7 +70,7 @@ class Network:
     critic_weights: Weights = field(default_factory=dict)
 
     def encode(self, images: Tensor) -> EncodedBatch:
-        """Posteriors of images, models x batch x pixels."""
+        """Posteriors of images (models x batch x pixels)."""
         architecture = self.architecture
         head = architecture.trunk.encode(self.weights, images, architecture.sizes)
         n = architecture.n_gaussian

@@ -16,7 +16,8 @@ from unweave.models.networks.trunk import Layer, Sizes, Weights
 class Dense:
     """Linear layers of these widths with a rectifier between them; weights are models x inputs x outputs.
 
-    ``slope`` is that of the rectifier below 0; ``for_rectifiers`` selects the initial weights (`Layer`).
+    ``slope`` is the slope of the rectifier for negative inputs; ``for_rectifiers`` selects the initial weights
+    (`Layer`).
     """
 
     prefix: str

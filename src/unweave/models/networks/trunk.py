@@ -19,7 +19,7 @@ Weights = Mapping[str, Tensor]
 class Layer(NamedTuple):
     """Shapes of a weight and its bias in one model, the number of inputs per output, and the kind of initial weights.
 
-    The initial weights of a layer for rectifiers preserve the scale of signals, see `initial_weights`.
+    If a layer is for rectifiers, its initial weights preserve the scale of signals (see `initial_weights`).
     """
 
     weight: tuple[int, ...]
@@ -56,10 +56,10 @@ class Trunk(Protocol):
 
 
 def initial_weights(layers: Mapping[str, Layer], seeds: Sequence[int]) -> dict[str, Tensor]:
-    """Weights and biases uniform within 1 / sqrt(inputs), the default of torch's layers.
+    """Initial weights and biases, uniform from -1 / sqrt(inputs) to 1 / sqrt(inputs), the default of torch's layers.
 
-    Layers for rectifiers have weights uniform within sqrt(6 / inputs) and biases of 0 (He et al. 2015). Every model
-    draws each layer from its own random stream.
+    Layers for rectifiers have weights uniform from -sqrt(6 / inputs) to sqrt(6 / inputs) and biases of 0 (He et al.
+    2015). Every model draws each layer from its own random stream.
     """
     weights = {}
     for name, layer in layers.items():

@@ -38,7 +38,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
 
 
 def objective_of(given: Any) -> Objective:
-    """The objective itself, one of the catalogue by its name with default hyperparameters, or one made of a function.
+    """The objective of a name (with default hyperparameters) or of a function; an objective is returned unchanged.
 
     >>> objective_of("beta_vae")
     BetaVAE(beta=4.0)

@@ -1,8 +1,8 @@
 """Adversarial autoencoder (Makhzani et al. 2015; 001, A.2): REC + lambda CE(D(z), 1), with z the encoder's mean.
 
 The critic D classifies codes (0) against draws of N(0, I) (1): 1/2 CE(D(z), 0) + 1/2 CE(D(z'), 1). The encoder is
-deterministic, as in 001, whose weights were 10, 20 and 50; lambda is 10 by default. The critic is that of 001: five
-layers of 1000 units, Adam at 1e-4 with betas 0.5 and 0.99.
+deterministic, as in 001, where lambda is 10, 20 or 50; it is 10 by default. The critic is that of 001: five layers of
+1000 units, Adam at 1e-4 with betas 0.5 and 0.99.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 delta_j = KL(q(z_j | x1) || q(z_j | x2)); code j counts as shared if delta_j < (min + max) / 2, and the two posteriors
 of a shared code are replaced by N((m1 + m2) / 2, (v1 + v2) / 2). The loss is the mean over both images of REC + beta
 KL. beta is 6 by default, as in the code base that 004 extends; the paper sweeps 1 to 16. KL is one-sided with its
-factor 1/2, as in the paper; a symmetric KL decides the same in most pairs.
+factor 1/2, as in the paper; a symmetric KL finds the same shared codes in most pairs.
 """
 
 from __future__ import annotations

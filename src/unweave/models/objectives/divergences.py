@@ -10,7 +10,7 @@ LOG_TWO_PI = math.log(2 * math.pi)
 
 
 def gaussian_kl_per_code(mean: Tensor, log_variance: Tensor) -> Tensor:
-    """KL(N(mean, variance) || N(0, 1)) = 1/2 (mean^2 + variance - 1 - log variance), mean over the batch."""
+    """KL(N(mean, variance) || N(0, 1)) = 1/2 (mean^2 + variance - 1 - log variance), batch mean: models x codes."""
     return 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).mean(-2)
 
 
@@ -21,7 +21,7 @@ def categorical_kl(logits: Tensor) -> Tensor:
 
 
 def total_correlation_of_batch(codes: Tensor, mean: Tensor, log_variance: Tensor) -> Tensor:
-    """Total correlation of the codes, with the mixture of the batch's own posteriors in place of q(z).
+    """Total correlation of the codes, with the mixture of the posteriors of the batch in place of q(z).
 
     mean_b [ log (1/B) sum_i prod_l q(z_bl | x_i) - sum_l log (1/B) sum_i q(z_bl | x_i) ]
 

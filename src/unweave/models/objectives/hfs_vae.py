@@ -2,9 +2,10 @@
 
     max_{s in S_i x S_j} min_b |s - mean_b[i, j]|^2,    S_i = {mean_b[i]} of the batch,
 
-the largest distance of a point in the product of two codes' supports from the codes of any image. By default there are
-25 random pairs of codes per step and all B^2 products, as in the released code. gamma 100 and beta 1 are within the
-paper's grids (0.1 to 10^4, and 0 to 16), which name no best value. The maximum is hard; 004 used a soft maximum.
+the largest squared distance from a point in the product of two codes' supports to the codes of the nearest image. By
+default there are 25 random pairs of codes per step and all B^2 points of the product, as in the released code. gamma
+100 and beta 1 are within the paper's grids (0.1 to 10^4, and 0 to 16), which name no best value. The maximum is hard;
+004 used a soft maximum.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class HFSVAE(Objective):
 
 
 def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
-    """Sum over pairs of codes (models x pairs x 2) of the largest distance from a factorised support, one a model."""
+    """Sum over pairs of codes (models x pairs x 2) of their distance from a factorised support; one per model."""
     n_models, n_rows, _ = mean.shape
     first, second = (mean.gather(-1, pairs[..., side].unsqueeze(1).expand(-1, n_rows, -1)) for side in (0, 1))
     first, second = first.transpose(1, 2).flatten(0, 1), second.transpose(1, 2).flatten(0, 1)  # (models pairs) x batch
@@ -56,7 +57,7 @@ def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
 
 
 def _emptiest_corner(first: Tensor, second: Tensor) -> Tensor:
-    """Index (row x batch + column) of the corner farthest from all points, for some pairs of codes (pairs x batch)."""
+    """Index (row x batch + column) of the corner farthest from its nearest point, for each pair (pairs x batch)."""
     apart_first = (first.unsqueeze(2) - first.unsqueeze(1)).square()
     apart_second = (second.unsqueeze(2) - second.unsqueeze(1)).square()
     nearest = [(of_row.unsqueeze(1) + apart_second).amin(-1) for of_row in apart_first.unbind(1)]

@@ -1,6 +1,6 @@
 """The base class of objectives: a frozen value with hyperparameters, whose `loss` is the formula of its paper.
 
-A stack of models has one objective for all, in which every hyperparameter is a tensor with one value per model. The
+The models of a stack share one objective, in which every hyperparameter is a tensor with one value per model. The
 same formula then computes the loss of every model.
 """
 
@@ -27,7 +27,7 @@ def hyperparameter(default: float, *, at_least: float = -math.inf, above: float 
 
 @dataclass(frozen=True)
 class Objective:
-    """Base of the objectives. Fields made by `hyperparameter` may differ in a stack; all others must be the same.
+    """Base class of objectives. Only fields made by `hyperparameter` may differ between the models of a stack.
 
     ``pairs`` requests pairs of images that share factors, ``categories`` are the sizes of categorical codes, and
     ``critic`` is the shape of a second network that classifies codes and is trained by `critic_loss`.
@@ -77,7 +77,7 @@ class Objective:
 
     @classmethod
     def stacked(cls, objectives: Sequence[Self]) -> Self:
-        """One objective whose hyperparameters are tensors with the values of all."""
+        """One objective whose hyperparameters are tensors with the values of all given objectives."""
         together = object.__new__(cls)
         varying = {entry.name for entry in cls.hyperparameters()}
         for entry in dataclasses.fields(cls):

@@ -57,7 +57,7 @@ class Step:
 
     @cached_property
     def other_images(self) -> Tensor:
-        """A second batch, independent of the first."""
+        """A second batch of every model, independent of the first, models x batch x pixels."""
         return self._fetch("other rows")
 
     @cached_property
@@ -87,7 +87,7 @@ class Step:
 
     @cached_property
     def reconstruction(self) -> Tensor:
-        """-E log p(x | z) with the sampled codes: one number per model, in nats per image."""
+        """-E log p(x | z) in nats per image, from the sampled codes, times the reconstruction weight; one per model."""
         return self.reconstruction_from(self.codes)
 
     @cached_property
@@ -106,15 +106,15 @@ class Step:
         return torch.addcmul(mean, (0.5 * log_variance).exp(), noise)
 
     def reconstruction_from(self, codes: Tensor, images: Tensor | None = None) -> Tensor:
-        """-log p(x | z) of the batch, or of other images, from these codes: one number per model."""
+        """-log p(x | z) of the batch or ``images`` for these codes, times the reconstruction weight; one per model."""
         cost = self._likelihood.cost(self.network.decode(codes), self.images if images is None else images)
         return self.noted("reconstruction", self._reconstruction_weight * cost)
 
     def judged(self, codes: Tensor) -> Tensor:
         """Two logits of the critic for every code vector, models x batch x 2; computed once for the same tensor.
 
-        The loss takes their gradients with respect to encoder and decoder, and the loss of the critic with respect to
-        the critic alone, so both can share one forward pass.
+        The gradient of the loss is taken with respect to encoder and decoder, and that of the critic's loss with
+        respect to the critic alone, so both can share one forward pass.
         """
         for known, logits in self._judged:
             if known is codes:

@@ -1,12 +1,12 @@
 """A folder of runs: the settings, one folder per model, and checkpoints from which training continues.
 
     runs/run.json                          data, trunk, settings, versions
-    runs/MODEL/model.json                  objective, seed, history, and whether it is done
-    runs/MODEL/weights.safetensors         encoder and decoder, when it is done
-    runs/MODEL/checkpoint.safetensors      weights, moments of Adam, steps and history, while it is not
+    runs/MODEL/model.json                  objective, seed, history, and status of training
+    runs/MODEL/weights.safetensors         encoder and decoder, after training
+    runs/MODEL/checkpoint.safetensors      weights, moments of Adam, steps and history, during training
 
-Every file is written under a temporary name and then renamed, so that after a crash either the old or the new file is
-there, and complete.
+Every file is written under a temporary name and then renamed, so that after a crash there is a complete file, either
+the old or the new one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Folder:
         self._write(name, member, "training", state.history)
 
     def state(self, name: str) -> State:
-        """The state of a model's training: its last checkpoint, or the initial state."""
+        """The state of a model's training: its last checkpoint, or the state before the first step if there is none."""
         file = self.path / name / "checkpoint.safetensors"
         if not file.exists():
             return State()
@@ -83,7 +83,7 @@ class Folder:
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 
     def give_up(self, name: str, member: Member, state: State, problem: str) -> None:
-        """Record why a model has no weights."""
+        """Record that a model has diverged, with the problem as the reason why it has no weights."""
         self._write(name, member, "diverged", state.history, problem)
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Comparison of the models of a folder: one row per model, grouped by setting, with the spread over seeds and ties."""
+"""Comparison of the models of a folder by setting: scores, their spread over seeds, and significant differences."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean over seeds, their standard deviation, and an interval of the mean by Student's t."""
+    """Mean over seeds, standard deviation over seeds, and an interval of the mean by Student's t."""
 
     mean: float
     std: float
@@ -117,7 +117,7 @@ def compared_runs(
     dataset : DataSet
         Data set whose images are encoded: ``n_rows`` at random, or all if there are fewer.
     metrics : names or metrics, optional
-        By default MIG, DCI disentanglement, identification, minimality, sufficiency and IRS.
+        By default mig, dci_disentanglement, identification, minimality, sufficiency and irs.
     n_rows, seed : int
         Number of images, and the seed of their selection and of metrics with a random part.
     level : float
@@ -159,7 +159,7 @@ def compared_runs(
 
 
 def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
-    """Letters of the settings by this column, best first: those that share a letter do not differ significantly."""
+    """Letters of the settings, best first: settings that share a letter do not differ significantly in this column."""
     values = {
         setting: [value for row in found.of_setting(setting) if not math.isnan(value := row.column(column))]
         for setting in found.settings

@@ -17,7 +17,7 @@ REACH, N_PLACES = 2.0, 9
 
 
 def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
-    """Steps and values by term of the loss, setting and model."""
+    """Training steps and values of the terms of the loss, keyed by term, setting and model."""
     found: dict[str, dict[str, Curves]] = {}
     for model in models:
         for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
@@ -33,10 +33,11 @@ def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str,
 
 
 def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dict[str, Pixels]:
-    """Images of one model as each code moves, the most informative code first.
+    """Decoded images of one model in which one code varies, by the name of the code; the most informative code first.
 
-    A Gaussian code moves from -2 to 2 around the codes of image ``start``; a categorical one takes each of its values.
-    Codes are sorted by their mean KL over the images, or by the variance of their mean if the encoder is deterministic.
+    A Gaussian code varies from -2 to 2, and a categorical code takes each of its values; all other codes are those of
+    image ``start``. Codes are sorted by their mean KL over the images, or by their variance if the encoder is
+    deterministic.
     """
     codes = model.codes_of(images)
     sizes = model.member.objective.category_sizes

@@ -1,4 +1,4 @@
-"""Read trained models from a folder, without their data."""
+"""Read trained models from a folder; their data set is not needed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_runs(folder: str | Path) -> list[TrainedModel]:
 
 
 def read_model(folder: Path, run: Mapping[str, Any]) -> TrainedModel:
-    """One model of a folder."""
+    """The model in this folder; ``run`` has the settings that all models of the fleet share."""
     stated = read_json(folder / "model.json")
     member = Member(_objective(stated["objective"]), stated["seed"])
     likelihood = settings_of(run["settings"]).likelihood

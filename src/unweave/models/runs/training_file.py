@@ -1,4 +1,4 @@
-"""Declaration of a training by a TOML file or the command line: a data set, objectives with lists of values, seeds."""
+"""Declaration of training runs by a TOML file or the command line: data set, objectives, lists of values, and seeds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DataSetChoice:
 
 @dataclass(frozen=True)
 class TrainingDeclaration:
-    """Everything that a file states about a training, so that the training can be repeated."""
+    """Everything that a file states about the training, so that it can be repeated."""
 
     dataset: DataSetChoice
     objectives: tuple[Objective, ...]
@@ -116,7 +116,7 @@ def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
 
 
 def swept(name: str, values: Mapping[str, Iterable[Any]]) -> list[Objective]:
-    """The objective of a name with every combination of the values given for its fields.
+    """Objectives with this name, one for every combination of the values given for its fields.
 
     >>> swept("factor_vae", {"gamma": [10, 40], "critic_hidden": [(256, 256)]})[1].gamma
     40
@@ -136,7 +136,7 @@ def trunk_of(stated: Any) -> Trunk:
 
 
 def settings_of(stated: Mapping[str, Any]) -> TrainingSettings:
-    """Settings of a training from plain data, the likelihood by its name."""
+    """Training settings from plain data, in which the likelihood is given by its name."""
     given = dict(stated)
     likelihood = given.get("likelihood", "bernoulli")
     parts = {"kind": likelihood} if isinstance(likelihood, str) else dict(likelihood)
@@ -164,7 +164,7 @@ def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
 
 
 def _tuples(given: Any) -> list[tuple[Any, ...]]:
-    """Values of a field whose values are lists: given as one list, or as a list of lists."""
+    """Values of a field that are lists themselves: ``given`` is one of them, or a list of them."""
     if isinstance(given, list) and given and isinstance(given[0], list):
         return [tuple(one) for one in given]
     return [tuple(given)] if isinstance(given, list) else [(given,)]

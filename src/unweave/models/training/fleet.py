@@ -148,7 +148,7 @@ def train(
 def _trained(
     plan: FleetPlan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
-    """Yield every model when it is done. Stacks take turns, so all models progress at about the same rate."""
+    """Yield every model when its training ends. Stacks take turns, so all models progress at about the same rate."""
     stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
     if kept is not None:
         for name, (member, state) in waiting.items():
@@ -177,7 +177,7 @@ def _trained(
 
 
 def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
-    """Names of models that can be stacked: the same kind of objective, shape and number of steps done."""
+    """Names of models to stack: with equal kinds of objective, fixed fields and numbers of steps done; at most 16."""
     groups: dict[Any, list[str]] = {}
     for name, (member, state) in waiting.items():
         groups.setdefault((member.objective.structure(), state.n_steps), []).append(name)

@@ -117,7 +117,7 @@ def _of_array(images: Any, factors: Any) -> TrainingImages:
 def _ordered_as_a_grid(
     pixels: NDArray[np.float32], factors: NDArray[Any]
 ) -> tuple[NDArray[np.float32], tuple[int, ...] | None]:
-    """The images sorted by their factors, and the number of values of each; None if combinations are missing."""
+    """Images sorted by factors, and each factor's number of values; unsorted and None if combinations are missing."""
     if factors.ndim != 2 or len(factors) != len(pixels):
         raise TrainingError(f"Factors of shape {factors.shape} do not fit {len(pixels)} images: pass a row per image.")
     places = np.stack([np.unique(column, return_inverse=True)[1] for column in factors.T], axis=1)

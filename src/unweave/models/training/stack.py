@@ -165,9 +165,9 @@ def _weights(layers: Any, states: Sequence[State], seeds: Sequence[int]) -> dict
 def _adam(
     weights: dict[str, Tensor], learning_rate: float, betas: tuple[float, float], states: Sequence[State]
 ) -> torch.optim.Adam:
-    # The fused optimiser makes one pass over weights, gradients and moments; without it they take a third of a step. It
-    # rounds entries differently if they do not fill a vector register. Layers with such entries do not use it, so that
-    # the result of a model does not depend on the other models of the stack.
+    # The fused optimiser makes one pass over weights, gradients and moments; otherwise the update takes a third of the
+    # time of a step. The fused optimiser rounds entries that do not fill a vector register differently. Layers with
+    # such entries do not use it, so that the result of a model does not depend on the other models of the stack.
     even = [weight for weight in weights.values() if weight[0].numel() % REGISTER == 0]
     odd = [weight for weight in weights.values() if weight[0].numel() % REGISTER]
     groups = [{"params": even, "fused": True}, {"params": odd, "foreach": False}]
@@ -183,5 +183,5 @@ def _adam(
 
 
 def _gradients(losses: Tensor, weights: dict[str, Tensor], keep: bool = False) -> tuple[Tensor, ...]:
-    # a model's loss does not depend on other models' weights, so the gradient of the sum has the gradient of each
+    # a model's loss does not depend on other models' weights, so the sum's gradient has the gradients of all models
     return torch.autograd.grad(losses.sum(), list(weights.values()), retain_graph=keep)

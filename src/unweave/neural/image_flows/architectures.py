@@ -1,7 +1,8 @@
 """The flows of paper 000 at any size: GLOW-like, conditional, GIN and wavelet (Tables E.1 and E.2, section E.1.5).
 
-All but the last consist of downsampling, convolutional couplings, downsampling, convolutional couplings, and couplings
-of features. A block is a coupling, a mixing of channels and ActNorm. GIN has no ActNorm, which would change volumes.
+All but the wavelet flow consist of downsampling, convolutional couplings, downsampling, convolutional couplings, and
+couplings of features. A block is a coupling, a mixing of channels and ActNorm. GIN has no ActNorm, which would change
+volumes.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     L = E_x [ -log p(f(x)) - log |df/dx| ] + a I(x) + b 1/2 |x - g(f_C(x), 0)|^2
 
-(000, D.1-D.3 and E.1), with new Gaussian noise on the images at every step (E.1.4). The latents outside the core are
-set to 0, or to the mean of their class if the prior has classes.
+(000, D.1-D.3 and E.1), with encoder f, decoder g, manifold total correlation I and core latents f_C. New Gaussian noise
+is added to the images at every step (E.1.4). For the reconstruction, latents outside the core are set to 0, or to the
+mean of the image's class if the prior has classes.
 """
 
 from __future__ import annotations
@@ -60,6 +61,11 @@ def train_on_images(
         Training continues from this file if it exists.
     progress : bool
         Show a bar with the likelihood, on a terminal only.
+
+    Returns
+    -------
+    list of Record
+        One for every ``checkpoint_every`` steps, and one for the last step.
 
     Examples
     --------

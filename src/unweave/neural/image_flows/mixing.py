@@ -43,11 +43,11 @@ class LearnedRotation(InvertibleLayer):
         self.turn = nn.Parameter(torch.randn(n_channels, n_channels, generator=generator) / 2)
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Turned."""
+        """The state with its channels multiplied by the matrix."""
         return self._turned(self._matrix(), state), self.no_change(state)
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
-        """Turned back."""
+        """The state with its channels multiplied by the transposed matrix, which is the inverse."""
         return self._turned(self._matrix().mT, state)
 
     def _matrix(self) -> Tensor:

@@ -1,6 +1,8 @@
 """A wavelet flow: the details of every scale are mapped to latents given the coarser image (Yu et al. 2020).
 
-    x -> (coarse, details);    z_details = f(details | coarse);    coarse -> the same again, at last z = f(coarse)
+    x -> (coarse, details);    z_details = f(details | coarse)
+
+The coarse image is split again in the same way. The smallest image is mapped to z = f(coarse).
 
 Latents are ordered from coarse to fine: those of the smallest image first, those of the finest details last.
 """
