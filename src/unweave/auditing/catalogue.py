@@ -3,7 +3,8 @@
 `unweave.trust`, which is a lower layer, reads the table as data. Run ``python -m unweave.auditing.catalogue``
 (``make audit``) to write it again. Finished cells are stored in a file, so that a run that was stopped can continue and
 every further run adds cells (``--budget 0`` only writes the table). ``--metrics identification,r2``
-(``make audit METRICS=identification,r2``) only updates the entries of these metrics.
+(``make audit METRICS=identification,r2``) only updates the entries of these metrics and of metrics that share their
+computations.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def audited_catalogue(
     seeds: int = SEEDS,
     say: Callable[[str], object] = str,
 ) -> list[Audit]:
-    """Audit the catalogue, or only the metrics with these names; every group has ``budget`` CPU seconds."""
+    """Audit the catalogue, or only the groups that contain these names; every group has ``budget`` CPU seconds."""
     wanted = set(names)
     audits: list[Audit] = []
     for group in groups():
@@ -118,7 +119,7 @@ def markdown_table(data: Mapping[str, Any]) -> str:
 
 
 def further_table(data: Mapping[str, Any]) -> str:
-    """The second table for the documents: questions that 003 does not ask, the spread over seeds, and remarks."""
+    """The second table for the documents: further questions, standard deviations over seeds, and remarks."""
     lines = [
         "| metric | d = 2, 3 | levels | many-to-one | rows | spread | remarks |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -134,14 +135,14 @@ def further_table(data: Mapping[str, Any]) -> str:
 
 
 def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
-    """A cell of the second table, with the number of undefined points and the time to decide an undecided verdict."""
+    """A cell of the second table, with the number of undefined points and the time that would decide the verdict."""
     undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
     price = f" (4 times the seeds: {_minutes(seconds)})" if entry["verdict"] == "undecided" else ""
     return f"{_markdown_cell(entry)}{undefined}{price}"
 
 
 def _further_seconds(entry: Mapping[str, Any]) -> float:
-    """Estimated seconds of the further cells, extrapolated from the measured cells of the four properties."""
+    """Estimated CPU seconds for the further questions, from the time of the measured cells of the four properties."""
     n_points = len(Grid().points())
     n_measured = max(n_points - sum(entry[key]["n_missing"] for key in PROPERTIES), 1)
     return float(max(entry["seconds"] * len(further_points()) / n_measured, 1))
@@ -227,7 +228,7 @@ def _kept(result: Result) -> dict[str, Any]:
 
 
 def _largest_spread(audit: Audit) -> float | None:
-    """Largest standard deviation over seeds of the numbers that decide P1 and P3; None if there is none."""
+    """Largest standard deviation over seeds of the numbers that decide P1 and P3; None without such numbers."""
     spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
     return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
 

@@ -59,7 +59,7 @@ def bounds_hold(metric: Metric) -> None:
 
 
 def identity_is_best(metric: Metric) -> None:
-    """The identity and permuted, rescaled factors have the best score, within the card's tolerance."""
+    """The identity and permuted, rescaled factors have the best score, within the card's tolerances."""
     factors, card = _factors(metric, 0), metric.card
     for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
         distance = abs(float(_score(metric, factors, codes)) - card.best)
@@ -183,7 +183,7 @@ def decoder_bounds_hold(metric: Metric) -> None:
 
 
 def orthogonal_is_best(metric: Metric) -> None:
-    """Orthogonal columns of any length have the best score; a reference is the same columns rescaled and reordered."""
+    """Orthogonal columns of any length have the best score; a reference, if needed, has them rescaled and reordered."""
     card, columns = metric.card, _orthogonal(0)
     inputs = (columns, columns[:, :, ::-1] * -2.0) if "reference" in card.needs else (columns,)
     value = float(_called(metric, *inputs))
@@ -270,7 +270,7 @@ def _noise(metric: Metric, seed: int) -> Any:
 
 
 def _chance_level(metric: Metric, seed: int) -> float:
-    """The score that the card declares for random codes; of one permutation if the card says 'by permutation'."""
+    """The score that the card declares for random codes, or the score of a permutation if it says 'by permutation'."""
     chance = metric.card.chance
     if chance == "by permutation":
         evidence = _evidence(metric, _factors(metric, 0), _factors(metric, 0))
@@ -285,7 +285,7 @@ def _as_codes(metric: Metric, codes: Any) -> Any:
 
 
 def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
-    """Further inputs that the card needs: nuisances, which are independent of factors and codes."""
+    """Nuisances that are independent of factors and codes, if the card needs nuisances."""
     if "nuisances" not in metric.card.needs:
         return {}
     return {"nuisances": np.random.default_rng(1000).normal(size=(n_rows, 2))}

@@ -41,15 +41,15 @@ def audit(
 
     P1: does the score stay the same when factors correlate? P2: does it distinguish redundant from free factors? P3:
     does it stay the same when codes are added? P4: is it about zero for random codes? Each property is measured on
-    synthetic worlds and encoders whose distance from the truth is known, as a number with an interval over seeds.
+    synthetic factors and encoders whose mixing and losses are known, as a number with an interval over seeds.
 
     Parameters
     ----------
     metric : str, metric, partial of a metric, or function ``(factors, codes) -> float``
         A name may carry options: ``"mcc:correlation=spearman"``.
     scale : (worst, best), optional
-        The scores that are rescaled to 0 and 1. By default the bounds of the metric's card, reversed where lower is
-        better; 0 and 1 for a function without a card.
+        The scores that are rescaled to 0 and 1. By default they come from the metric's card: the lower bound and the
+        best score, or the upper and the lower bound if lower is better. For a function without a card: 0 and 1.
     seeds : int
         Number of draws of every world and map, 2 or more. If the intervals do not decide a verdict, up to eight times
         as many are drawn.
@@ -144,7 +144,7 @@ def audit_all(
 def _settled(
     bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: int
 ) -> list[dict[Case, list[Outcome]]]:
-    """Outcomes of every subject, with up to eight times the seeds for cases that do not decide its verdict."""
+    """Outcomes of every subject, with up to eight times the seeds for cases that leave a verdict undecided."""
     settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
     for more in (2 * seeds, 4 * seeds, 8 * seeds):
         undecided = [_undecided(points, own) for own in settled]

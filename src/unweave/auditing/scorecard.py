@@ -43,7 +43,7 @@ class PropertyNumber:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The decisive number at its worst seed, and a Python expression that computes it again."""
+    """The score, or difference of scores, at the seed where the decisive number is worst, and an expression for it."""
 
     number: float
     expression: str

@@ -1,4 +1,4 @@
-"""The papers' experiments, which compare our numbers with the paper's; `unweave reproduce` runs them.
+"""Experiments of five papers, which compare our numbers with the published ones; `unweave reproduce` runs them.
 
 Each paper has a subpackage with a module ``experiments.py`` that declares ``PAPER``, and an entry in
 `unweave.papers.catalogue`. An `Experiment` consists of a function that computes plain data, one that compares them with

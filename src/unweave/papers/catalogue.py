@@ -45,14 +45,14 @@ def experiment_of(paper: Paper, name: str) -> Experiment:
 
 
 def claims_of(number: str, name: str, options: Options) -> list[ClaimCheck]:
-    """Return the checks of an experiment's claims; results that are in the folder are not computed again."""
+    """Return the checks of an experiment's claims; results in ``options.folder`` are not computed again."""
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     return list(experiment.compare(experiment.compute(options), options))
 
 
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
-    """Compute an experiment, compare it with the paper and write its files; yield what a terminal shows."""
+    """Compute an experiment, compare it with the paper and write its files; yield output for the terminal."""
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     data = experiment.compute(options)

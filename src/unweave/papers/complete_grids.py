@@ -46,7 +46,7 @@ def in_words(n_images: int) -> str:
 
 
 def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
-    """Compute the codes of all images of a grid by published encoders, or read them from the folder."""
+    """Compute the codes of all images of a grid by published encoders, or read them from ``options.folder``."""
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
@@ -62,7 +62,7 @@ def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dic
 
 
 def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:
-    """Return the rows of a finer grid that are in a coarser one.
+    """Return the rows of encoded images that belong to the grid of ``n_images``, which is coarser.
 
     The last orientation of dSprites is a full turn and equals the first one; a coarse grid contains it once.
     """

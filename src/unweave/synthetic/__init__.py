@@ -1,4 +1,9 @@
-"""Worlds, encoders, attacks and decoders whose distance from the truth is known by construction.
+"""Synthetic data with known properties, to test metrics.
+
+- `worlds` draw factors whose dependence is known, and `encoders` map them to codes with a known degree of mixing.
+- `toys` draw factors, codes and nuisances of paper 004 together.
+- `attacks` entangle posteriors by a known amount, and `known_decoders` have known entropies.
+- `theory` has closed forms of scores.
 
 >>> from unweave import synthetic
 >>> world = synthetic.worlds.Correlated(n_factors=2, rho=0.5)

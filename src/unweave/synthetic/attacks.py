@@ -26,10 +26,10 @@ def reflection(n_codes: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Adds as many codes that are noisy mixtures of the original ones: (z, alpha U z + noise) (002, Eq 9).
+    """Doubles the number of codes by noisy mixtures of the original ones: (z, alpha U z + noise) (002, Eq 9).
 
     The original codes do not change, so that metrics of single codes or pairs of codes hardly react. If alpha is large,
-    the new codes together carry all the information of the original ones.
+    the new codes together carry almost all the information of the original ones.
 
     >>> attacked = Redundancy(alpha=2.0).attack(Posterior([[1.0, 0.0]], [[0.1, 0.1]]))
     >>> attacked.mean.tolist()

@@ -48,7 +48,7 @@ KNOWN: tuple[Encoder, ...] = (
 
 @dataclass(frozen=True)
 class RedTeam:
-    """The encoder with the largest product of score and mixing share, and an expression that computes it again."""
+    """The encoder with the largest product of score and mixing share, and an expression for the product."""
 
     product: float
     score: float
@@ -76,7 +76,7 @@ class Candidate:
 
 
 def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedTeam | None]:
-    """The worst encoder found for each subject of the bench; None if no trial gave a number within the budget."""
+    """The worst encoder found for each subject of the bench; None if no encoder has a score within the budget."""
     generator = np.random.default_rng(0)
     first = [Candidate(encoder, 0) for encoder in KNOWN]
     first += [Candidate(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
@@ -115,13 +115,13 @@ def _refined(
 
 
 def _scores(bench: Bench, candidate: Candidate) -> list[float | None]:
-    """The score of every subject; None if it has no score or the budget is used up."""
+    """The score of every subject; None for a subject without a score, or if the budget is used up."""
     found = bench.measure([candidate.case], [candidate.seed])
     return [outcome.value for outcome in found[candidate.case][0]] if found else [None] * len(bench.subjects)
 
 
 def _drawn(generator: np.random.Generator) -> Encoder:
-    """A random encoder: a full or partial mixing or noise, which half of the time is changed further."""
+    """A random encoder: a full or partial mixing or noise; half of them with copies, more noise or monotone maps."""
     match generator.integers(4):
         case 0:
             inner: Encoder = Noise(int(generator.integers(5, 100)))

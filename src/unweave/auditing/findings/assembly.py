@@ -60,7 +60,7 @@ def assembled(
 
 
 def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
-    """Scores by point and seed, without points and seeds that have no score."""
+    """Scores by point and seed, without points that were not measured and without seeds that have no score."""
     return {
         point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if one.value is not None}
         for point in points
@@ -89,7 +89,11 @@ def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Resul
 
 
 def _worst_case(finding: PropertyFinding, subject: Subject, scores: Scores) -> WorstCase | None:
-    """The worst seed of the decisive row: the smallest cost of lost free factors, otherwise the largest number."""
+    """The decisive row at its worst seed, and an expression that computes the number.
+
+    The worst seed has the smallest cost if the row is the cost of dropping free factors (lossy), and the largest number
+    otherwise. The cost is the difference of two scores, not multiplied by the row's ``factor``.
+    """
     worst = finding.worst
     if worst is None:
         return None

@@ -1,15 +1,15 @@
 """The four properties as numbers with intervals, and the verdicts that follow from their thresholds.
 
-    P1  largest change of the mean score over rho, for fixed maps: satisfied to .05, partly to .15
+    P1  largest change of the mean score over rho, for fixed maps: satisfied up to .05, partly up to .15
     P2  dropping a redundant factor costs at most .05 in D_f and D_F (partly: in one of them), and dropping free factors
         costs at least half of (free factors lost / free factors)
-    P3  largest distance from the matched encoder as codes are added: .05, .15
-    P4  largest mean score of random codes: .05, .15
+    P3  largest distance from the matched encoder as codes are added: thresholds as for P1
+    P4  largest mean score of random codes: thresholds as for P1
 
 Every number is a mean over seeds of differences within a seed (P4: of scores), with a t-interval. The verdict is
 undecided if the interval contains a threshold, or if points that were not measured could change the verdict. A score
-that rises in one seed and falls in another is not stable either. Therefore P1 and P3 are also violated if the standard
-deviation of the differences over seeds is above .15, including its confidence interval. E7 is excepted, because its
+that rises in one seed and falls in another is not stable either. Therefore P1 and P3 are also violated if the whole
+confidence interval of the standard deviation of the differences over seeds is above .15. E7 is excepted, because its
 mixing is a new draw.
 
 The questions of `further_grid` have the same thresholds. There, points at which the metric is undefined are ignored.
@@ -46,8 +46,8 @@ class PropertyRow:
     """One number of a property, with its interval over seeds and the points that it compares.
 
     ``kind`` is change, lossless, lossy, distance, level, levels or rows. The number is the score at ``higher`` minus
-    that at ``lower``, times ``factor``; a level has no ``lower``. ``counts`` is True if the number is part of the
-    verdict. ``spread`` is the standard deviation over seeds.
+    that at ``lower``, times ``factor``. If ``kind`` is level, ``lower`` is None and the number is the score itself.
+    ``counts`` is True if the number is part of the verdict. ``spread`` is the standard deviation over seeds.
     """
 
     name: Question
@@ -123,7 +123,11 @@ class PropertyFinding:
 
     @property
     def worst(self) -> PropertyRow | None:
-        """The decisive row: the smallest lossy one if it is too small, otherwise that of the worst level and number."""
+        """The decisive row of the property.
+
+        It is the lossy row with the smallest number if this number is below the threshold. Otherwise it is the row of
+        another kind with the worst verdict, and among these the one with the largest number.
+        """
         counting = [row for row in self.rows if row.counts]
         lossy = [row for row in counting if row.kind == "lossy"]
         others = [row for row in counting if row.kind != "lossy"]
@@ -192,7 +196,7 @@ def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P3: the difference of the scores with more codes and with one code for each factor."""
+    """P3: the difference between the scores with more codes and with one code for each factor."""
     base = next((point for point in curve if point.x == 1), None)
     rows = []
     for point in curve if base is not None else []:
@@ -208,7 +212,7 @@ def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """The difference of the scores with discrete factors, or with both kinds, and with continuous factors."""
+    """Differences from the score with continuous factors, for discrete factors and for factors of both kinds."""
     base = next((point for point in curve if point.x == 0), None)
     others = [point for point in curve if point is not base and base is not None]
     rows = []
@@ -220,7 +224,7 @@ def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
 
 
 def _few_factors(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """The numbers of the property that the curve belongs to."""
+    """The numbers of the property that the name of the curve begins with, for few factors."""
     return ROWS[curve[0].series.split()[0]](curve, scores) if curve else []
 
 
@@ -281,7 +285,10 @@ def _possible(name: Question, rows: Sequence[PropertyRow], incomplete: bool) -> 
 
 
 def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
-    """P2: dropping free factors must cost enough, and dropping the redundant one little (partly: in one world)."""
+    """P2: dropping free factors must cost enough, and dropping the redundant factor little in D_f and D_F.
+
+    The property is partly satisfied if the latter holds in one of the two worlds.
+    """
 
     def holds(chosen: list[PropertyRow]) -> set[bool]:
         if any(0 not in row.levels for row in chosen):

@@ -1,7 +1,8 @@
 """Remarks on metrics for which the marks of the audit are meaningless.
 
 A constant metric satisfies P1 and P3 and, if it is 0, also P4. The marks are meaningless as well if a metric depends
-only on the numbers of rows and codes, or on the order of the rows, or if noise scores as high as a perfect encoder.
+only on the numbers of rows, codes and factors, or on the order of the rows, or if noise scores as high as a perfect
+encoder.
 """
 
 from __future__ import annotations

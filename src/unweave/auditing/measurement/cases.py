@@ -33,7 +33,7 @@ class Case:
 
     @property
     def size(self) -> int:
-        """Rows times codes times factors, which determines how long a metric takes."""
+        """Rows times codes times factors; a metric's computing time is assumed to be proportional to it."""
         d = self.world.n_factors
         return self.n_rows * self.encoder.n_codes(d) * d
 

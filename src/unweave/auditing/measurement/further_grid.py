@@ -55,7 +55,7 @@ def _order() -> Iterator[Point]:
 
 
 def _many_to_one() -> Iterator[Point]:
-    """A redundant factor that is a many-to-one function of others, kept (-1) and dropped (0)."""
+    """A redundant factor that is a many-to-one function of others, kept (x = -1) and dropped (x = 0)."""
     worlds: list[World] = [OneFactorConstraint(N_FACTORS, (name,)) for name in MANY_TO_ONE]
     for world in (*worlds, TwoFactorConstraint(N_FACTORS, ("sum_of_squares",))):
         series = world.constraints[0].sentence
@@ -65,7 +65,7 @@ def _many_to_one() -> Iterator[Point]:
 
 
 def _levels() -> Iterator[Point]:
-    """The same encoder for continuous factors (0), discrete factors (1), and both kinds (2)."""
+    """The same encoder for continuous factors (x = 0), discrete factors (x = 1), and both kinds (x = 2)."""
     for d in (N_FACTORS, 3):
         worlds: tuple[World, ...] = (Independent(d), Levelled(d), Levelled(d, n_continuous=d // 2))
         for series in (PERFECT, "E3", NOISE):

@@ -1,4 +1,4 @@
-"""Rank correlations over encoders with bootstrap intervals, which the paper does not give."""
+"""Rank correlations over encoders with bootstrap intervals, which 004 does not give."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims of 003 about curves in its figures, checked on computed means; numbered as in docs/guardians.md."""
+"""Claims of 003 about curves in its figures, checked on computed means; numbered as in the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Curve = dict[float, float]  # x to the mean of a metric
 class CurveClaim:
     """A claim about one curve: the mean of a metric along a column, for cells whose other columns have given values.
 
-    The claim applies from ``start`` on.
+    The claim is about points at ``start`` and above.
     """
 
     sentence: str
@@ -39,7 +39,7 @@ class CurveClaim:
         return {x: found[x] for x in sorted(found) if x >= self.start}
 
     def checked(self, means: Mapping[Key, SeedMean]) -> ClaimCheck | None:
-        """Check the claim on these means; None if they do not contain the curve."""
+        """Check the claim on these means; None if they contain fewer than two points of the curve."""
         curve = self.curve(means)
         if len(curve) < 2:
             return None
@@ -163,5 +163,5 @@ CLAIMS = [
 
 
 def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
-    """Check the claims whose curves are among these means."""
+    """Check the claims for which these means contain a curve."""
     yield from filter(None, (claim.checked(means) for claim in CLAIMS))

@@ -27,7 +27,7 @@ OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "
 
 
 def compare_cells(name: str, found: Computed, options: Options) -> Iterator[ClaimCheck]:
-    """Check the claims about these cells, and count the cells that agree with the authors' data, if given."""
+    """Check the claims about these cells, and count the cells that agree with the authors' data if these are given."""
     yield from checked_claims(found.ours)
     yield from counted(list(compared(name, found.theirs, found.ours)))
 

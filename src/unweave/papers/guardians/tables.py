@@ -71,7 +71,7 @@ def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Opti
 
 @dataclass(frozen=True)
 class NullRow:
-    """MCC of ten noise codes and ten factors: the paper's bound, on all rows, on a fifth of them, and expected."""
+    """MCC of ten noise codes and ten factors: the bound, means on all and on a fifth of the rows, and expectation."""
 
     bound: float
     all_rows: MeasuredFigure
@@ -94,7 +94,7 @@ def null_rows(options: Options) -> dict[int, NullRow]:
 
 
 def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[ClaimCheck]:
-    """Compare the bound and the observed MCC with ours, and check the claims of the ledger."""
+    """Compare the paper's bound and observed MCC with ours, and check the claims of the ledger."""
     for n, row in found.items():
         bound, observed = TABLE_F3[n]
         name = f"m/n = {N_CODES / n:g} (n = {n})"

@@ -21,7 +21,7 @@ FUNCTIONS = {"tanh": np.tanh, "sinh": np.sinh}
 
 @dataclass(frozen=True)
 class Coupled:
-    """D_f with a constraint blended with the identity: (z1, (1 - alpha) z1 + alpha f(z1), z2, ...).
+    """D_f whose constraint is blended with the identity: (z1, (1 - alpha) z1 + alpha f(z1), z2, ...).
 
     >>> factors = Coupled(3, alpha=0.0).sample(5, rng=0)
     >>> bool((factors[:, 0] == factors[:, 1]).all())

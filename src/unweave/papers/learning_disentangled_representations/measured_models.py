@@ -178,7 +178,10 @@ def information_of_means(encoded: Encoded) -> FloatArray:
 
 
 def modularity_of(information: FloatArray) -> float:
-    """Modularity (Ridgeway and Mozer, 2018) of an information matrix, codes x factors: 1 minus the codes' mean leak.
+    """Modularity (Ridgeway and Mozer, 2018) of an information matrix, codes x factors.
+
+    For each code, the leak is the mean square of its information about other factors, relative to the square for its
+    best factor. Modularity is 1 minus the mean leak over codes.
 
     >>> modularity_of(np.array([[1.0, 0.0], [0.0, 0.5]]))
     1.0
@@ -191,5 +194,5 @@ def modularity_of(information: FloatArray) -> float:
 
 
 def models_in(found: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
-    """Yield the wanted models that exist, with their numbers."""
+    """Yield the models with these names that were measured, with their numbers."""
     yield from ((name, found[name]) for name in wanted if name in found)

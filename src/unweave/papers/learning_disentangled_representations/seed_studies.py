@@ -29,7 +29,7 @@ from unweave.papers.small_models import SmallSetting, beta_vaes, difference, fac
 DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
 SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
-SAME = 0.1  # a number is unchanged if it changes by less than this share
+SAME = 0.1  # relative change up to which a number is called unchanged
 Settings = list[SmallSetting]
 
 
@@ -72,7 +72,7 @@ def compute_latents(options: Options) -> Settings:
 
 
 def compare_information(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figure 2: both fall with beta; the TC weight only lowers the mean of single codes."""
+    """Compare with Figure 2: I(x, z) and mean I(x, z_i) fall with beta, but only the latter with the weight of TC."""
     yield from _shown(found, ("I(x, z)", "mean I(x, z_i)"))
     betas, factors = _kinds(found)
     for number in ("I(x, z)", "mean I(x, z_i)"):
@@ -82,7 +82,7 @@ def compare_information(found: Settings, options: Options) -> Iterator[ClaimChec
 
 
 def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figure 3: separability is best for large beta, WSEPIN for an intermediate one."""
+    """Compare with Figure 3: separability is best for a large beta, and WSEPIN is best for an intermediate one."""
     yield from _shown(found, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
     betas, factors = _kinds(found)
     yield _falls("mean I(z_i, z_rest) falls with beta", betas, "mean I(z_i, z_rest)")
@@ -112,7 +112,10 @@ def compare_gaps(found: Settings, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figures 6 and 7: D and C favour high beta and do not correlate with JEMMIG or RMIG; I does."""
+    """Compare with Figures 6 and 7: DCI's D and C rise with beta.
+
+    They do not correlate with JEMMIG or RMIG, but DCI's I does.
+    """
     yield from _shown(found, (reference, "DCI D", "DCI C", "DCI I"))
     sign = -1 if reference == "JEMMIG" else 1
     for part in ("DCI D", "DCI C"):
@@ -178,7 +181,10 @@ def _falls(claim: str, found: Settings, number: str, ledger: int | None = None) 
 def _ordered(
     claim: str, paper: str, first: SmallSetting, last: SmallSetting, number: str, sign: int, ledger: int | None = None
 ) -> ClaimCheck:
-    """Check whether a number is higher (sign 1) or lower (-1) in the last setting; undecided if the interval has 0."""
+    """Check whether a number is higher (sign 1) or lower (-1) in the last setting than in the first.
+
+    This is undecided if the interval of the difference contains 0.
+    """
     found = difference(first, last, number)
     here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {found}"
     holds = None if found.sign == 0 else found.sign == sign

@@ -22,7 +22,7 @@ def rises(values: Iterable[float], by: float = 0.05) -> bool:
 
 
 def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether the negative values rise, by the rule of `rises`."""
+    """Whether no value is more than .02 above the one before, and the last is below the first by more than ``by``."""
     return rises([-value for value in values], by)
 
 

@@ -1,4 +1,4 @@
-"""Figures 3 and E.1: flows with a reconstruction term for a core of latents, for three core sizes and several seeds.
+"""Figures 3 and E.1 of 000: flows with a reconstruction term for a core of latents, for three core sizes.
 
 The reconstruction term has weight 10; in the paper it has weight 1. The weight was chosen among 1, 10 and 100 on images
 of 8 x 8 after 250 steps with seed 0. With weights 1 and 100, the largest drop was at the end of the spectrum for all
@@ -21,7 +21,7 @@ CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
 N_SEEDS = 3
 N_STEPS = 500
 WEIGHT = 10.0
-NEAR = 2  # largest accepted distance of the knee from the core size, in latents
+NEAR = 2  # largest accepted distance of the knee (the largest drop of entropy) from the core size, in latents
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def compute(options: Options) -> list[CoreFlows]:
 
 
 def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figure 3: the knee follows the core, and training is unstable."""
+    """Compare with Figure 3: the entropies drop most after as many latents as the core has; training is unstable."""
     hits = 0
     for group in found:
         knees = [flow.knee for flow in group.finished]
@@ -87,7 +87,7 @@ def compare(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
 
 
 def diverged(found: list[CoreFlows]) -> ClaimCheck:
-    """Check how many flows diverged."""
+    """Check whether all flows diverged, and count those that did."""
     n_flows = sum(len(group.flows) for group in found)
     n_lost = n_flows - sum(len(group.finished) for group in found)
     claim = "training with the reconstruction is unstable"
@@ -97,7 +97,7 @@ def diverged(found: list[CoreFlows]) -> ClaimCheck:
 
 
 def compare_information(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figure E.1: pairs of core and rest have less mutual information than pairs of the rest."""
+    """Compare with Figure E.1: pairs of a core and another latent have less mutual information than other pairs."""
     for group in found:
         for flow in group.finished[:1]:
             core, rest = slice(0, group.core), slice(group.core, None)

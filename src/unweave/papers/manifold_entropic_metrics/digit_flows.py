@@ -1,4 +1,7 @@
-"""Figures 4 and E.2 to E.5: a volume-preserving flow (GIN) with a Gaussian per digit, and a conditional flow (cINN)."""
+"""Figures 4 and E.2 to E.5 of 000: two flows of digits.
+
+One is a volume-preserving flow (GIN) with a Gaussian per digit, and the other is a conditional flow (cINN).
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Flows = dict[str, TrainedFlow]
 
 
 def compare_two_moons(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with the caption of Figure 1: equal likelihoods, and three different uses of two latents."""
+    """Compare with the caption of Figure 1: three objectives give equal likelihoods but use the latents differently."""
     yield from _numbers(flows)
     likelihood, correlation, reconstruction = flows.values()
     costs = [flow.negative_log_likelihood for flow in flows.values()]
@@ -32,7 +32,7 @@ def compare_two_moons(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
 
 
 def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figure 2: the latents match the true ones with the total correlation term only."""
+    """Compare with Figure 2: latents match the true ones only in the flow trained with the total correlation term."""
     yield from _numbers(flows)
     truth = Torus().true_entropies
     alone, with_term = flows.values()
@@ -75,7 +75,7 @@ def draw_two_moons(flows: Flows, options: Options) -> Iterator[Path]:
 
 
 def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
-    """Draw spectra with the true one, and mutual information and correlations with the true latents."""
+    """Draw the spectra and the true spectrum, and mutual information and correlations with the true latents."""
     from unweave.report.figures.geometry import information_figure, save, spectrum_figure
 
     spectra = {name: flow.spectrum.entropies for name, flow in flows.items()}

@@ -1,4 +1,4 @@
-"""Figures C.1 and B.1: standard deviation of estimates by the number of samples, and the geometry of PCA."""
+"""Figures C.1 and B.1 of 000: standard deviation of estimates by the number of samples, and the geometry of PCA."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def compute_spread(options: Options) -> SampleSpread:
 
 
 def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int, ...]) -> SampleSpread:
-    """Average the first ``n`` samples of every run, and return standard deviations over runs for all sizes."""
+    """Average the first n samples of every run, for every n in ``sizes``, and return standard deviations over runs."""
     n_each = len(log_lengths) // N_RUNS
     lengths = log_lengths[: N_RUNS * n_each].reshape(N_RUNS, n_each, -1)
     directions = log_directions[: N_RUNS * n_each].reshape(N_RUNS, n_each)

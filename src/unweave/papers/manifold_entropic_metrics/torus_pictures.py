@@ -1,4 +1,4 @@
-"""Correlations, projections and grids of the torus, as in Figure 2 and Figures D.1 to D.3."""
+"""Correlations, projections and grids of the torus, as in Figures 2 and D.1 to D.3 of 000."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_ROWS, N_DRAWN = 5000, 1500
 
 
 class Invertible(Protocol):
-    """A decoder that also encodes."""
+    """A decoder that can also encode data."""
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Decode latents to data."""
@@ -69,7 +69,7 @@ def circles_of(data: FloatArray, torus: Torus) -> FloatArray:
 
 
 def circle_lines(flow: Invertible, torus: Torus, k: int, angle: int, radius: int) -> tuple[FloatArray, FloatArray]:
-    """Lines (line x point x 2) on circle k along which the latent of the angle varies, and that of the radius."""
+    """Lines (line x point x 2) on circle k along which the angle's latent varies, and lines for the radius's latent."""
     levels, points = np.linspace(-2, 2, 7), np.linspace(-2.2, 2.2, 60)
     lines = []
     for moving, still in ((angle, radius), (radius, angle)):
@@ -82,7 +82,10 @@ def circle_lines(flow: Invertible, torus: Torus, k: int, angle: int, radius: int
 
 
 def compare_pearson(letter: str, found: TorusPictures, order: list[int]) -> ClaimCheck:
-    """Compare with Figure 2, right: latents correlate with single true latents with the term only."""
+    """Compare with Figure 2, right: latents correlate with single true latents only in the flow of panel b.
+
+    This flow was trained with the total correlation term; that of panel a was trained by likelihood alone.
+    """
     by_importance = np.argsort(-Torus().true_entropies)
     matrix = found.pearson[order][:, by_importance]
     on_diagonal = int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
@@ -124,7 +127,7 @@ def draw_generated(found: TorusPictures, options: Options) -> Iterator[Path]:
 
 
 def draw_grids(found: TorusPictures, options: Options) -> Iterator[Path]:
-    """Draw Figure D.3: contour grids of the flow with the total correlation term."""
+    """Draw Figure D.3: contour grids of the flow that was trained with the total correlation term."""
     from unweave.report.figures.geometry import contour_grid_figure, save
 
     torus = Torus()

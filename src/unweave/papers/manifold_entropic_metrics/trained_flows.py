@@ -1,4 +1,4 @@
-"""Flows of Figure 1 (two moons, three objectives) and Figure 2 (torus, with and without the total correlation term).
+"""Flows of 000: Figure 1 (two moons, three objectives) and 2 (torus, with and without a total correlation term).
 
 There are three differences from the paper. The flows are built on zuko and not on FrEIA. The torus is trained without
 added noise, so the true entropies are `Torus.true_entropies` (the paper's D.26 has an additional log 10, which its

@@ -1,4 +1,4 @@
-"""Figures 6 and E.7 to E.9: entropy spectra of beta-VAEs trained with different betas, and of published VAEs.
+"""Figures 6 and E.7 to E.9 of 000: entropy spectra of beta-VAEs trained with different betas, and of published VAEs.
 
 With --data, MLPs with 50 or 10 latents are trained on MNIST at 16 x 16 (8 x 8 with --quick). The paper trains
 convolutional networks with 100 or 10 latents on EMNIST. Reconstructions are weighted as if images had 28 x 28 pixels,
@@ -28,8 +28,8 @@ BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 N_STEPS, QUICK_STEPS = 3000, 1000
 N_SAMPLES, QUICK_SAMPLES = 1000, 200
 N_IMAGES = 20_000
-SHARP = 1.0  # drop of a sharp knee, in nats
-ACTIVE = 3.0  # active latents are within so many nats of the largest entropy of any model
+SHARP = 1.0  # smallest drop of entropy at a sharp knee, in nats
+ACTIVE = 3.0  # a latent is active if its entropy is within so many nats of the largest entropy of any model
 METHODS = {"VAE": "VAE", "betaH": "beta-VAE", "betaB": "AnnealedVAE", "factor": "FactorVAE", "btcvae": "beta-TCVAE"}
 PUBLISHED = ("mnist", "celeba")
 
@@ -120,7 +120,7 @@ def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
 
 
 def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
-    """Compare with Figures 6 and E.7: the knee moves to fewer latents as beta grows, until all latents collapse."""
+    """Compare with Figures 6 and E.7: fewer latents are active as beta grows, until all latents collapse."""
     for data_set, spectra in found.published.items():
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropies", "", _in_words(one))

@@ -1,4 +1,4 @@
-"""Figures 5 and E.6: a wavelet flow and a GLOW-like flow of about the same likelihood, for several seeds."""
+"""Figures 5 and E.6 of 000: a wavelet flow and a GLOW-like flow of about the same likelihood, for several seeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unweave.papers.manifold_entropic_metrics.trained_image_flows import Measure
 N_SEEDS = 3
 N_STEPS = 1000
 SAME_COST = 0.05  # nats per pixel
-# numbers of blocks with which both reach about the same likelihood
+# numbers of blocks with which both kinds of flow reach about the same likelihood
 GLOW: dict[str, Any] = {"n_dense": 8}
 WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
 
@@ -45,7 +45,7 @@ def compute(options: Options) -> TwoKinds:
 
 
 def compute_convolutional(options: Options) -> TwoKinds:
-    """Train and measure a wavelet flow with dense blocks, and one with convolutions only at the finer scales."""
+    """Train and measure a wavelet flow with dense blocks, and one whose finer scales have only convolutions."""
     return _both(options, "wavelet", "wavelet convolutional", WAVELET, WAVELET | {"n_dense": 0}, n_seeds=1)
 
 

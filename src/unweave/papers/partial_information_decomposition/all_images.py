@@ -37,7 +37,7 @@ MOST_MINUTES, MOST_MEMORY = 15, 3.0
 
 @dataclass(frozen=True)
 class ScoreWithCost:
-    """A score, its standard error (0 if it is not drawn), its CPU seconds and the process's peak memory in GB."""
+    """A score, its standard error (0 for a score without draws), CPU seconds, and peak memory of the process in GB."""
 
     value: float
     error: float
@@ -112,7 +112,7 @@ def draw(found: AllImages, options: Options) -> Iterator[Path]:
 
 
 def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
-    """Whether UniBound of ``n_images`` fits into the remaining budget, if cost is proportional to their number."""
+    """Whether UniBound of ``n_images`` fits into the budget, if the cost is proportional to the number of images."""
     if not before:
         return True
     largest = max(before)

@@ -11,7 +11,7 @@ bijections:
     I(y; all but z_i)      equals I(y; z_j for j != i, alpha z_i + noise): given these z_j, z' is alpha U_i z_i + noise,
                            of which only the projection on U_i, a unit vector, depends on z_i
 
-In each row the codes are independent given the sample.
+In each of these cases the codes are independent given the sample.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
 
 
 class Encoder(Protocol):
-    """A map from factors to codes whose distance from the truth is known.
+    """A map from factors to codes whose degree of mixing is known.
 
     >>> from unweave.synthetic.encoders import Dropped
     >>> encoder: Encoder = Dropped((1, 3))
@@ -45,7 +45,7 @@ class Encoder(Protocol):
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """Share of each code's variance that each factor alone explains, m x d, for independent factors of variance 1.
 
-        It does not change if codes are transformed by monotone maps.
+        Monotone maps that an encoder applies to its codes are ignored.
         """
 
 

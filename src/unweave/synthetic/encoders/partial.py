@@ -42,7 +42,7 @@ class PartlyMixed(LinearMap):
 
 @dataclass(frozen=True)
 class _BuiltOnAnother:
-    """Base class of encoders that are built on another encoder: by default they have its equivalence and losses."""
+    """Base class of encoders that are built on another encoder: by default they have its equivalence and its losses."""
 
     encoder: Encoder
 

@@ -22,7 +22,7 @@ from unweave.synthetic.functions import RELEASED, in_turn
 
 @dataclass(frozen=True)
 class ReleasedElementwise(Elementwise):
-    """E2 of the code: seven functions in turn, of which one reaches 1e40 and one is not one-to-one.
+    """E2 of 003's released code: seven functions in turn, of which one reaches 1e40 and one is not one-to-one.
 
     >>> ReleasedElementwise(alpha=0.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 2)
@@ -39,7 +39,7 @@ class ReleasedElementwise(Elementwise):
 
 @dataclass(frozen=True)
 class ReleasedMixed(LinearMap):
-    """E3 of the code: `Mixed` with the two orthogonal matrices of one singular value decomposition.
+    """E3 of 003's released code: `Mixed` with the two orthogonal matrices of one singular value decomposition.
 
     The distribution is that of `Mixed`, but the same seed gives a different matrix.
 
@@ -62,7 +62,9 @@ class ReleasedMixed(LinearMap):
 
 @dataclass(frozen=True)
 class ReleasedKept(OneFactorPerCode):
-    """E4 of the code: it keeps the last factors, so that the first factors are dropped first, redundant or not.
+    """E4 of 003's released code: it keeps the last factors.
+
+    The first factors are therefore dropped first, whether they are redundant or not.
 
     >>> codes = ReleasedKept(2).encode(np.eye(3), rng=0)
     >>> (codes != 0).argmax(axis=0).tolist()
@@ -90,7 +92,7 @@ class ReleasedKept(OneFactorPerCode):
 
 @dataclass(frozen=True)
 class ReleasedElementwiseCopies(Copied):
-    """E6 of the code: seven functions in turn, applied to copies of single factors; no code mixes factors.
+    """E6 of 003's released code: seven functions in turn, applied to copies of single factors without mixing.
 
     >>> ReleasedElementwiseCopies(ratio=2.0).encode(np.ones((1, 2)), rng=0).shape
     (1, 4)
@@ -107,10 +109,10 @@ class ReleasedElementwiseCopies(Copied):
 
 @dataclass(frozen=True)
 class ReleasedDistributed(Distributed):
-    """E8 of the code: for k > 2 the boundaries of the intervals are random, on the scale of the logistic function of z.
+    """E8 of 003's released code: for k > 2, the boundaries of the intervals are random.
 
-    The codes of a factor sum to the factor, so a linear probe recovers it for any k. The intervals are unequal, and
-    some are empty.
+    The boundaries are uniform on the scale of the logistic function of z, so the intervals are unequal, and some can
+    be empty. The codes of a factor sum to the factor, so a linear probe recovers it.
 
     >>> codes = ReleasedDistributed(k=3).encode(np.array([[0.5], [-1.0]]), rng=0)
     >>> codes.sum(axis=1).tolist()
@@ -128,7 +130,9 @@ class ReleasedDistributed(Distributed):
 
 @dataclass(frozen=True)
 class ReleasedNoise:
-    """E10 of the code: random codes, uniform between -1 and 1, so that a probe without intercept is unbiased.
+    """E10 of 003's released code: random codes, uniform between -1 and 1.
+
+    Their mean is 0, so that a probe without intercept is unbiased.
 
     >>> bool(ReleasedNoise(4).encode(np.eye(3), rng=0).min() < 0)
     True

@@ -25,7 +25,7 @@ def mcc_of_mixed_pair(rho: float, epsilon: float) -> float:
 
 
 def least_mcc_of_mixed_pair(epsilon: float) -> float:
-    """The lowest MCC of the pair over all correlations, (1 + 2 sqrt(1 - e^2)) / 3, at rho = -e (003, Eq 43 to 45).
+    """Minimum of `mcc_of_mixed_pair` over rho, (1 + 2 sqrt(1 - e^2)) / 3, at rho = -e (003, Eq 43 to 45).
 
     >>> round(least_mcc_of_mixed_pair(0.5), 4)
     0.9107

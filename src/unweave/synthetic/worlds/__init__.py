@@ -1,8 +1,8 @@
 """Worlds: factors whose dependence is known by construction (003, section 2.1 and appendix D.1).
 
 A world draws rows of factors with `sample`. Its `effective_dimension` is the number of factors that vary freely, and
-its `constraints` are the factors that others determine. Gaussian draws are transformed to other marginals by their
-distribution function, which does not change their copula.
+its `constraints` are the factors that others determine. Factors with other marginals are increasing functions of
+Gaussian draws, so they keep the Gaussian copula.
 """
 
 from unweave.synthetic.worlds.constrained import Circuit, OneFactorConstraint, TwoFactorConstraint

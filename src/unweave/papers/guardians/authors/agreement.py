@@ -1,7 +1,7 @@
 """Agreement of the released code's protocol with the authors' numbers, for every cell and reproducible metric.
 
 A cell agrees if the two 95 % t intervals over seeds overlap, up to the rounding of the files. If a file contains only
-the mean, its interval is assumed to be as wide as ours. A cell that is undefined in both also agrees.
+the mean, its interval is assumed to be as wide as ours. A cell also agrees if both means are undefined.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROUNDING = 1.5e-5  # both numbers are rounded to five digits
 
 @dataclass(frozen=True)
 class CellAgreement:
-    """One cell and metric: their mean, ours, and whether the intervals overlap."""
+    """One cell and metric: the authors' mean and ours, and whether their intervals overlap."""
 
     experiment: str
     key: Key
@@ -72,7 +72,7 @@ class CellAgreement:
 
 
 def compared(experiment: str, theirs: Mapping[Key, SeedMean], ours: Mapping[Key, SeedMean]) -> Iterator[CellAgreement]:
-    """Yield the comparison of every cell that is in both, for the reproducible metrics."""
+    """Yield the comparison of every cell that the authors and we computed, for the reproducible metrics."""
     for key, mean in theirs.items():
         if key[-1] in COMPARED and key in ours:
             yield CellAgreement(experiment, key, mean, ours[key])

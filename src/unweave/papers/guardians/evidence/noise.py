@@ -43,7 +43,7 @@ def null_mcc(
 
 
 def _june(n_rows: int) -> Setting:
-    """Return the cell behind the text, in which m and d are always ten."""
+    """Return the cell of the older run that the text of 003 quotes, with ten codes and ten factors."""
     return cell("exp15_e10@8402085(June)", n=n_rows, m=10)
 
 

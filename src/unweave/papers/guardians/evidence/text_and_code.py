@@ -89,7 +89,7 @@ def only_fitted_metrics_see_a_part_of_the_rows() -> Evidenced:
 
 
 def _largest_share_of_one_factor(released: bool) -> float:
-    """Smallest value over codes of the largest rank correlation of a code with a factor."""
+    """Largest absolute rank correlation of each code of E6 with a factor; the minimum over codes."""
     setting = cell("exp09_ratio", encoder="E6", m=10)
     factors = np.asarray(setting.world_of(released).sample(2000, np.random.default_rng(0)))
     codes = setting.encoder_of(released).encode(factors, np.random.default_rng(1))
