@@ -1,4 +1,4 @@
-"""Results of the audit for every metric: a table inside the package, written by `make audit`."""
+"""Results of the audit for every metric, from a table that `make audit` writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def table() -> dict[str, Any]:
 
 
 def audited_name(metric: Choice) -> str:
-    """The name of this metric in the table; empty for a metric that is not part of the package.
+    """The name of this metric in the table; empty for a metric that is not part of unweave.
 
     A metric of the same name that was declared elsewhere is a different metric and was not audited.
 

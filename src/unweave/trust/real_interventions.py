@@ -1,4 +1,4 @@
-"""Evidence with independent factors from the sampler of the evidence, whose real codes replace those of models."""
+"""Evidence with independent factors, drawn by the user's sampler; its real codes replace modelled codes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ INDEPENDENT = 4.0  # standard errors; factors with smaller correlations count as
 def independent_draws(evidence: Evidence, factors: Sequence[str], n_draws: int, seed: int) -> tuple[Evidence, ...]:
     """Evidence in which these factors vary independently, with the observed number of rows; empty without a sampler.
 
-    If the factors that the sampler draws by itself do not correlate, they are used. Otherwise every row is one call
-    that fixes all of these factors at the values of independently chosen rows, for at most 1,000 rows. The result is
-    empty if the sampler raises an error.
+    If the sampler draws uncorrelated factors when none is fixed, its samples are used. Otherwise the sampler is called
+    once for each of at most 1,000 rows, with every factor fixed at its value in an independently chosen row. The result
+    is empty if the sampler raises an error.
 
     >>> def sampler(fixed, n_rows, rng):
     ...     factors = rng.normal(size=(n_rows, 2))

@@ -159,9 +159,9 @@ def raw_values(scores: Iterable[Score | None]) -> list[float]:
 
 
 def fair_share(needs: Iterable[float], budget: float) -> float:
-    """The max-min fair share: the equal share of those that need more, after those that need less are paid in full.
+    """The max-min fair share of the budget: the largest amount that anyone receives.
 
-    It is infinite if all needs fit into the budget.
+    Smaller needs are met in full, and larger ones receive the share. It is infinite if all needs fit into the budget.
 
     >>> fair_share([1.0, 20.0, 30.0], 21.0)
     10.0

@@ -46,7 +46,7 @@ class RowOrder:
         Effective number of independent rows for a correlation of factors and codes: n (1 - ab) / (1 + ab) for
         autocorrelations a and b.
     reach : int
-        Number of rows below which two rows count as dependent.
+        Two rows of a series count as dependent if they are fewer than this number of rows apart.
     same_as : array of n, optional
         Index of the distinct row that each row equals, if rows are repeated.
     """

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.repeated_scoring import fair_share
 
-PLANNED_SHARE = 0.9  # of the budget; the rest allows for errors of the cost model
-LEAST_SHARE = 0.25  # of the budget, kept for draws even where the diagnosis takes most of a small budget
+PLANNED_SHARE = 0.9  # share of the budget that is planned; the rest allows for errors of the cost model
+LEAST_SHARE = 0.25  # share of the budget that is left for draws even if the diagnosis takes most of it
 DRAWS = (0, 19, 39, 99, 199)
 PARTS = (0, 8, 12, 24)
 ROWS_TRIED = 5000
 FEWEST_ROWS_TRIED = 1000
 EVIDENCES_TRIED = 7  # data sets of a typical counterpart: one for each of two steps, and five for a third
-SOME_ROWS = 3000  # for draws and parts that are too expensive on all rows
+SOME_ROWS = 3000  # number of rows for draws and parts that are too expensive on all rows
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
 MOST_FACTORS = 40  # above this number of factors, the cost of the diagnosis is taken as constant
 
@@ -162,5 +162,5 @@ def _for_draws(sizes: DataSizes, budget: float) -> float:
 
 
 def _highest(price: Prices, seconds: float, now: int, top: int) -> int:
-    """The highest step of the ladder up to ``top`` that costs no more than this; at least the present one."""
+    """The highest step of the ladder from ``now`` to ``top`` that costs no more than ``seconds``; at least ``now``."""
     return max([now, *(step for step in range(now, top + 1) if price.seconds(LADDER[step]) <= seconds)])

@@ -28,7 +28,7 @@ def copies(codes: FloatArray) -> tuple[tuple[int, ...], ...]:
     """Groups of two or more codes that are monotone functions of each other, judged on 1,000 rows.
 
     Codes with a rank correlation of at least .999 count as copies, so that rounding and saturation do not hide them. If
-    more than 3,000 codes remain without exact copies, only exact copies are found.
+    more than 3,000 codes remain when exact copies are counted once, only exact copies are found.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 100))
     >>> copies(np.column_stack([x, y, -(x**3)]))
@@ -81,8 +81,8 @@ def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatA
     all factors, and a curve of a single factor. At most 400 rows are used, and 250 for single factors.
 
     The variance is that of the code's ranks. Where a factor has classes, the share is also computed for the code itself
-    with clipped tails, and the smaller one is used. The reason is that ranks spread out clusters, so that a little
-    noise within a cluster becomes large.
+    with clipped tails, and the smaller share is used, because ranks spread out clusters and enlarge the noise within
+    them.
     """
     codes = codes[:ROWS_TO_EXPLAIN]
     shares = _left_open(views, rankdata(codes, axis=0))

@@ -43,11 +43,12 @@ class PairDependence:
     correlation : float
         Signed correlation of normal scores; nan if a factor is categorical or circular.
     strength : float
-        Largest correlation between a smooth function of one factor and one of the other, minus the value expected by
-        chance.
+        Largest correlation between smooth functions of the two factors, corrected for chance: 0 if it is no larger
+        than expected for independent factors, and at most 1.
     added : float
-        Share of one factor's variance that a curve of the other explains in addition to a line; the larger of both
-        directions.
+        Adjusted share of variance that nonlinear functions of one factor explain in the other, in addition to a linear
+        function (of normal scores). The factor with fewer classes is the predictor. If both have equally many, or
+        neither has classes, the larger of both shares is taken. nan if a factor is categorical or circular.
     p_value : float
         p-value of the test of independence, corrected for the number of pairs (Holm).
     kind : PairKind
@@ -107,8 +108,8 @@ def _measured(left: FactorView, right: FactorView) -> _Measured:
     if left.scores is None or right.scores is None:
         return _Measured(np.nan, strength, np.nan, (p_any, np.nan, np.nan))
     correlation = float(np.corrcoef(left.scores, right.scores)[0, 1])
-    # the mean of a discretised variable given a correlated normal one is a curve, while the reverse is linear; so only
-    # the factor with fewer values predicts the factor with more
+    # given a correlated normal variable, the mean of a discretised one is a nonlinear function of it, while the reverse
+    # mean is linear; so only the factor with fewer classes predicts the factor with more
     bends = []
     if left.n_values <= right.n_values:
         bends.append(curvature(left.scores, left.basis, right.scores))

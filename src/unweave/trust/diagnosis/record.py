@@ -31,7 +31,7 @@ class DependenceClass(StrEnum):
 
 @dataclass(frozen=True)
 class ClassBalance:
-    """Balance of the classes of a discrete factor; ``evenness`` is its entropy divided by that of equal shares."""
+    """Balance of the classes of a discrete factor; ``evenness`` is its entropy divided by that of equal classes."""
 
     n_classes: int
     smallest_share: float
@@ -55,7 +55,7 @@ class Diagnosis:
     n_rows, n_factors, n_codes : int
         Sizes n, d and m.
     rows_looked_at : int
-        Number of rows that were used for measurements: at most 4,000, and one of each row group.
+        Number of rows that were used for measurements: at most 4,000, and at most one of each row group.
     constant_factors : tuple of str
         Factors that never vary. They count in d, but not in the effective dimension.
     class_balance : dict of name to ClassBalance
@@ -68,11 +68,12 @@ class Diagnosis:
     max_correlation : float
         Largest absolute correlation of normal scores of two factors, significant or not.
     max_free_correlation : float
-        The same among the factors that vary freely.
+        Largest absolute correlation of normal scores of two factors that vary freely.
     max_dependence : float
-        Largest correlation between smooth functions of two factors, minus the value expected by chance.
+        Largest correlation between smooth functions of two factors, corrected for chance.
     max_nonlinearity : float
-        Largest share of a factor's variance that a curve of another factor explains in addition to a line.
+        Largest share of a factor's variance that nonlinear functions of another factor explain in addition to a linear
+        function.
     constraints : tuple of FunctionalConstraint
         Factors that others determine, in the order in which they were found.
     effective_dimension : float
@@ -156,7 +157,7 @@ class Diagnosis:
 
     @property
     def duplicated_share(self) -> float:
-        """Share of the live codes that are copies of another one."""
+        """Share of the live codes that are copies of another live code."""
         living = self.n_codes - len(self.dead_codes)
         return 1 - self.n_distinct_codes / living if living else math.nan
 

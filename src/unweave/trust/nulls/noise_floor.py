@@ -2,9 +2,9 @@
 
     p = (1 + #{nulls as good or better}) / (1 + B),    calibrated = (score - floor) / (best - floor)
 
-with B the number of null draws and floor their mean, each clipped to the metric's bounds as scores are. Permutation
-makes p valid for any metric at any sample size: under the null hypothesis that codes and factors are unrelated, the
-observed score and the null scores are exchangeable.
+with B the number of null draws and floor the mean of their scores, each clipped to the metric's bounds as the score is.
+Permutation makes p valid for any metric at any sample size: under the null hypothesis that codes and factors are
+unrelated, the observed score and the null scores are exchangeable.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class NoiseFloor:
     p_value, resolution : float
         p-value of the permutation test: the share of null scores that are as good as the score or better, where the
         score itself counts as one of them. The resolution is the smallest p-value that this number of draws allows.
-        Both are nan for constant codes and for a time series that is too short.
+        Both are nan for the constant encoder and for a time series that is too short.
     calibrated : float
         (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
         for the best score. It is nan if the floor is within .01 of the best score, or if there is no best score.
@@ -78,7 +78,8 @@ class NoiseFloor:
     by_formula : float
         The theoretical floor for independent columns if the metric's card states a formula; otherwise nan.
     per_factor_floor, per_factor_upper : dict of name to float
-        Mean and 95 % quantile of the null scores of every factor, if the metric has a score for each factor.
+        Mean and 95 % quantile (5 % where lower is better) of the null scores of every factor, if the metric has a score
+        for each factor.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -169,7 +170,7 @@ def noise_floors(
     quota : Quota, optional
         Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
     seed : int
-        Draw k is the same for the same seed, whatever the budget, the metrics or the number of workers.
+        Random seed. For given data, draw k depends on the seed only, not on the budget, metrics or number of workers.
     n_jobs : int
         Number of threads.
     watch : callable
@@ -292,7 +293,7 @@ def _summarised(
 
 
 def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
-    """Whether a p-value is defined: not for constant codes, and not for a time series that is too short."""
+    """Whether a p-value is defined: not for the constant encoder, and not for a time series that is too short."""
     return kind != "constant" and not row_order(evidence).too_short
 
 

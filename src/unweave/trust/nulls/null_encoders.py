@@ -71,7 +71,7 @@ def _shuffled(evidence: Evidence, orders: list[Rows]) -> FloatArray | Posterior:
 
 
 def _prior(posterior: Posterior) -> Posterior:
-    """The same posterior for every sample, with the overall mean and spread."""
+    """The same posterior for every sample, with the mean and standard deviation of the aggregated posterior."""
     n = posterior.n_gaussian
     spread = np.sqrt(np.square(posterior.std).mean(axis=0) + posterior.mean.var(axis=0)) if n else None
     return Posterior(

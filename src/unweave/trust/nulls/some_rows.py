@@ -38,7 +38,7 @@ def may_use_some_rows(evidence: Evidence) -> bool:
 
 
 def by_rows(labels: Iterable[str], evidence: Evidence, quota: Quota | None, n_rows: int | None) -> dict[int, list[str]]:
-    """Metrics by the number of rows that their draws use: the planned number, or else ``n_rows`` or all rows."""
+    """Labels of metrics, grouped by the number of rows of their draws: the planned number, ``n_rows``, or all rows."""
     planned = {} if quota is None else quota.rows
     found: dict[int, list[str]] = {}
     for label in labels:

@@ -14,7 +14,7 @@ from unweave.score import Score
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
 
-NEXT_TO_NOTHING = 0.10  # of the metric's range
+NEXT_TO_NOTHING = 0.10  # share of the metric's range, as `MOSTLY_NOISE`
 MOSTLY_NOISE = 0.50
 ABOVE_NOISE = 0.05  # p-value
 HARDLY = 0.10  # calibrated score

@@ -55,9 +55,9 @@ def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> flo
 
 
 def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
-    """The score of modelled codes for the observed factors; its error shows how reliable the models are.
+    """The score of modelled codes for the observed factors.
 
-    It equals the observed score if no step needs a model.
+    The models are reliable if it is close to the observed score. Both scores are equal if no step needs a model.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class Comparison:
     letters : dict of name to str
         The ties as letters: representations that share a letter do not differ significantly.
     notes, reason
-        Caveats, and the reason why there is no comparison where there is none.
+        Caveats; and why there is no comparison, or None if there is one.
     """
 
     metric: str

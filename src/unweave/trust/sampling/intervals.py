@@ -118,7 +118,7 @@ def intervals(
     budget : float, optional
         Seconds for all metrics together. Metrics that do not fit get fewer parts (at least 8) and a note.
     seed : int
-        Part k is the same for the same seed, whatever the budget, the metrics or the number of workers.
+        Random seed. For given data, part k depends on the seed only, not on the budget, metrics or number of workers.
     n_jobs : int
         Number of threads.
     """

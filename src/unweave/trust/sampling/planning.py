@@ -19,7 +19,7 @@ from unweave.findings import Finding
 from unweave.trust.sampling.comparison import Comparison
 from unweave.trust.sampling.intervals import check_level
 
-FAR = 4.0  # times the observed number of samples
+FAR = 4.0  # a number of samples more than this factor above or below the observed one is extrapolated
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ level=0.95, notes=())
     n_now, n_needed : int, float
         Observed and needed number of samples; infinite if there is no difference.
     fewest, most : float
-        The same for the largest and the smallest difference in the confidence interval; equal to ``n_needed`` where the
-        difference was stated.
+        Needed number of samples for the largest and the smallest difference in the confidence interval; equal to
+        ``n_needed`` where the difference was stated.
     power, level : float
         Probability of a significant difference if there is one, and of no significant difference if there is none.
     notes : tuple of Finding
@@ -77,7 +77,7 @@ def samples_needed(
     first, second : str, optional
         Names of the two representations; the best two by default.
     difference : float, optional
-        The smallest difference of interest, in place of the one found.
+        The smallest difference of interest, in place of the observed difference.
     power, level : float
         Probability of a significant difference if there is one, and of no significant difference if there is none. They
         are those of a single pair, without correction for several pairs.

@@ -40,13 +40,13 @@ N_PARTS = 24
 FEWEST_PARTS = 8
 SHARE_LEFT_OUT = 0.5
 SMALLEST_SHARE = 0.1
-SMALL_PART = 0.49  # of the rows
+SMALL_PART = 0.49  # share of the rows; smaller parts are reported in a note
 FEWEST_UNITS = 5
 
 
 @dataclass(frozen=True)
 class Parts:
-    """How parts of the samples are drawn: the number of units (rows or whole row groups), and how many are left out."""
+    """How parts of the samples are drawn: number of units (rows, row groups or blocks), and how many are left out."""
 
     evidence: Evidence
     n_units: int
@@ -82,7 +82,7 @@ class Parts:
 
 
 def _unit_of_rows(evidence: Evidence) -> Rows:
-    """The unit of each row, which is left out as a whole: its row group, its block of a series, or itself."""
+    """The unit of each row, which is left out as a whole: its row group, its block of a series, or the row itself."""
     if evidence.row_groups is not None:
         return evidence.row_groups
     return np.arange(evidence.n_rows) // block_length(evidence)
