@@ -101,6 +101,8 @@ def test_samples_needed_is_the_textbook_formula():
     assert plan.fewest == plan.most == plan.n_needed
     assert samples_needed(both, difference=0.1, power=0.95).n_needed > plan.n_needed
     assert samples_needed(both, difference=0.05).n_needed == pytest.approx(4 * plan.n_needed, rel=0.01)
+    with pytest.raises(EvidenceError, match="power=80 is not a power"):
+        samples_needed(both, power=80)
 
 
 def test_planning_says_how_far_it_reaches():

@@ -96,7 +96,8 @@ def samples_needed(
     True
     """
     check_level(level)
-    check_level(power)
+    if not 0 < power < 1:
+        raise EvidenceError(f"power={power} is not a power: use a number between 0 and 1, such as 0.8.")
     if not comparison.scores:
         raise EvidenceError(f"There is no comparison to plan from: {comparison.reason}")
     best_two = list(comparison.scores)[:2]
