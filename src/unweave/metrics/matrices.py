@@ -71,7 +71,7 @@ def factor_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArr
 
 @memoised(on="factors")
 def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """Largest canonical correlation between every two factors (d x d)."""
+    """Largest canonical correlation of every pair of factors (d x d)."""
     return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 

@@ -49,7 +49,7 @@ class ConceptReport:
         ]
 
     def totals(self) -> dict[str, Any]:
-        """Numbers of all codes, of dead, dense and dependent codes, and of split and absorbed concepts."""
+        """Numbers of codes by kind and of codes that depend on a concept, and of split and absorbed concepts."""
         return {
             "n_rows": self.n_rows,
             "n_codes": len(self.code_names),

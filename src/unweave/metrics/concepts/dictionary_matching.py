@@ -104,7 +104,7 @@ def _in_rounds(
             best[block] = products.argmax(axis=1)
             value[block] = products.max(axis=1)
         order = np.argsort(-value, kind="stable")
-        _, winners = np.unique(best[order], return_index=True)  # for every partner, the column nearest to it
+        _, winners = np.unique(best[order], return_index=True)  # the nearest proposal to every partner
         winners = order[winners]
         pairs.append((free_a[winners], free_b[best[winners]]))
         cosines.append(value[winners])

@@ -28,7 +28,7 @@ from unweave.metrics.concepts.concept_inputs import columns_of_dense
 from unweave.metrics.matrices import factor_bases
 
 EXPECTED = 10  # smallest expected count in the 2 x 2 table for which the chi-squared limit is used
-NEAR = 0.7  # the exact test is computed from this share of the deviation that would be significant for a normal count
+NEAR = 0.7  # Fisher's test is computed if a count deviates by more than this share of the normal critical value
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class ScreenedCodes:
 
     @property
     def n_left_out(self) -> int:
-        """Number of codes that are not in the list."""
+        """Number of codes that were not selected."""
         return self.n_codes - self.codes.size
 
     def rows(self) -> list[dict[str, Any]]:
-        """The list as a table, with one dictionary for each code."""
+        """The selected codes as a table, with one dictionary for each code."""
         columns = self.names, self.factors, self.correlation.tolist(), self.p_value.tolist(), self.q_value.tolist()
         names = ("code", "factor", "correlation", "p_value", "q_value")
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

@@ -118,7 +118,7 @@ def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInforma
 
 
 def _named_samples(evidence: Evidence, found: PartialInformation, n_rows: int) -> tuple[Finding, ...]:
-    """A caveat if the other codes identify the sample, since sampled estimates (not closed forms) are at most log N."""
+    """A caveat if all codes but one identify the sample: sampled estimates, unlike closed forms, are at most log N."""
     if found.draws is None or evidence.posterior is None:
         return ()
     carried = carried_beyond_limit(evidence.posterior, n_rows)

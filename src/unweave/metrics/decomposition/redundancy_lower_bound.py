@@ -18,7 +18,7 @@ from unweave.score import Score
 def redundancy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Lower bound on the information about a factor that a code shares with the other codes, relative to its entropy.
+    """Lower bound on the information about a factor that a code shares with others, relative to the factor's entropy.
 
     0 means that the codes may share no information about a factor; `redundancy_upper_bound` shows how much they may
     share. Lower is better. Random codes score about 0 too.

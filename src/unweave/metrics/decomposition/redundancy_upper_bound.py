@@ -20,7 +20,7 @@ from unweave.score import Score
 def redundancy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Upper bound on the information about a factor that a code shares with the other codes, relative to its entropy.
+    """Upper bound on the information about a factor that a code shares with others, relative to the factor's entropy.
 
     0 means that no code shares information about a factor with the other codes. Lower is better. Random codes score
     about 0 too.

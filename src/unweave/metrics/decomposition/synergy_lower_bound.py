@@ -18,10 +18,10 @@ from unweave.score import Score
 def synergy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Lower bound on the information about a factor that only several codes jointly carry, relative to its entropy.
+    """Lower bound on the information about a factor that codes carry only jointly, relative to the factor's entropy.
 
-    0 means that no factor requires several codes to be used jointly. Lower is better. Random codes score slightly above
-    0, because many codes together fit a factor by chance: about .1 with few rows.
+    0 means that the codes may have no synergy; `synergy_upper_bound` shows how much they may have. Lower is better.
+    Random codes score slightly above 0, because many codes together fit a factor by chance: about .1 with few rows.
 
     Parameters
     ----------

@@ -20,10 +20,10 @@ from unweave.score import Score
 def synergy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
-    """Upper bound on the information about a factor that only several codes jointly carry, relative to its entropy.
+    """Upper bound on the information about a factor that codes carry only jointly, relative to the factor's entropy.
 
-    0 means that every factor can be read from single codes. Lower is better. Random codes score slightly above 0,
-    because many codes together fit a factor by chance: about .1 with few rows.
+    0 means that no code has synergy with the other codes about any factor. Lower is better. Random codes score slightly
+    above 0, because many codes together fit a factor by chance: about .1 with few rows.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def manifold_total_correlation(
     n_samples: Count = 1000,
     rng: Seed = 0,
 ) -> Score:
-    """Information, in nats, that latents share in the data: 0 when each moves the data in a direction of its own.
+    """Information, in nats, that latents share in the data: 0 if they move the data in orthogonal directions.
 
     Lower is better. ``parts["random_decoder"]`` is the score of a decoder whose columns have random directions. It
     decreases as the number of outputs grows relative to the number of latents, so compare decoders of the same size, or

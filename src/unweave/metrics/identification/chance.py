@@ -30,7 +30,7 @@ STEP = 1.3  # above 2 d codes, the level is interpolated between numbers of code
 QUANTILE = 0.9
 HIGHEST_QUANTILE = 1 - 1e-4
 HIGHEST_FOR_NOISE = 0.75
-LEAK, LOWEST = 0.1, -4.0  # slope below 0, and the height where it ends; it ranks stronger mixings lower
+LEAK, LOWEST = 0.1, -4.0  # slope of t below 0, and where it ends, so that stronger mixings rank lower
 PRESENT = 0.2  # below this recovery a factor counts increasingly as absent (0) instead of mixed (negative)
 COPIES = (0.98, 0.999)  # two codes are distinct below the first squared correlation, and copies above the second
 

@@ -43,7 +43,7 @@ class Findings:
     chosen : array, m x d
         1 for the codes from which a factor is predicted, and 0 for all others.
     affine : array, d
-        Held-out R2 of each factor from all codes.
+        Held-out R2 of each factor from all codes, or from the chosen codes if that is larger.
     outside : float
         Share of the do-sample (factors drawn independently) that lies outside the data.
     """

@@ -8,8 +8,8 @@ codes, and q the upper decile of u over random mixings with as many codes and fa
 tenth of that slope, and counts only if the positive t_j add up to less than one factor (`share_identified`). If every
 code depends on one factor, u_j = 1, and only noise and folds reduce the score. The free factors are a smallest set that
 determines all others. Values are replaced by ranks; if factors have levels or clusters of values, codes are also used
-without ranks. Derivation and limits: docs/identification.md. It answers the open problem of 003: no metric there has
-all four of its properties.
+without ranks. Derivation and limits: docs/identification.md. The metric answers the open problem of 003, in which no
+metric has all four desired properties.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from unweave.estimators.regression.spline_basis import natural_spline
 
 FUNCTIONS = 8
 FEW_VALUES = 12
-SHARED = 0.02  # a value that a larger share of the rows has gets an indicator
+SHARED = 0.02  # a value that more than this share of the rows have is given an indicator
 MOST_SHARED = 8
 PENALTIES = (1e-6, 1e-3, 1e-1)
 NEAREST = 15

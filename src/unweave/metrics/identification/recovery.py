@@ -3,8 +3,8 @@
     s_j = max over k of sqrt(S_(k)j R2_j(1..k))
 
 with the codes in order of decreasing purity S for factor j, and R2_j(1..k) the held-out R2 of factor j from the first k
-of them. Only the first code may have less than .55 of its variance without noise from factor j. From codes that depend
-on this factor alone, it is predicted by any function, on the data themselves. From mixed codes it is predicted
+of them. All but the first code must have at least .55 of their variance (without noise) from factor j. Codes that
+depend on this factor alone may predict it by any function, on the data themselves. Mixed codes predict it only
 linearly, on the do-sample (factors drawn independently), because a look-up table could recover two discrete factors
 from one code that mixes them.
 
@@ -67,9 +67,10 @@ def recovery(
     rows: ResponseRows,
     worth: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> Recovery:
-    """Recovery of every factor; ``codes`` has the rows ``rows.some``.
+    """Recovery of every factor; ``codes`` contains only the rows ``rows.some``.
 
-    ``worth`` maps (s, s without noise) to a number; the number of codes k with the largest one is chosen.
+    ``worth`` is a function of s and of s without noise; for each factor, the number of codes k that maximises it is
+    chosen.
     """
     recovered, without_noise, read = np.zeros((3, len(factors)))
     alone = np.zeros(len(factors), dtype=bool)

@@ -40,7 +40,7 @@ def dcimig(
     *,
     estimator: Information = Histogram(),  # noqa: B008 - a frozen value
 ) -> Score:
-    """Information gap between a code's main factor and the next one, for each factor's best code, over all entropy.
+    """Information gap of each factor's best code between this factor and the next, relative to all factors' entropy.
 
     1 means that every factor has a code that determines it and carries no information about any other factor. Unused
     codes do not lower the score (they lower `mig_sup`), and neither do copies of a code (they lower `mig`). Random

@@ -73,7 +73,7 @@ def mig(
         information = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
     elif normalise != "factor_entropy":
         raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
-    ranked = np.sort(np.vstack([np.zeros(evidence.n_factors), information]), axis=0)  # with one code, the second is 0
+    ranked = np.sort(np.vstack([np.zeros(evidence.n_factors), information]), axis=0)  # with one code, the gap is to 0
     gaps = ranked[-1] - ranked[-2]
     divisors = factor_entropies(evidence, estimator) if normalise == "factor_entropy" else np.ones(evidence.n_factors)
     per_factor = np.divide(gaps, divisors, out=np.full(evidence.n_factors, np.nan), where=varying(evidence))

@@ -66,7 +66,7 @@ def mig_sup(
     """
     shares = relative_information_matrix(evidence, estimator, normalise)
     counted = telling_codes(evidence, shares)
-    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # with one factor, the second is 0
+    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # with one factor, the gap is to 0
     per_code = np.where(counted, ranked[:, -1] - ranked[:, -2], np.nan)
     return Score(
         raw=float(np.nanmean(per_code)) if counted.any() else np.nan,

@@ -39,7 +39,7 @@ class FactorGaps:
 def factor_gaps(evidence: Evidence, estimator: PosteriorInformation) -> FactorGaps:
     """Gaps in mutual information of all factors, estimated on a grid or by sampling, in nats."""
     found = estimator.factor_information(ObservedPosterior(evidence))
-    padded = np.vstack([found.information, np.zeros(evidence.n_factors)])  # with one code, the second is 0
+    padded = np.vstack([found.information, np.zeros(evidence.n_factors)])  # with one code, the gap is to 0
     ranked = np.argsort(-padded, axis=0, kind="stable")
     factors = np.arange(evidence.n_factors)
     errors, joint_errors = _errors(found.draws, ranked[0], ranked[1])

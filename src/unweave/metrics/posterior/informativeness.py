@@ -54,9 +54,9 @@ def informativeness(
 ) -> Score:
     """Mutual information of a code and the samples, relative to the largest entropy of the grid; mean over codes.
 
-    1 means that every sample has a bin of its own in every code. A code whose posterior is nearly the same for every
-    sample scores 0, and a code whose posterior is exactly the same is left out. The score does not use factors: codes
-    that mix all factors are informative too.
+    1 means that every posterior lies in one bin and that samples are spread evenly over the bins of every code. A code
+    whose posterior is nearly the same for every sample scores 0, and a code whose posterior is exactly the same is left
+    out. The score does not use factors: codes that mix all factors are informative too.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def jemmig(
     normalise: bool = True,
     grid: QuantisedPosterior = GRID,
 ) -> Score:
-    """Joint entropy of a factor and its best code minus their gap in mutual information, normalised; mean over factors.
+    """Joint entropy of a factor and its best code minus the factor's mutual information gap, normalised; mean.
 
     0 means that one code and a factor determine each other, and that no other code carries information about the
     factor. Unlike `rmig`, the score also penalises information in the best code that is not about the factor. Lower is

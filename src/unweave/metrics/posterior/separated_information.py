@@ -119,7 +119,7 @@ def _caveats(
 def _parts(
     evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> tuple[Sampled, FloatArray, FloatArray]:
-    """The draws, the values of this part at every draw (draws x codes), and their mean for every code."""
+    """The draws, the values of Eq 8 or 9 at every draw (draws x codes), and their mean for every code."""
     m = evidence.n_codes
     sampled = sample_ratios(evidence, estimator)
     at_draws = sampled.ratios[:, [-1]] - sampled.ratios[:, m : 2 * m]  # 001, Eq 8

@@ -28,8 +28,8 @@ def wsepin(
 
     A high score means that informative codes do not repeat each other. Codes are weighted by the information that they
     carry, so that additional codes that are noise do not change the score. For an encoder whose codes are independent
-    given the sample, it is the weighted mean of informativeness minus separability. The score does not use factors: the
-    codes may be separate without corresponding to factors that a person would name.
+    given the sample, it is the weighted mean of I(x, z_i) - I(z_i, z_not_i). The score does not use factors: the codes
+    may be separate without corresponding to factors that a person would name.
 
     Parameters
     ----------

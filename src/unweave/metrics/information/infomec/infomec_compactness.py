@@ -38,7 +38,7 @@ from unweave.score import Score
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
 ) -> Score:
-    """Largest share of the information that all codes carry about a factor in one code, rescaled; mean over factors.
+    """Share of the information about a factor, summed over codes, that its best code has, rescaled; mean over factors.
 
     1 means that only one code carries information about each factor, and 0 that all codes carry the same amount. Random
     codes score well above 0, because the score is then a ratio of estimation errors: compare it with the permutation

@@ -28,7 +28,7 @@ class Together:
 
 @memoised(on="both")
 def told_together(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> Together:
-    """Both quantities from the same multivariate estimator, so that their difference has no difference in bias.
+    """Information about every factor in its best unit and in all codes, by one estimator, so that biases are similar.
 
     All codes together carry at least as much information as one unit. Where a classifier on all codes with few rows is
     worse than a classifier on the single unit, the estimate of the latter is used for both.
