@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unweave.models.runs.comparison import RunComparison
 
 N_IMAGES = 12
-MOST_MODELS = 16  # rows of reconstructions in one figure
+MOST_MODELS = 16  # largest number of models in the figure of reconstructions
 HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
 
 

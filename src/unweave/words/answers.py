@@ -13,8 +13,8 @@ FOUND = {
     "factor_not_identified": "no",
     "factor_determined": "implied",
 }
-NAMES = 5  # longest list of names
-READ_OUT = 0.8  # R2 from which on a factor counts as readable from the codes
+NAMES = 5  # largest number of names in a list
+READ_OUT = 0.8  # smallest R2 at which a factor counts as readable from the codes
 
 
 def obstacle(reason: str, others: Sequence[str] = ()) -> str:
@@ -38,7 +38,7 @@ def obstacle(reason: str, others: Sequence[str] = ()) -> str:
 
 
 def found_factors(yes: Sequence[str], partly: Sequence[str], no: Sequence[str]) -> str:
-    """How many factors have a code of their own, and which.
+    """How many factors have codes of their own, and which.
 
     >>> found_factors(["x", "y"], [], ["shape"])
     '2 of 3 factors have codes of their own: x and y. Not found: shape.'
@@ -61,7 +61,7 @@ def _all(n: int) -> str:
 
 
 def implied_factors(names: Sequence[str]) -> str:
-    """Redundant factors, which do not count."""
+    """Which factors are redundant and therefore not counted."""
     forms = verb(names, "follows from other factors and does", "follow from other factors and do")
     return f"{listed(names, NAMES)} {forms} not count."
 
@@ -92,7 +92,7 @@ def reading_of_found(yes: float, partly: float) -> str:
 
 
 def reading_of_pictures(n_rows: int) -> str:
-    """How to read the small plots of a page."""
+    """How to read the small plots of a factor and its code on a page."""
     return (
         f"Each small plot shows the code (vertical axis) against the factor (horizontal axis) for {n_rows} samples. "
         "If the points lie on a curve, the factor determines the code. A wide cloud means that the code also depends "
@@ -101,7 +101,7 @@ def reading_of_pictures(n_rows: int) -> str:
 
 
 def mcc_beside_identification() -> str:
-    """Why mcc may be high where identification is low."""
+    """Why the metric `mcc` may be high although `identification` is low."""
     return (
         "mcc can be high although identification is low: mcc measures how strongly each factor correlates with a code, "
         "also if that code is a mixture of factors, and identification requires a code of its own for each factor."
@@ -120,7 +120,7 @@ def reading_of_questions(yes: float, partly: float, confidence: float | None) ->
 
 
 def unexplained(share: float) -> str:
-    """What else is in the codes.
+    """The share of the codes' variance that the factors do not explain.
 
     >>> unexplained(0.25)
     "25 % of the codes' variance is not explained by the factors"
@@ -129,17 +129,17 @@ def unexplained(share: float) -> str:
 
 
 def no_factor_table() -> str:
-    """The sentence if `identification` was not computed."""
+    """Why there is no table of factors: `identification` was not computed."""
     return "Which factors were found is not known, because identification was not computed: add it to the metrics."
 
 
 def doubtful_table(metric: str, level: str) -> str:
-    """The sentence if `identification` must not be trusted."""
+    """Caveat of the table of factors if the verdict on `identification` is not to trust it."""
     return f"The table of factors comes from {metric}, whose verdict on these data is '{level}'; the reason is below."
 
 
 def undefined_table(caveats: Sequence[str]) -> str:
-    """The sentence if `identification` is undefined."""
+    """Why there is no table of factors: `identification` is undefined."""
     return " ".join(["These data do not show which factors were found.", *caveats])
 
 
@@ -190,7 +190,7 @@ def find_absent(factors: Sequence[str], _codes: Sequence[str] = ()) -> str:
 
 
 def reduce_noise(factors: Sequence[str], codes: Sequence[str]) -> str:
-    """What to do about noisy codes."""
+    """What to do about factors whose codes have much variance that no factor explains."""
     which = listed(codes, NAMES) or "the codes"
     return (
         f"Much of the variance of {which} is not explained by {listed(factors, NAMES)} or any other factor. Score "
@@ -199,7 +199,7 @@ def reduce_noise(factors: Sequence[str], codes: Sequence[str]) -> str:
 
 
 def unfold(factors: Sequence[str], codes: Sequence[str]) -> str:
-    """What to do about folded factors."""
+    """What to do about factors of which different values give the same code."""
     which = listed(codes, NAMES) or "a code"
     return (
         f"Different values of {listed(factors, NAMES)} give the same value of {which}. If the factor is an angle, "
@@ -208,7 +208,7 @@ def unfold(factors: Sequence[str], codes: Sequence[str]) -> str:
 
 
 def trust_nothing_for(question: str, metric: str, sentence: str, advice: str) -> str:
-    """A question for which no computed metric can be trusted."""
+    """What to do about a question for which no computed metric can be trusted."""
     return f"{question} No metric that was computed can be trusted for this. {metric}: {sentence} {advice}".strip()
 
 
@@ -223,7 +223,7 @@ def nothing_in_the_way() -> str:
 
 
 def most_found(counts: dict[str, tuple[int, int]]) -> str:
-    """Which representation has the most factors in codes of their own; ``counts`` are pairs (found, of).
+    """Which representation has the most factors in codes of their own; ``counts`` has pairs (factors found, factors).
 
     >>> most_found({"a": (2, 3), "b": (1, 3)})
     'a has the most factors in codes of their own: 2 of 3.'
@@ -254,10 +254,10 @@ def best_by(metric: str, names: Sequence[str]) -> str:
 
 
 def all_tied_by(metric: str) -> str:
-    """A metric by which no representations differ significantly."""
+    """By this metric, the representations do not differ significantly."""
     return f"By {metric} the representations do not differ significantly."
 
 
 def nothing_told_apart() -> str:
-    """No trusted metric by which representations differ significantly."""
+    """By no trusted metric do the representations differ significantly."""
     return "The representations do not differ significantly by any trusted metric."

@@ -24,38 +24,38 @@ MEASURED = {
 
 
 def scores_rescaled(worst: float, best: float) -> str:
-    """A metric whose bounds are not 0 and 1."""
+    """Note on an audit whose scores are rescaled, because the bounds of the metric are not 0 and 1."""
     return f"Scores are rescaled: {worst:g} counts as 0 and {best:g} as 1, the best."
 
 
 def needs_more_than_tables(metric: str, need: str) -> str:
-    """A metric that needs more than factors and codes."""
+    """Refusal to audit a metric that needs more than factors and codes."""
     return f"{metric} needs a {need}, and the audit's worlds and encoders have factors and codes only."
 
 
 def no_scale_to_audit(metric: str) -> str:
-    """A metric without a finite worst or best score."""
+    """Refusal to audit a metric without a finite worst or best score."""
     return f"{metric} has no finite worst or best score, so differences have no scale: pass scale=(worst, best)."
 
 
 def cells_without_score(n_cells: int, problem: str, first: str) -> str:
-    """Cells in which a metric raised or gave nan, for one reason."""
+    """Number of cells in which the metric raised an error or returned nan for the same reason."""
     return f"{n_cells} cells: {problem} (first at {first})"
 
 
 def points_not_measured(name: str, shown: str, n_more: int) -> str:
-    """Points of a property without scores."""
+    """Points of a property at which there is no score."""
     more = f" and {n_more} more" if n_more else ""
     return f"{name}: not measured within the budget, or undefined: {shown}{more}."
 
 
 def marks_of_card(equivalence: str, found: str) -> str:
-    """Scores of encoders for which the card promises the best score."""
+    """Measured scores of encoders for which the metric's card states the best score."""
     return f"Card: best score stated for maps up to {equivalence}; measured: {found}."
 
 
 def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, product: float) -> str:
-    """The encoder with the largest product of score and mixing share."""
+    """Result of the search for an encoder with the largest product of score and mixing share."""
     return (
         f"Adversary: best of {n_tried} encoders scores {score:.3f} with a mixing share of {mixing_share:.3f}, "
         f"product {product:.3f}."
@@ -63,27 +63,27 @@ def encoder_of_adversary(n_tried: int, score: float, mixing_share: float, produc
 
 
 def metric_constant(value: float) -> str:
-    """A metric that is always the same."""
+    """Remark on a metric whose score is the same for every encoder and world."""
     return f"This metric is constant: every encoder in every world scores {value:g}, so its marks are meaningless."
 
 
 def metric_of_rows_alone() -> str:
-    """A metric that depends on the number of rows only."""
+    """Remark on a metric that depends on the number of rows only."""
     return "This metric depends on the number of rows alone, so its marks are meaningless."
 
 
 def metric_of_sizes_alone() -> str:
-    """A metric that depends on the numbers of rows, codes and factors only."""
+    """Remark on a metric that depends on the numbers of rows, codes and factors only."""
     return "This metric depends on the numbers of rows, codes and factors alone, so its marks are meaningless."
 
 
 def metric_depends_on_order(moved: float) -> str:
-    """A metric that changes with the order of the rows, or from call to call."""
+    """Remark on a metric that changes with the order of the rows, or from call to call."""
     return f"The same rows in another order change the score by {moved:.2f} on average."
 
 
 def metric_blind(perfect: float, noise: float, n_rows: int) -> str:
-    """A metric that scores noise as high as a perfect encoder."""
+    """Remark on a metric that scores noise as high as a perfect encoder."""
     return (
         f"This metric cannot tell a perfect encoder from noise: with {n_rows} rows they score {perfect:.2f} and "
         f"{noise:.2f}."
@@ -91,5 +91,5 @@ def metric_blind(perfect: float, noise: float, n_rows: int) -> str:
 
 
 def points_undefined(name: str, n_points: int) -> str:
-    """Points of an additional property at which a metric is undefined."""
+    """Number of points of an additional property at which the metric is undefined."""
     return f"{name}: the metric is undefined at {n_points} points, which do not count."

@@ -1,4 +1,4 @@
-"""Caveats about the data that any metric may have, and sentences of users."""
+"""Caveats about the data, which are the same for all metrics, and sentences of users."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from unweave.words.phrases import counted, listed, verb
 
 
 def stated(text: str) -> str:
-    """A sentence of a user, as it is."""
+    """A sentence that a user wrote, unchanged."""
     return text
 
 
 def constant_factors(factors: tuple[str, ...]) -> str:
-    """Factors without variation."""
+    """Constant factors, which are left out of the score."""
     return f"{listed(factors)} {verb(factors, 'is', 'are')} constant in these samples and left out of the score."
 
 
 def dead_codes(codes: tuple[str, ...]) -> str:
-    """Codes without variation."""
+    """Constant codes."""
     return f"{listed(codes)} {verb(codes, 'does', 'do')} not vary and {verb(codes, 'carries', 'carry')} no information."
 
 
@@ -29,12 +29,12 @@ def code_groups_ignored(n_groups: int) -> str:
 
 
 def rows_dropped(n_rows: int) -> str:
-    """Rows that were not used."""
+    """Number of rows that were dropped because they have missing values."""
     return f"{counted(n_rows, 'row')} with missing values {'was' if n_rows == 1 else 'were'} dropped."
 
 
 def factors_on_labelled_rows(n_rows: int, of: int, factors: tuple[str, ...]) -> str:
-    """Factors with fewer labelled rows than others."""
+    """Factors that are scored on fewer rows than others, because fewer of their rows are labelled."""
     return (
         f"Every factor is scored on the rows in which it is labelled: {listed(factors)} on fewer than the others, "
         f"down to {n_rows:,} of {of:,}."
@@ -42,12 +42,12 @@ def factors_on_labelled_rows(n_rows: int, of: int, factors: tuple[str, ...]) -> 
 
 
 def factors_correlated() -> str:
-    """A violated assumption of metrics that compare codes with one factor at a time."""
+    """Correlated factors, so that metrics that compare codes with one factor at a time score mixed codes too high."""
     return "The factors are correlated, so codes that mix them score too high (Joshi et al., property P1)."
 
 
 def factors_not_held_alone() -> str:
-    """A violated assumption of metrics that hold a factor fixed."""
+    """Correlated factors and no sampler, so that metrics that hold one factor fixed restrict others as well."""
     return (
         "The factors are correlated and there is no sampler, so holding one factor fixed also restricts the factors "
         "correlated with it."
@@ -55,24 +55,24 @@ def factors_not_held_alone() -> str:
 
 
 def many_codes_per_row() -> str:
-    """A violated assumption of metrics that search for the best code."""
+    """So many codes that metrics that search for the best code find good matches by chance."""
     return (
         "There are more than 5 codes per 100 rows, so good matches occur by chance alone (Joshi et al., property P4)."
     )
 
 
 def rows_sampled(n_rows: int, of: int) -> str:
-    """A score that used some of the rows."""
+    """A score that was computed on a random sample of the rows."""
     return f"Computed on {n_rows:,} of {of:,} rows, drawn at random."
 
 
 def all_rows_in_blocks(n_rows: int, n_sampled: int) -> str:
-    """A score from totals of all rows."""
+    """A score that was computed on all rows in blocks, with noise floor and interval from some of the rows."""
     return f"Computed on all {n_rows:,} rows, in blocks; noise floor and interval are those of {n_sampled:,} of them."
 
 
 def all_rows_in_planned_bins(n_rows: int, n_sampled: int, n_planning: int) -> str:
-    """A score from totals of all rows, with bin edges from some of the rows."""
+    """As `all_rows_in_blocks`, for a score that may have bins, whose edges come from some of the rows."""
     return (
         f"Computed on all {n_rows:,} rows, in blocks; bins, where it has any, are cut at quantiles of {n_planning:,} "
         f"rows, and noise floor and interval are those of {n_sampled:,} rows."
@@ -80,7 +80,7 @@ def all_rows_in_planned_bins(n_rows: int, n_sampled: int, n_planning: int) -> st
 
 
 def codes_screened(n_codes: int, n_found: int, n_scored: int, n_rows: int, rate: float) -> str:
-    """Codes that were left out because they do not depend on a factor."""
+    """How many codes depend on a factor, and which codes are scored."""
     said = (
         f"{n_found:,} of {n_codes:,} codes depend on a factor (tested on {n_rows:,} other rows; false-discovery rate "
         f"{100 * rate:g} %)."
@@ -91,12 +91,12 @@ def codes_screened(n_codes: int, n_found: int, n_scored: int, n_rows: int, rate:
 
 
 def sampler_asked(n_calls: int, n_samples: int) -> str:
-    """How much a score with interventions used the sampler."""
+    """How often a score with interventions called the sampler."""
     return f"The sampler was called {n_calls:,} times and drew {n_samples:,} samples in all."
 
 
 def scored_on_training_rows() -> str:
-    """A probe without a test set."""
+    """A score that is too high, because the probe was fitted on the rows that it is scored on."""
     return "Scored on the rows that the probe was fitted on, which makes the score too high."
 
 
@@ -106,10 +106,10 @@ def no_code_varies() -> str:
 
 
 def one_factor_varies() -> str:
-    """A score that is undefined because it needs two factors."""
+    """A score that is undefined because only one factor varies."""
     return "Only one factor varies, so no code can mix two factors: the score is undefined."
 
 
 def one_code() -> str:
-    """A gap between the two best codes where there is only one code."""
+    """Meaning of the gap between the two best codes if there is only one code."""
     return "There is one code, so the gap is its distance from a code without information."

@@ -1,4 +1,4 @@
-"""Notes on noise floors, intervals and comparisons, and reasons why there is none."""
+"""Notes on noise floors, intervals and comparisons, and reasons why one of them is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def no_pairing(metric: str, looks_at: str) -> str:
 
 
 def refused(text: str) -> str:
-    """The message of a metric that refused the evidence."""
+    """The error message of a metric that refused the evidence."""
     return text
 
 
@@ -24,7 +24,7 @@ def failed(metric: str, error: str, text: str) -> str:
 
 
 def nulls_undefined(metric: str, null: str) -> str:
-    """No noise floor, because no null has a score."""
+    """No noise floor, because the metric is undefined for all random encoders."""
     return f"{metric} is undefined for every random encoder of this kind ({null})."
 
 
@@ -34,17 +34,17 @@ def floor_near_best() -> str:
 
 
 def nulls_equal_score() -> str:
-    """Permutations that do not change the score."""
+    """A noise floor whose permutations all have the observed score."""
     return "All permutations score the same as the observed codes."
 
 
 def fewer_nulls(n_draws: int, of: int, seconds: float) -> str:
-    """A time limit that was reached."""
+    """Fewer permutations than requested, because the time budget was used up."""
     return f"{n_draws} of {of} permutations were scored, because more did not fit into the budget of {seconds:.3g} s."
 
 
 def nulls_of_some_rows(n_rows: int, of: int) -> str:
-    """A noise floor of a part of the rows."""
+    """A noise floor that was estimated on some of the rows."""
     return (
         f"To save time, the noise floor comes from {n_rows:,} of {of:,} rows, and its p-value from the score on these "
         "rows."
@@ -52,7 +52,7 @@ def nulls_of_some_rows(n_rows: int, of: int) -> str:
 
 
 def parts_of_some_rows(n_rows: int, of: int) -> str:
-    """An interval from small parts."""
+    """An interval that was estimated from parts with few of the rows."""
     return (
         f"To save time, the interval comes from scores of {n_rows:,} of {of:,} rows; their standard error is scaled to "
         "all rows."
@@ -60,22 +60,22 @@ def parts_of_some_rows(n_rows: int, of: int) -> str:
 
 
 def no_nulls_in_budget(seconds: float) -> str:
-    """No noise floor within the time limit."""
+    """No noise floor, because the time budget was too small."""
     return f"The noise floor did not fit into the time budget of {seconds:.3g} s: pass a larger budget."
 
 
 def no_parts_in_budget(seconds: float) -> str:
-    """No interval within the time limit."""
+    """No interval, because the time budget was too small."""
     return f"The interval did not fit into the time budget of {seconds:.3g} s: pass a larger budget."
 
 
 def nulls_without_score(n_draws: int, of: int) -> str:
-    """Permutations without a score, which count against the observed score."""
+    """Permutations for which the score is undefined, which count as better than the observed score."""
     return f"{n_draws} of {of} permutations have no score and count as better than the observed codes."
 
 
 def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
-    """Row groups that limit p-values."""
+    """So few row groups that the number of their orders limits the p-value."""
     return (
         f"{counted(n_groups, 'row group')} can be ordered in {n_orders:.0f} ways, so no p-value can be below "
         f"{smallest:.2g}."
@@ -83,7 +83,7 @@ def few_orders(n_groups: int, n_orders: float, smallest: float) -> str:
 
 
 def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
-    """A noise floor of a time series."""
+    """A noise floor from circular shifts, because the rows are autocorrelated."""
     return (
         f"Rows are autocorrelated (lag-1 correlation of factors {lag_of_factors:.2f}, of codes {lag_of_codes:.2f}), so "
         "noise floor and p-value come from circular shifts of the rows instead of permutations."
@@ -91,7 +91,7 @@ def series_shifted(lag_of_factors: float, lag_of_codes: float) -> str:
 
 
 def series_too_short(n_rows: int, n_effective: float) -> str:
-    """A series that is too short for a permutation test."""
+    """No p-value, because a time series has too few effectively independent rows."""
     return (
         f"{n_rows:,} rows that follow each other are worth about {n_effective:.0f} independent rows here, which is too "
         "few for a p-value: longer or several separate series are needed."
@@ -99,29 +99,29 @@ def series_too_short(n_rows: int, n_effective: float) -> str:
 
 
 def repeated_rows_together(n_rows: int, n_distinct: int) -> str:
-    """Permutations of rows that occur several times."""
+    """A noise floor whose permutations keep equal rows together."""
     return (
         f"Only {n_distinct:,} of {n_rows:,} rows differ in factors and codes, so permutations keep equal rows together."
     )
 
 
 def parts_of_blocks(n_rows: int) -> str:
-    """An interval of a time series."""
+    """An interval from parts that leave out blocks of consecutive rows."""
     return f"Rows follow each other, so the interval comes from parts that leave out blocks of {n_rows} rows."
 
 
 def groups_of_unequal_size() -> str:
-    """Row groups that a permutation cannot keep whole."""
+    """Approximate p-values, because permutations split row groups of unequal size."""
     return "The row groups differ in size, so some permutations split a group: p-values are approximate."
 
 
 def decoder_without_samples(metric: str) -> str:
-    """No interval, because there are no samples to leave out."""
+    """No interval, because the metric uses a decoder and there are no samples to leave out."""
     return f"{metric} uses a decoder and not samples: the standard error of its own random draws is among its parts."
 
 
 def too_few_units(n_units: int, needed: int, units: str) -> str:
-    """No interval from so few rows."""
+    """No interval, because there are too few rows or row groups."""
     return f"An interval needs at least {needed} {units} and there are {n_units}: pass more samples."
 
 
@@ -134,22 +134,22 @@ def too_few_rows_for_parts(metric: str, min_rows: int, n_rows: int, needed: int)
 
 
 def score_undefined(metric: str) -> str:
-    """No interval of an undefined score."""
+    """No interval, because the score is undefined."""
     return f"{metric} is undefined on these samples."
 
 
 def parts_undefined(metric: str, n_parts: int, of: int) -> str:
-    """No interval, because parts have no score."""
+    """No interval, because the score is undefined on parts of the samples."""
     return f"{metric} is undefined on {n_parts} of {of} parts of the samples."
 
 
 def comparison_undefined(metric: str, representation: str) -> str:
-    """No comparison with an undefined score."""
+    """No comparison, because the score of a representation is undefined."""
     return f"{metric} is undefined for {representation!r} or for parts of its samples."
 
 
 def fewer_parts(n_parts: int, of: int, seconds: float) -> str:
-    """A time limit that was reached."""
+    """Fewer parts of the samples than requested, because the time budget was used up."""
     return (
         f"{n_parts} of {of} parts of the samples were scored, because more did not fit into the budget of "
         f"{seconds:.3g} s."
@@ -157,7 +157,7 @@ def fewer_parts(n_parts: int, of: int, seconds: float) -> str:
 
 
 def few_groups(n_groups: int) -> str:
-    """An interval from few row groups."""
+    """An interval that is inaccurate, because there are few row groups."""
     return f"{n_groups} row groups are too few to estimate their variation well: the interval is rough."
 
 
@@ -167,7 +167,7 @@ def sampler_draws_not_counted() -> str:
 
 
 def checks_of_first_seed(n_seeds: int, seed: int) -> str:
-    """Several seeds of which one was checked."""
+    """Noise floor, interval and verdict of the first of several seeds."""
     return (
         f"Scores are means over {n_seeds} seeds; noise floor, interval, calibrated score and verdict are those of seed "
         f"{seed} alone."
@@ -175,7 +175,7 @@ def checks_of_first_seed(n_seeds: int, seed: int) -> str:
 
 
 def difference_may_be_zero() -> str:
-    """A sample size that cannot be stated."""
+    """No sample size that is certain to be sufficient, because the difference may be zero."""
     return (
         "The difference may be zero, so no number of samples is certain to be enough: state the smallest difference "
         "that would matter."
@@ -183,5 +183,5 @@ def difference_may_be_zero() -> str:
 
 
 def sample_size_extrapolated() -> str:
-    """A sample size far from that of the data."""
+    """A planned sample size that is extrapolated, because it is far from the size of the data."""
     return "This is far from the number of samples that you have: scores depend on it, and the difference may as well."

@@ -1,4 +1,4 @@
-"""Caveats of metrics of the families information, posterior, geometry and identification."""
+"""Caveats of metrics in the folders information, posterior, geometry and identification."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from unweave.words.phrases import counted, listed
 
 
 def one_factor() -> str:
-    """A gap between the two best factors where there is only one factor."""
+    """Meaning of the gap between the two best factors if there is only one factor."""
     return "There is one factor, so the gap is its distance from a factor without information."
 
 
 def other_bins_than_minimality(here: float, there: float) -> str:
-    """A value of sufficiency that depends on the bins of the codes."""
+    """Caveat of the metric `sufficiency` if it is different with the bins of `minimality`."""
     return (
         f"With the bins of minimality, of equal width as in 004, sufficiency is {there:.3f} instead of {here:.3f}: "
         "pass estimator=Histogram(20, 'equal_width') to compare the two metrics, or codes on another scale."
@@ -24,12 +24,12 @@ def no_code_informative() -> str:
 
 
 def one_code_active() -> str:
-    """infomec_compactness of a single code."""
+    """Caveat of the metric `infomec_compactness`, which is undefined if only one code is active."""
     return "Only one code is active, so no factor can be in two codes: the score is undefined."
 
 
 def uninformative_codes_left_out(n_codes: int) -> str:
-    """Codes that a mean leaves out."""
+    """Number of codes that are left out of the mean, because they carry no information about any factor."""
     return (
         f"{counted(n_codes, 'code')} {'carries' if n_codes == 1 else 'carry'} no information about any factor and "
         f"{'is' if n_codes == 1 else 'are'} left out."
@@ -37,12 +37,12 @@ def uninformative_codes_left_out(n_codes: int) -> str:
 
 
 def unencoded_factors_left_out(n_factors: int) -> str:
-    """Factors that a mean leaves out."""
+    """Number of factors that are left out of the mean, because no code carries information about them."""
     return f"No code carries information about {counted(n_factors, 'factor')}, left out of the score."
 
 
 def empty_codes_left_out(n_codes: int) -> str:
-    """minimality of codes without entropy."""
+    """Caveat of the metric `minimality`: the number of codes that are left out because they carry no information."""
     return (
         f"{counted(n_codes, 'code')} {'carries' if n_codes == 1 else 'carry'} no information at all and "
         f"{'is' if n_codes == 1 else 'are'} left out."
@@ -50,27 +50,27 @@ def empty_codes_left_out(n_codes: int) -> str:
 
 
 def all_codes_empty() -> str:
-    """An invariance of codes without information."""
+    """A score that is undefined because no code carries any information."""
     return "No code carries any information, so the score is undefined."
 
 
 def no_nuisances_given() -> str:
-    """minimality of code groups without nuisances."""
+    """Caveat of the metric `minimality` if there are code groups and no nuisances."""
     return "No nuisances are given, so information of code groups beyond the factors is not measured."
 
 
 def no_other_factors() -> str:
-    """factors_invariance with one factor."""
+    """Caveat of the metric `factors_invariance` if only one factor varies."""
     return "Only one factor varies, so there are no other factors to be invariant to."
 
 
 def classifiers_sampled_rows(n_rows: int, of: int) -> str:
-    """Usable information from some of the rows."""
+    """Usable information that was estimated by classifiers on a random sample of the rows."""
     return f"The classifiers used {n_rows:,} of {of:,} rows, drawn at random (most_rows)."
 
 
 def mixtures_sampled_rows(n_rows: int, of: int) -> str:
-    """Mixtures of some of the rows."""
+    """An estimate with mixtures of the posteriors of a random sample of the rows."""
     return (
         f"The mixtures of posteriors were made of {n_rows:,} of {of:,} rows, drawn at random (most_rows); the standard "
         "error is among the parts of the score."
@@ -78,7 +78,7 @@ def mixtures_sampled_rows(n_rows: int, of: int) -> str:
 
 
 def codes_sampled(n_codes: int, of: int) -> str:
-    """A mean over some of the codes."""
+    """A mean over a random sample of the codes."""
     return f"{n_codes:,} of {of:,} codes were scored, drawn at random (most_units)."
 
 
@@ -100,7 +100,7 @@ def samples_told_apart(information: float, limit: float) -> str:
 
 
 def pairs_told_apart(n_pairs: int, of: int, limit: float) -> str:
-    """Pairs of codes that identify every sample."""
+    """Number of pairs of codes that are left out, because they identify every sample."""
     return (
         f"{n_pairs} of {counted(of, 'pair')} of codes identify every sample (log N = {limit:.2f} nats), so the "
         "information that both codes carry cannot be estimated; these pairs are left out: pass more samples, or wider "
@@ -136,7 +136,7 @@ def separated_information_at_limit(carried: float, limit: float) -> str:
 
 
 def rare_value(n_rows: int, factors: tuple[str, ...]) -> str:
-    """A value with too few rows for an estimate."""
+    """A value of a factor that has too few rows for an estimate of information."""
     return (
         f"A value of {factors[0]!r} occurs in only {counted(n_rows, 'row')}, too few to estimate the information that "
         "codes carry about it."
@@ -153,32 +153,32 @@ def mass_outside_grid(share: float, n_others: int, threshold: float, low: float,
 
 
 def no_code_tells_samples() -> str:
-    """A posterior that does not depend on the sample."""
+    """A score that is undefined because the posterior does not depend on the sample."""
     return "No code carries information about the samples, so the score is undefined."
 
 
 def fewer_codes_than_k(n_codes: int, k: int) -> str:
-    """SEPIN or INDIN at k of fewer codes than that."""
+    """Caveat of SEPIN@k and INDIN@k if there are fewer than k codes."""
     return f"There {'is' if n_codes == 1 else 'are'} {counted(n_codes, 'code')}, so the best {k} are all of them."
 
 
 def one_code_in_pairs() -> str:
-    """misjed of fewer than two codes."""
+    """A score of pairs of codes that is undefined because fewer than two codes vary."""
     return "A pair needs two codes that vary, so the score is undefined."
 
 
 def latents_without_partner(n_latents: int) -> str:
-    """Two decoders of different size."""
+    """Number of latents without a partner, because the reference decoder has fewer latents."""
     return f"{counted(n_latents, 'latent')} {'has' if n_latents == 1 else 'have'} no partner: the reference has fewer."
 
 
 def latent_without_effect() -> str:
-    """A latent without effect on the output."""
+    """Shared information that is undefined because a latent has no effect on the decoder's output."""
     return "A latent does not move the output, so the information it shares with others is undefined."
 
 
 def latent_without_effect_in_samples(n_samples: int, of: int, codes: tuple[str, ...]) -> str:
-    """A latent whose derivative is zero somewhere."""
+    """A latent for which the derivative of the decoder is zero at some samples."""
     return (
         f"{listed(codes)} does not move the output in {n_samples} of {counted(of, 'sample')}: its entropy is minus "
         "infinity, and the information it shares with others is undefined."
@@ -186,7 +186,7 @@ def latent_without_effect_in_samples(n_samples: int, of: int, codes: tuple[str, 
 
 
 def latents_dependent(n_samples: int) -> str:
-    """Directions that are linearly dependent somewhere."""
+    """Number of samples at which columns of the decoder's Jacobian are linearly dependent."""
     return (
         f"The latents' directions are linearly dependent in {counted(n_samples, 'sample')}: they share infinitely much "
         "information there."
@@ -194,7 +194,7 @@ def latents_dependent(n_samples: int) -> str:
 
 
 def latents_parallel(n_others: int, codes: tuple[str, ...]) -> str:
-    """Two latents with the same direction."""
+    """Two latents that change the decoder's output in the same direction."""
     others = f", and so do {counted(n_others, 'other pair')}" if n_others else ""
     return f"{listed(codes)} move the output in the same direction{others}: the information they share is infinite."
 
@@ -209,17 +209,17 @@ def samples_saturated(n_samples: int, of: int, directions: bool) -> str:
 
 
 def one_latent() -> str:
-    """Information shared between latents, of one latent."""
+    """Meaning of the information shared between latents if there is only one latent."""
     return "There is one latent, which has no other to share information with."
 
 
 def codes_uninformative_here() -> str:
-    """identification of codes that depend on no factor."""
+    """Caveat of the metric `identification` if no code depends on any factor."""
     return "No code depends on the factors, as far as can be measured on these rows."
 
 
 def codes_narrow(codes: tuple[str, ...]) -> str:
-    """identification of codes without a posterior whose scale is far below that of the others."""
+    """Caveat of the metric `identification` if some codes vary much less than others and have no posterior."""
     one = len(codes) == 1
     return (
         f"{listed(codes)} {'varies' if one else 'vary'} by less than 0.2 % of the widest code and "
@@ -230,7 +230,7 @@ def codes_narrow(codes: tuple[str, ...]) -> str:
 
 
 def combinations_extrapolated(share: float, n_mixed: int) -> str:
-    """identification where independent combinations are not observed."""
+    """Caveat of the metric `identification` if some independent combinations of factors are not observed."""
     return (
         f"{100 * share:.0f} % of independent factor combinations are not observed; the results for the "
         f"{counted(n_mixed, 'mixed code')} are extrapolated there."
@@ -238,7 +238,7 @@ def combinations_extrapolated(share: float, n_mixed: int) -> str:
 
 
 def mixing_passes_for_pure(n_codes: float, n_factors: int, passing: float) -> str:
-    """identification where random mixings score nearly 1."""
+    """Caveat of the metric `identification`, which is undefined if random mixings score nearly 1."""
     return (
         f"With {n_codes:.0f} distinct codes and {n_factors} free factors, random mixings pass for codes of one factor "
         f"in {100 * passing:.0f} % of the factors, so the score is undefined; use fewer codes or more factors."

@@ -1,4 +1,4 @@
-"""Why a score is trusted on these data or not, and what to do instead."""
+"""Sentences on why a score is trusted on these data or not, and on what to do if it is not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def depends_on_redundant_factors(before: float, after: float, further: bool, fac
 def depends_on_dependence(
     before: float, after: float, further: bool, strength: float, n_rows: int, factors: tuple[str, ...]
 ) -> str:
-    """A score that changes when factors become independent."""
+    """A score that changes when the factors are made independent."""
     measured = f", measured on {n_rows:,} rows" if n_rows else ""
     return (
         f"This score depends on the dependence of the factors: {factors[0]} and {factors[1]} correlate by "
@@ -65,7 +65,7 @@ STABLE_WITH = {
 
 
 def score_stable(elsewhere: float, tried: str) -> str:
-    """A score that changes little when effects of the data are removed."""
+    """A score that changes little when the effects of the data in ``tried`` are removed."""
     return f"Stable: the estimate for {listed([STABLE_WITH[name] for name in tried.split(', ')])} is {elsewhere:.2f}."
 
 
@@ -79,14 +79,14 @@ def within_model_error(value: float, elsewhere: float, modelled: float, tried: s
 
 
 def nothing_moves_score() -> str:
-    """Data without any known problem for the score."""
+    """No property of the data is known to affect the score."""
     return (
         "No known problem on these data: the factors look independent, no code is redundant, and there are enough rows."
     )
 
 
 def control_failed(value: float, modelled: float, effects: str) -> str:
-    """Models of the codes that do not reproduce the score."""
+    """Effects that were not checked, because models of the codes do not reproduce the score."""
     return (
         f"Not checked for {effects}: a model of how the codes respond to the factors scores {modelled:.2f} on the "
         f"observed factors, where the codes score {value:.2f}, so its results for other factors cannot be trusted."
@@ -102,27 +102,27 @@ def collapsed_codes_count(value: float, live: float, codes: tuple[str, ...]) -> 
 
 
 def leave_out_collapsed() -> str:
-    """What to do with collapsed codes."""
+    """What to do if collapsed codes change the score."""
     return "Leave collapsed codes out when you compare representations with different numbers of codes."
 
 
 def check_by_interventions() -> str:
-    """What to do where no model of the codes is good enough."""
+    """What to do if no model of the codes reproduces the score."""
     return "Pass a sampler, which sets factors independently, or score samples with independent factors."
 
 
 def uses_no_factors() -> str:
-    """A metric of codes alone."""
+    """A metric that cannot be checked on these data, because it does not use factors."""
     return "This metric does not use factors, so it cannot be checked on these data."
 
 
 def correlated_by_audit(correlation: float) -> str:
-    """A metric that the audit found to depend on correlation."""
+    """A metric that depends on the correlation of the factors, according to the audit."""
     return f"Factors correlate by up to {correlation:.2f}, and the audit found that this metric depends on correlation."
 
 
 def redundant_by_audit(factors: tuple[str, ...]) -> str:
-    """A metric that the audit found to depend on redundant factors."""
+    """A metric that depends on redundant factors, according to the audit."""
     return (
         f"{listed(factors)} {verb(factors, 'is', 'are')} determined by other factors, and the audit found that "
         "this metric depends on redundant factors."
@@ -130,7 +130,7 @@ def redundant_by_audit(factors: tuple[str, ...]) -> str:
 
 
 def many_codes_by_audit(codes_per_factor: float) -> str:
-    """A metric that the audit found to depend on the number of codes."""
+    """A metric that depends on the number of codes, according to the audit."""
     return (
         f"There are {codes_per_factor:.3g} codes for each factor, and the audit found that this metric depends on the "
         "number of codes."
@@ -138,7 +138,7 @@ def many_codes_by_audit(codes_per_factor: float) -> str:
 
 
 def crowded_by_audit(codes_per_row: float) -> str:
-    """A metric that, by the audit, scores random codes high if there are many codes and few rows."""
+    """A metric that, according to the audit, scores random codes high if there are many codes and few rows."""
     return (
         f"There are {codes_per_row:.3g} codes for each row, and the audit found that random codes score high with so "
         "many."
@@ -146,7 +146,7 @@ def crowded_by_audit(codes_per_row: float) -> str:
 
 
 def too_few_rows_to_test(n_rows: int) -> str:
-    """Too few rows for simulated data."""
+    """Too few rows to test on simulated data how the score depends on the data."""
     return f"{counted(n_rows, 'row')} are too few to test how the score depends on the data."
 
 
@@ -172,12 +172,12 @@ def floor_not_in_budget() -> str:
 
 
 def undefined_here() -> str:
-    """An undefined score."""
+    """A score that is undefined on these data."""
     return "The score is undefined on these data."
 
 
 def noise_scores_high(floor: float) -> str:
-    """A noise floor near the best score."""
+    """A metric that is uninformative, because its noise floor is near the best score."""
     return f"Random codes already score {floor:.2f}, so this metric is uninformative here."
 
 
@@ -187,7 +187,7 @@ def scores_like_noise(value: float, floor: float, p_value: float) -> str:
 
 
 def not_above_noise(value: float, floor: float, p_value: float) -> str:
-    """A score that random codes reach."""
+    """A score that is not significantly above that of random codes."""
     return (
         f"This score is not above noise: it is {value:.2f}, and random codes score {floor:.2f} on average "
         f"(p = {p_value:.2g})."
@@ -219,7 +219,7 @@ def noise_varies_widely(value: float, floor: float, spread: float, n_spreads: fl
 
 
 def floor_far_from_zero(value: float, floor: float, calibrated: float) -> str:
-    """A score with a high noise floor."""
+    """A score that is lower than it looks, because its noise floor is high."""
     return (
         f"Random codes already score {floor:.2f} here, so {value:.2f} is lower than it looks: the calibrated score, "
         f"which is 0 for random codes and 1 for the best, is {calibrated:.2f}."
@@ -232,7 +232,7 @@ def size_of_codes() -> str:
 
 
 def without_range() -> str:
-    """A metric without a finite worst or best score."""
+    """A metric without a finite worst or best score, so that changes cannot be judged."""
     return "This score has no fixed range, so its changes cannot be judged as small or large."
 
 
@@ -254,27 +254,27 @@ def read_calibrated_score() -> str:
 
 
 def read_a_lower_floor() -> str:
-    """What to do if random codes score as high."""
+    """What to do if random codes score as high as the codes."""
     return "Do not use this score as evidence: use a metric with a noise floor near 0, or more samples."
 
 
 def read_as_size() -> str:
-    """What to do with a count."""
+    """What to do with a metric that depends on the numbers of codes and factors only."""
     return "Read it as a description of the representation."
 
 
 def compare_with_floor() -> str:
-    """What to do with a score without a range."""
+    """What to do with a score of a metric without a finite worst or best score."""
     return "Compare it with its noise floor and with other representations of the same data."
 
 
 def read_beside_factor_metrics() -> str:
-    """What to do with a metric of codes alone."""
+    """What to do with a metric that does not use factors."""
     return "Read it beside a metric that uses the factors, such as identification or mcc."
 
 
 def take_more_samples() -> str:
-    """What to do with few rows."""
+    """What to do if there are too few rows."""
     return "Take more samples."
 
 

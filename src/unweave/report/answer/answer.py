@@ -16,7 +16,7 @@ from unweave.report.answer.question_lines import OTHER_CONTENT, PARTLY, YES, Que
 from unweave.report.answer.steps import next_steps
 from unweave.words import answers as words
 
-MUCH_HIGHER = 0.1  # a difference of mcc and identification that needs an explanation
+MUCH_HIGHER = 0.1  # smallest difference of mcc and identification that mcc_note explains
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Answer:
 
     ``headline`` states how many factors have codes of their own, and ``report`` is a sentence for a paper.
     ``next_steps`` are recommendations, the most important first. ``remark`` is a caveat about the table of factors, and
-    ``reading`` explains the two tables. ``mcc_note`` explains an mcc that is higher than identification.
+    ``reading`` explains the two tables. ``mcc_note`` explains why `mcc` is much higher than `identification`.
     """
 
     representation: str

@@ -1,4 +1,4 @@
-"""The short answer on several representations: each question by one metric, best first, with the best group marked."""
+"""The short answer on several representations: each question by one metric, the best representation first."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
 
 
 def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | None:
-    """The question by the metric that has a score for most representations; among these, the most trusted one.
+    """The question, answered by the metric with scores for most representations; among several, by the most trusted.
 
     A metric without intervals does not show which representations differ, so metrics with intervals and the same
     verdicts are preferred.
@@ -146,7 +146,7 @@ def _best_first(row: Row) -> tuple[bool, float]:
 
 
 def _doubt(levels: dict[str, str]) -> float:
-    """Mean rank of the verdicts."""
+    """Mean rank of the verdicts; lower ranks are better."""
     return sum(map(rank_of, levels.values())) / len(levels)
 
 

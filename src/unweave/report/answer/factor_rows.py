@@ -1,4 +1,4 @@
-"""The table of factors: whether each was found, in which codes, how well, and what is in the way."""
+"""The table of factors: whether each was found, in which codes, how well, and if not, why."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
 
 
 def _doubt(evaluation: Evaluation, label: str) -> float:
-    """Mean rank of the verdicts of a metric; metrics that failed come last."""
+    """Mean rank of the verdicts of a metric, lower ranks being better; metrics that failed come last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name))]
     ranks = [rank_of(row.verdict.level if row.verdict else NOT_CHECKED) + (row.score is None) * 10 for row in rows]
     return sum(ranks) / len(ranks)

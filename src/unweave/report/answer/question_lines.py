@@ -12,7 +12,7 @@ from unweave.report.answer.levels import NOT_CHECKED, is_at_noise_level, rank_of
 from unweave.words.answers import unexplained
 from unweave.words.phrases import fixed
 
-YES, PARTLY = 0.8, 0.1  # of the distance from the noise floor to the best score; the same as for factors
+YES, PARTLY = 0.8, 0.1  # limits of the answers, as shares of the distance from noise floor to best score
 OTHER_CONTENT = "other content"
 UNEXPLAINED = "unexplained variance"
 
@@ -70,7 +70,7 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
 
 
 def rows_of(question: Question, evaluation: Evaluation, representation: str) -> list[Row]:
-    """Rows of the metrics of a question that have a score and a best value: first those of the panel, then others."""
+    """Rows of a question's metrics that have a score and a best value; metrics of its panel come first."""
     labels = [label for label in evaluation.labels if question_of(_card(evaluation, label)) is question]
     order = {name: k for k, name in enumerate(question.panel)}
     labels.sort(key=lambda label: order.get(label, len(order)))
@@ -79,7 +79,7 @@ def rows_of(question: Question, evaluation: Evaluation, representation: str) -> 
 
 
 def chosen_row(rows: Sequence[Row]) -> Row:
-    """The row with the best verdict; among equals, one with noise floor and interval, in the order of the panel."""
+    """The row with the best verdict; among equal verdicts, prefer a noise floor and an interval, then the first row."""
 
     def order(row: Row) -> tuple[int, int]:
         floor = row.noise_floor
@@ -91,7 +91,7 @@ def chosen_row(rows: Sequence[Row]) -> Row:
 
 
 def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[str, ...] = ()) -> QuestionLine:
-    """The line of a metric: the mean over seeds, and the noise floor, interval and verdict of the first seed."""
+    """The line of a metric: the mean score over seeds; noise floor, interval and verdict are those of ``row``."""
     interval, floor = row.interval, row.noise_floor
     mean, spread = evaluation.mean_and_spread(row.label, row.representation)
     n_seeds = len(evaluation.values(row.label, row.representation))

@@ -8,7 +8,7 @@ from unweave.evaluation import Evaluation
 from unweave.findings import Finding
 from unweave.words.phrases import brief
 
-SHOWN = 50  # most codes that a page lists
+SHOWN = 50  # largest number of codes that a page lists
 SMALLEST_Q = 1e-6  # smaller q-values are shown as '< 1e-06'
 
 

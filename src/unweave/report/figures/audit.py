@@ -25,7 +25,7 @@ LineStyle = Literal["-", "--", ":"]
 DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
 PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
 RELATIVE = ("P1", "P3")
-EVEN_STEPS = ("P3", "P4")  # these ratios are drawn at equal distances
+EVEN_STEPS = ("P3", "P4")  # properties whose horizontal axis shows ratios at equal distances
 AXES: dict[Property, str] = {
     "P1": "correlation of the factors, rho",
     "P2": "independent factors dropped (all: no factor is dropped)",
@@ -49,11 +49,12 @@ SERIES = {
 def audit_figure(audit: Audit) -> Figure:
     """Return the figure of an audit.
 
-    Lines are means over seeds with 95 % intervals. They are solid for the smallest number of factors and dashed for
-    larger numbers. The panels of P1 and P3 show the change of the score relative to the first point of the curve within
-    each seed; the legend has the score at the first point. The panels of P2 and P4 show the score itself. Green bands
-    are changes that count as satisfied, and orange bands those that count as partly satisfied. To satisfy P2, a metric
-    has to fall below the grey lines, which are half of the expected loss 1/d for each dropped independent factor.
+    Lines are means over seeds with 95 % intervals. They are solid for the smallest number of factors, and dashed or
+    dotted for larger numbers. The panels of P1 and P3 show the change of the score relative to the first point of the
+    curve within each seed; the legend has the score at the first point. The panels of P2 and P4 show the score itself.
+    Green bands are changes that count as satisfied, and orange bands those that count as partly satisfied. To satisfy
+    P2, a metric has to fall below the grey lines, which are half of the expected loss 1/d for each dropped independent
+    factor.
     """
     if audit.refusal:
         raise EvidenceError(f"This audit cannot be drawn: {audit.refusal}")

@@ -86,7 +86,7 @@ def _overlap(first: float, second: float, apart: float) -> float:
 
 
 def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nats") -> Figure:
-    """Return one panel per system, with its parts side by side, and the information of all and of each source below."""
+    """Return one panel per system: its four parts side by side, above the information of both sources and of each."""
     figure = Figure(figsize=(7.4, 1.75 * len(systems) + 0.6), layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(len(systems), 1, squeeze=False, sharex=True)[:, 0]
@@ -119,8 +119,8 @@ def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nat
 def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
     """Return one row per system: I(y; best code), and the part that MIG (above) and UniBound (below) subtract from it.
 
-    A system is the information about a factor of the best code, of the second best code, and of all codes but the best.
-    The green part is the score, and the red part is subtracted.
+    The three numbers of a system are the information about a factor of the best code, of the second best code, and of
+    all codes but the best. The green part is the score, and the red part is subtracted.
     """
     figure = Figure(figsize=(7.4, 1.2 * len(systems) + 0.9), layout="constrained")
     FigureCanvasAgg(figure)

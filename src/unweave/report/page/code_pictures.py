@@ -113,7 +113,7 @@ def _decoded(decode: Decode, codes: NDArray[np.float32]) -> NDArray[np.float32]:
 def _importance(evidence: Evidence) -> NDArray[np.float64]:
     """Return the share of each code's variance that is the variance of the posterior means.
 
-    Codes without a posterior have their variance relative to the largest variance of a code.
+    If there is no posterior, return the variance of each code relative to the largest variance of a code.
     """
     signal = evidence.codes.var(axis=0)
     if evidence.posterior is None:

@@ -21,7 +21,7 @@ from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 MOST_BYTES = 3_000_000
 MOST_BYTES_OF_DATA = 400_000
-MOST_FACTORS = 24  # rows of the factor table
+MOST_FACTORS = 24  # largest number of rows in the factor table
 TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

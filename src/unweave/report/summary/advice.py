@@ -47,7 +47,8 @@ def _levels_in_words(judged: list[str]) -> list[str]:
 def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
     """Return the reasons against trusting a score, the most serious first, with the metrics that they concern.
 
-    Each measured quantity occurs once. ``measured`` is None if its value differs between the metrics.
+    Reasons with the same measured quantity are in one entry; its ``measured`` is None if the value differs between
+    metrics.
     """
     groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
     measured: dict[tuple[str, str], set[float | None]] = {}
@@ -79,7 +80,7 @@ def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> li
 
 
 def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Return the next steps: first the advice of the verdicts, the most serious first, then that of other problems."""
+    """Return the next steps: advice of verdicts, the most serious first, then on scores at noise level and failures."""
     steps: dict[str, list[_Whose]] = {}
     for metric, cell in sorted(_judged(metrics), key=lambda pair: -rank_of(pair[1]["verdict"]["level"])):
         for reason in cell["verdict"]["reasons"]:
@@ -97,7 +98,7 @@ def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[di
 
 
 def _is_noise(cell: dict[str, Any]) -> bool:
-    """Return whether random codes score as well as the codes."""
+    """Return whether the score is not significantly better than that of random codes."""
     p_value = (cell["floor"] or {}).get("p_value")
     return p_value is not None and p_value > NOTHING_FOUND
 

@@ -53,7 +53,7 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
 
 
 def _figure(value: float | list[Any] | dict[str, Any] | None) -> float | None:
-    """Return a number unchanged, and the length of a list of names."""
+    """Return a number unchanged, and the length of a list or dictionary of names."""
     return len(value) if isinstance(value, (list, dict)) else value
 
 
@@ -83,7 +83,7 @@ def _constraint(entry: dict[str, Any]) -> str:
 
 
 def _charts(found: dict[str, Any], detail: Detail) -> list[dict[str, Any]]:
-    """Return charts of the nonlinear dependence of pairs of factors and of the unexplained variance of each code."""
+    """Return charts of the strength of dependence of pairs of factors, and of the unexplained variance of each code."""
     pairs = {" and ".join(pair["factors"]): pair["strength"] for pair in found["dependent_pairs"]}
     charts = (
         _chart("Strength of dependence between factors", pairs, detail),

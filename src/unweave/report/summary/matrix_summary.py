@@ -110,7 +110,7 @@ def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
 
 
 def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
-    """Return the factors for which some score is defined, or all factors if no metric has scores per factor."""
+    """Return the indices of factors for which some score is defined, or of all factors if there are none."""
     scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
     per_factor = [score.per_factor for score in scores if score.per_factor]
     known = [j for j, name in enumerate(factors) if any(np.isfinite(part.get(name, np.nan)) for part in per_factor)]
@@ -118,9 +118,9 @@ def _varying_factors(evaluation: Evaluation, representation: str, factors: list[
 
 
 def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
-    """Return the matrix with one column per factor, where factors that the metric left out are nan.
+    """Return the matrix with ``n_columns`` columns, where columns of factors that the metric left out are nan.
 
-    The result is None if the array is not a matrix of codes by factors.
+    The result is None if the array is not a matrix of codes by factors or codes.
     """
     if not matrix.size or matrix.ndim != 2 or len(matrix) != n_codes:
         return None

@@ -144,7 +144,7 @@ def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[
 
 
 def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
-    """Return the mean and the standard deviation of the scores, or None if a score is undefined."""
+    """Return the mean and the standard deviation over seeds; None if the score is undefined for any seed."""
     values = [score.value for score in scores]
     if not values or any(map(math.isnan, values)):
         return {"value": None, "raw": None, "spread": None}
@@ -171,7 +171,7 @@ def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
 def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
     """Return the ends of the axis for a metric.
 
-    They are the bounds of the metric, or the smallest and largest value shown where a bound is infinite.
+    They are the bounds of the metric. An infinite bound is replaced by the smallest or largest value shown, or by 0.
     """
     seen: list[float | None] = [0.0]
     for cell in cells:

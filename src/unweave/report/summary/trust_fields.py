@@ -59,7 +59,7 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
 
 
 def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
-    """Return the level of the verdict and its reasons, each with the measured quantity and an alternative."""
+    """Return the level of the verdict and its reasons, each with the measured quantity and the advice."""
     if row.verdict is None:
         return None
     reasons = [
@@ -76,7 +76,7 @@ def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, A
 
 
 def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """Return for each metric the groups of representations that do not differ significantly, best first, and notes."""
+    """Return for each metric the groups of representations that do not differ significantly, best first, with notes."""
     by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
     return {
         label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}

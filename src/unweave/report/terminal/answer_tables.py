@@ -18,7 +18,7 @@ from unweave.words.phrases import fixed, listed
 MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 MOST_RANKED = 12
 MOST_CODES = 3
-MOST_IN_THE_WAY = 3  # factors that a row of a comparison names
+MOST_IN_THE_WAY = 3  # largest number of factors whose obstacles a row names
 NAME_WIDTH = 24
 NARROW, WIDE = 80, 98  # width of the question table without intervals, and with intervals
 FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
@@ -32,7 +32,7 @@ def plain_table() -> Table:
 
 
 def factor_table(rows: Sequence[FactorRow]) -> Table:
-    """Return a table that says for each factor whether it was found, in which codes, how well, and what prevents it."""
+    """Return a table that says for each factor whether it was found, in which codes, how well, and if not, why."""
     table = plain_table()
     table.add_column("factor", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)

@@ -58,7 +58,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
 
 
 def text_table(evaluation: Evaluation) -> str:
-    """Return the same text without colours, 100 columns wide."""
+    """Return the text of `rich_table` without colours, 100 columns wide."""
     buffer = StringIO()
     Console(file=buffer, width=WIDTH, no_color=True, highlight=False, force_jupyter=False).print(
         rich_table(evaluation, WIDTH)
