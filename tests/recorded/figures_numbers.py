@@ -3,13 +3,18 @@
 Widths, sizes and orders of all that is drawn are one list of numbers.
 """
 
+import base64
+import io
 import math
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from auditing_numbers import audited, matched, product
+
+from unweave import Evidence, Posterior
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from fake_evaluations import fake_evaluation
@@ -35,6 +40,8 @@ try:
     )
     from unweave.report.figures.audit import audit_figure
     from unweave.report.figures.evaluation_plot import evaluation_plot
+    from unweave.report.page import block_pictures, code_pictures, colours
+    from unweave.report.summary import matrix_summary
     from unweave.report.summary.decomposition_summary import FactorBand
 except ImportError:
     mpl = None
@@ -147,6 +154,52 @@ def of_guardians(name):
     return guardians_figure(figure, parts)
 
 
+def painted(uri):
+    """The pixels of a picture that a page embeds."""
+    content = base64.b64decode(uri.removeprefix("data:image/png;base64,"))
+    return np.asarray(mpl.image.imread(io.BytesIO(content)), dtype=float)
+
+
+def of_codes(with_posterior):
+    """Traversals and reconstructions of a decoder that paints stripes."""
+    rng = np.random.default_rng(1)
+    factors, std = rng.normal(size=(80, 2)), rng.uniform(0.1, 0.9, size=(80, 3))
+    codes = np.column_stack([factors[:, 0], factors @ [1.0, 2.0], 0.1 * rng.normal(size=80)])
+    evidence = Evidence(factors, Posterior(codes, std) if with_posterior else codes)
+
+    def decode(asked):
+        stripes = np.tile(asked[:, None, :, None], (1, 1, 2, 40)) / 4 + np.linspace(0, 1, 40)
+        return stripes.reshape(len(asked), 1, 6, 40)
+
+    found = code_pictures.code_pictures(evidence, decode, (decode(codes) + 0.1, codes))
+    rows = [(row.code, row.importance, row.factor, row.share, painted(row.strip)) for row in found.rows]
+    return [rows, painted(found.reconstructions)]
+
+
+def colouring():
+    """Colours of both scales, and which a value gets."""
+    shades = (*colours.LIGHT[::4], *colours.DARK[::4])
+    return {
+        "levels": [colours.level_of(value, (0.1, 2.0)) for value in (None, 0.0, 0.1, 0.3, -1.0, 2.0, 9.0)],
+        "luminance": np.array([colours.luminance(shade) for shade in shades]),
+        "contrast": np.array([colours.contrast(shade, other) for shade in shades for other in shades]),
+        "text": [colours.hexadecimal(colours.text_on(shade)) for shade in shades],
+        "picture": painted(block_pictures.picture([[0.0, None, 1.0], [0.3, -0.7, 2.0]], (0.0, 1.0), colours.LIGHT)),
+    }
+
+
+def in_blocks(n_rows, n_columns):
+    """A matrix that is too large for a table, with an undefined cell and a sign."""
+    matrix = np.sin(np.arange(n_rows * n_columns, dtype=float)).reshape(n_rows, n_columns)
+    matrix[0, 1] = np.nan
+    shown = SimpleNamespace(part="loading_matrix", meaning="", framed=False, columns="factors")
+    names = [f"r{i}" for i in range(n_rows)], [f"c{j}" for j in range(n_columns)]
+    detail = SimpleNamespace(table_cells=40, table_columns=9, picture_rows=7, picture_columns=5, links=4)
+    found = matrix_summary.summarised_matrix(shown, matrix, *names, detail)
+    kept = {key: value for key, value in found.items() if not isinstance(value, str)}
+    return kept | {"values": np.array(kept["values"], dtype=float)}
+
+
 def pairs():
     """A factor of numbers and one of classes, each with a code."""
     classes = np.digitize(LINE, [-0.3, 0.4]).astype(float)
@@ -247,6 +300,9 @@ FIGURES = {
 CASES = {name: partial(lambda make: drawn(make()), make) for name, make in FIGURES.items()} if mpl else {}
 if mpl:
     CASES |= {
+        "pictures of codes": lambda: [of_codes(False), of_codes(True)],
+        "colours": colouring,
+        "matrices in blocks": lambda: [in_blocks(5, 8), in_blocks(5, 9), in_blocks(4, 10), in_blocks(20, 12)],
         "audits": lambda: [in_short(audit_figure(audited(metric, False))) for metric in (matched, product)],
         "projections": lambda: in_short(point_clouds.projections_figure(MATRIX, THREE)),
         "traversals of latents": lambda: in_short(geometry.traversal_figure(IMAGES[..., None], THREE, FOUR)),
