@@ -149,8 +149,8 @@ def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
 def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
     """Search the factors of an evidence for functions of others; ``seed`` determines the random rows.
 
-    The search uses at most 4,000 random rows, with one row for each row group and one for all rows with equal factors,
-    and the first 64 factors that vary. With fewer than 50 such rows there is no search.
+    The search uses at most 4,000 random rows, one row for each row group, and the first 64 factors that vary. If a
+    factor is continuous, rows with equal factors are used once. With fewer than 50 such rows there is no search.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
     >>> found = factor_constraints(Evidence({"x": x, "y": y, "size": np.abs(x)}))

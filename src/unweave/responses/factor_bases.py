@@ -134,7 +134,7 @@ def _harmonics(angle: FloatArray, n: int) -> FloatArray:
 
 
 def has_lumps(values: FloatArray) -> bool:
-    """Whether many values are equal, or form clusters with gaps between them that are as wide as the clusters.
+    """Whether many values are equal, or form a cluster that is at most twice as wide as the gaps around it.
 
     >>> rng = np.random.default_rng(0)
     >>> has_lumps(rng.normal(size=1000)), has_lumps(np.maximum(rng.normal(size=1000), 0))
@@ -156,7 +156,7 @@ def has_lumps(values: FloatArray) -> bool:
 
 @memoised(on="factors")
 def any_lumps(evidence: Evidence) -> bool:
-    """Whether any factor that varies has levels, or values that lie close together."""
+    """Whether any factor that varies has levels, or is continuous with clusters of values (`has_lumps`)."""
     return any(
         evidence.kinds[j] in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
         or (evidence.kinds[j] is FactorKind.CONTINUOUS and has_lumps(evidence.factors[:, j]))

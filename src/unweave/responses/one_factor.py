@@ -34,7 +34,8 @@ def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
 
     The median of three neighbours follows jumps, and the mean of eight reduces noise. The noise is measured by the
     squared difference to the left or right neighbour, whichever is closer in value, so that a jump on one side does not
-    count as noise. It is divided by its expectation for standard normal noise, so that it estimates a variance.
+    count as noise. It is divided by its expectation for standard normal noise, so that it estimates a variance. For a
+    factor with levels, both predictions are the mean of the rows of the same level, and the noise is their error.
     """
     if factor.levels:
         means = _level_means(factor.place.astype(np.intp), codes, fold)

@@ -2,7 +2,7 @@
 
     manifest.json    the sweep's name, its size, library versions, and whether it is finished
     parts/           one Parquet file for every cell that was finished since the last complete run
-    cells.parquet    all results of earlier runs, by key
+    cells.parquet    all results up to the last complete run, by key
     table.parquet    the table of the sweep in its order, identical bytes however it was computed
     lock, owner      the process that is writing
 

@@ -21,7 +21,7 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
 
     Bins of equal mass have order statistics as edges. They depend on ranks alone, so that a strictly increasing map of
     the column does not change the labels. A value that fills more than one bin is given a bin of its own, and a column
-    with no more distinct values than bins has one label per value. Bins of equal width split the range from the
+    with fewer distinct values than bins has one label per value. Bins of equal width split the range from the
     smallest to the largest value.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()

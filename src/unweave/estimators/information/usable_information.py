@@ -20,9 +20,9 @@ class UsableInformation(JointInformation):
     """Reduction of held-out cross-entropy by a classifier, relative to predicting the training frequencies.
 
     The classifier is multinomial logistic, with logits linear in the columns and a penalty chosen within the training
-    rows, or boosted trees, which can use interactions but need more rows. Predictions are mixed with the training
-    frequencies at weight 1 / n, so that one row cannot cost more than log n. If there are more than ``most_rows`` rows,
-    metrics use a random subset of this size.
+    rows, or boosted trees, which can use interactions but need more rows. Predictions are mixed with the frequencies in
+    the n training rows at weight 1 / (n + 1), so that the loss of a row exceeds the loss of the frequencies by at most
+    log(n + 1). If there are more than ``most_rows`` rows, metrics use a random subset of this size.
 
     >>> rng = np.random.default_rng(0)
     >>> columns = rng.normal(size=(1000, 2))

@@ -52,7 +52,7 @@ class RowSummary:
 
 
 def large_source(factors: object, codes: object, options: EvidenceOptions) -> RowBlocks | None:
-    """The source of rows, if factors and codes have to be read in blocks; None if they fit in memory."""
+    """The source of rows, if factors and codes have to be read in blocks; None if they are read at once."""
     if isinstance(factors, RowBlocks):
         if codes is not None:
             raise EvidenceError("RowBlocks contain the codes already: pass them without codes.")

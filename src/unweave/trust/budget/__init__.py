@@ -1,1 +1,1 @@
-"""The time budget: the cost of metrics, the number of draws that fit, and a clock that stops draws beyond it."""
+"""The time budget: costs of metrics, number of draws that fit, and a clock that stops draws if it is exceeded."""

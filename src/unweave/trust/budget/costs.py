@@ -3,8 +3,8 @@
     seconds = sum_t a_t t(n, m, d),    t in 1, n, m d, n m, n d, k d, n m d, n m^2, m^2 d
 
 with n rows, k = min(n, 1000), m codes, d factors, and coefficients a_t >= 0 that ``python -m benchmarks.costs``
-measured on one core and wrote to ``costs.json``, once for numeric factors and once for classes. The cost comes from a
-model and not from a clock, so that the same call plans the same draws on every machine, however busy it is. Metrics
+measured on one core and wrote to ``costs.json``, once for numeric and once for categorical factors. The cost comes from
+a model and not from a clock, so that the same call plans the same draws on every machine, however busy it is. Metrics
 that share their computation have one entry in the table. A permutation costs a share of a score, because what is
 computed from the codes alone or from the factors alone is computed once for all permutations.
 """
@@ -28,7 +28,7 @@ SMALLEST = 1e-3  # seconds for the call itself and for creating a variant of the
 
 @dataclass(frozen=True)
 class DataSizes:
-    """Rows, codes and factors of an evidence, and the share of factors that are classes."""
+    """Numbers of rows, codes and factors of an evidence, and the share of the factors that are categorical."""
 
     n_rows: int
     n_codes: int
@@ -100,7 +100,7 @@ def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
 
     Metrics of your own, and metrics of the catalogue with other options, are not in the table. Their measured seconds
     are rounded up to a power of four, so that small differences in timing do not change the plan, and grow with the
-    number of rows.
+    number of rows. They are at least the seconds in the table for the metric with default options.
 
     >>> from unweave.metrics import dci_completeness, dci_disentanglement
     >>> sizes = DataSizes(1000, 10, 5)

@@ -78,7 +78,7 @@ def unexplained_shares(views: Sequence[FactorView], codes: FloatArray) -> FloatA
     """Share of the variance of every code that the factors do not explain on held-out rows, from 0 to 1.
 
     The share is that of the best of several models: linear, additive, additive with products of two factors, smooth in
-    all factors, and a curve of a single factor. At most 400 rows are used, and 250 for single factors.
+    all factors, and smooth in a single factor. At most 400 rows are used, and 250 for single factors.
 
     The variance is that of the code's ranks. Where a factor has classes, the share is also computed for the code itself
     with clipped tails, and the smaller share is used, because ranks spread out clusters and enlarge the noise within

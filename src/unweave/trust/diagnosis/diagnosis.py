@@ -50,8 +50,9 @@ REPEATED = 0.5
 def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     """Measure the properties of the data that decide whether a metric can be trusted.
 
-    At most 4,000 random rows are used, with one row for each row group and one for all rows with equal factors.
-    Constraints are searched for on 1,000 of them. A quantity that needs more rows is nan, and a note says so.
+    At most 4,000 random rows are used, one row for each row group. If a factor is continuous, rows with equal factors
+    are used once. Constraints between several factors are searched for on at most 1,000 of these rows. A quantity that
+    needs more rows is nan, and a note says so.
 
     Parameters
     ----------

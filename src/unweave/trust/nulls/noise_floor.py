@@ -166,7 +166,7 @@ def noise_floors(
     n_rows : int, optional
         Use this many random rows, to save time. The p-value is then that of the score on these rows.
     budget : float, optional
-        Seconds for all metrics together. Metrics that do not fit get fewer draws (at least 19) and a note.
+        Seconds for all metrics together. Metrics that do not fit into it have fewer draws (at least 19) and a note.
     quota : Quota, optional
         Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
     seed : int

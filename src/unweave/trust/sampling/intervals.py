@@ -116,7 +116,7 @@ def intervals(
     n_parts : int
         Number of random parts of the samples on which each metric is computed. Row groups stay whole.
     budget : float, optional
-        Seconds for all metrics together. Metrics that do not fit get fewer parts (at least 8) and a note.
+        Seconds for all metrics together. Metrics that do not fit into it have fewer parts (at least 8) and a note.
     seed : int
         Random seed. For given data, part k depends on the seed only, not on the budget, metrics or number of workers.
     n_jobs : int

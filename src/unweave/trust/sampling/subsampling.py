@@ -6,8 +6,8 @@ which is exact for means. Parts are drawn without replacement, because repeated 
 other's nearest neighbours, fill histograms, and occur on both sides of a split. Rows that remain keep their side of
 every split. Half of the rows are left out each time, or more where half of the rows would cost too much time. A score
 with trees or bins changes slightly when any row is left out, and the factor (n - k) / k, which is 1 for halves and
-large when few rows are left out, would amplify these changes (a jackknife of 20 groups gives mig of 300 rows a standard
-error that is 2.7 times too large, and halves give one within a few per cent).
+large when few rows are left out, would amplify these changes (for `mig` on 300 rows, a jackknife of 20 groups gives a
+standard error that is 2.7 times too large, and halves give one within a few per cent).
 """
 
 from __future__ import annotations
