@@ -59,7 +59,7 @@ class TrainedModel:
     __call__ = encode
 
     def decode(self, codes: Array) -> NDArray[np.float32]:
-        """Images (n x channels x height x width) of codes: Gaussian codes, then the probabilities of the categories."""
+        """Images (n x channels x height x width) of codes (Gaussian codes, then probabilities of categories)."""
         network = self._present()
         with torch.no_grad():
             outputs = [
@@ -87,7 +87,7 @@ class TrainedModel:
         return np.full(np.shape(total), np.nan) if self.is_deterministic else np.asarray(total / n_rows)
 
     def reconstruction_cost(self, images: Array, rng: int = 0) -> float:
-        """-E log p(x | z) in nats per image, from one sample of the posterior (the mean, if deterministic)."""
+        """-E log p(x | z) in nats per image, from one sample of the Gaussian codes (the mean, if deterministic)."""
         network, generator = self._present(), np.random.default_rng(rng)
         total = 0.0
         for batch in _batches(images):

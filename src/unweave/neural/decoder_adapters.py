@@ -19,7 +19,8 @@ from unweave.evidence.jacobians import register_adapter
 from unweave.neural.flows import CouplingFlow
 from unweave.neural.jacobians import MEMORY, Function, Mode, jacobian_blocks
 
-SHORT = 1e-3  # relative; outputs in single precision have errors of about 1e-7, and a column sums thousands of them
+# length relative to the longest column; single precision has errors of about 1e-7, and a column sums thousands of them
+SHORT = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +232,7 @@ def _double_precision(module: nn.Module) -> Iterator[None]:
 
 
 def _rounded_away(jacobians: FloatArray) -> NDArray[np.bool_]:
-    """Samples at which a column is so short relative to the longest that rounding errors may dominate it."""
+    """Samples at which a column is so short relative to the longest of all samples that rounding may dominate it."""
     lengths = np.sqrt(np.square(jacobians).sum(axis=1))
     return np.asarray((lengths < SHORT * lengths.max()).any(axis=1))
 

@@ -115,7 +115,7 @@ class CouplingFlow(nn.Module):
         return _prior_cost(latents) - log_volume
 
     def columns(self, data: Tensor, dimensions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Latents, log-volumes of the encoder, and columns of the decoder's Jacobian at these data.
+        """Latents, log-determinants of the encoder's Jacobian, and columns of the decoder's Jacobian at these data.
 
         ``dimensions`` (k x n) selects k latent dimensions for every row; the columns are k x n x D. The results of the
         encoder's pass are reused, so only tangents have to be computed (`_Coupling.pulled_back`).

@@ -9,7 +9,7 @@ from unweave.words.phrases import counted, listed
 
 
 def shared_reason(findings: Mapping[str, Finding]) -> str | None:
-    """The reason that the findings of several metrics share, with the change of each score; None for other kinds.
+    """The reason that the findings of several metrics share, with the change of each score; None if none is stated.
 
     >>> moved = {"before": 0.75, "after": 1.0, "further": False}
     >>> both = {name: Finding("depends_on_number_of_rows", rows_per_code=3, **moved) for name in ("mig", "sap")}

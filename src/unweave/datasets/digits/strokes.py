@@ -67,7 +67,7 @@ def _last_crossing(profile: FloatArray) -> FloatArray:
     """Position at which each row falls below one half for the last time, by linear interpolation."""
     bright = profile >= 0.5
     last = profile.shape[1] - 1 - np.argmax(bright[:, ::-1], axis=1)
-    last = np.minimum(last, profile.shape[1] - 2)  # the row's end is dark
+    last = np.minimum(last, profile.shape[1] - 2)  # for rows without bright pixels, whose result is nan
     rows = np.arange(len(profile))
     here, after = profile[rows, last], profile[rows, last + 1]
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -82,7 +82,7 @@ class Step:
 
     @cached_property
     def codes(self) -> Tensor:
-        """One sample of the posterior for every image."""
+        """One sample of the Gaussian codes for every image, models x batch x codes."""
         return self.sampled(self.mean, self.log_variance)
 
     @cached_property
