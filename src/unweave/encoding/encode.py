@@ -49,7 +49,7 @@ def encode(
     batch_size : int
         Number of images per batch.
     spread : {"std", "log_variance"}, optional
-        Meaning of the second output; by default it is read as log-variances if any value is negative.
+        Meaning of the second output; by default it is read as log-variances if the first images give a negative value.
     progress : bool
         Whether to show a progress bar on a terminal.
 

@@ -293,7 +293,7 @@ class Evaluation:
         return figure
 
     def to_frame(self, backend: str = "polars") -> Any:
-        """The rows as a data frame of polars, or of pandas or pyarrow if these are installed."""
+        """The rows as a data frame of polars or, if ``backend`` names them, of pandas or pyarrow."""
         import narwhals.stable.v1 as nw
 
         try:

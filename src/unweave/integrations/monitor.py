@@ -38,7 +38,7 @@ class Monitor:
     factors : table
         Their true factors.
     every : int
-        Number of calls from one scoring to the next.
+        Calling the monitor scores only the steps that are multiples of this number.
     metrics : names or metrics
         By default `mcc`, `r2`, `mig`, `dci_disentanglement` and `identification`.
     tracker : object, optional

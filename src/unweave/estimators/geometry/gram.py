@@ -116,7 +116,7 @@ def log_lengths(gram_block: FloatArray) -> FloatArray:
 
 
 def cosines(gram_block: FloatArray) -> FloatArray:
-    """Cosines between columns (b x d x d), written over the Gram matrices; nan where a column is zero."""
+    """Cosines between columns (b x d x d), computed in place of the Gram matrices; nan where a column is zero."""
     diagonal = np.einsum("bii->bi", gram_block)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = 1 / np.sqrt(diagonal)
@@ -161,7 +161,7 @@ def nested_log_volumes(cosine_block: FloatArray, order: Sequence[int]) -> FloatA
 
 
 def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
-    """Mutual information of every two columns, -1/2 log(1 - cos^2) (B.30), written over the cosines."""
+    """Mutual information of every pair of columns, -1/2 log(1 - cos^2) (B.30), computed in place of the cosines."""
     np.square(cosine_block, out=cosine_block)
     np.subtract(1.0, cosine_block, out=cosine_block)
     cosine_block[cosine_block < PARALLEL] = 0.0

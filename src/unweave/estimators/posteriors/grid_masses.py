@@ -60,7 +60,7 @@ def standard_edges(mean: FloatArray, std: FloatArray, low: float, width: float, 
 
 
 def half_centred_cdf(x: Single, square: Single, polynomial: Single) -> Single:
-    """Phi(x) - 1/2, written over x; the other two arrays are working memory.
+    """Phi(x) - 1/2, computed in place of x; the other two arrays are working memory.
 
     >>> x = np.array([0.0, 1.96], dtype=np.float32)
     >>> [round(float(p), 4) for p in half_centred_cdf(x, x.copy(), x.copy())]
