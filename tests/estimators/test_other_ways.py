@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from scipy.stats import rankdata
 
-from unweave.estimators.dependence.correlation import _canonical_directions
+from unweave.estimators.dependence.correlation import _canonical_directions, orthonormal_basis
 from unweave.estimators.geometry.gram import log_volume_of_directions
 from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.estimators.posteriors.grid_masses import centre_masses
 from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
 from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares
 from unweave.estimators.probes.tuned_logistic import FAR, _designs
+from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
 from unweave.estimators.totals import moments
+from unweave.metrics.concepts.concept_inputs import columns_of_dense
 
 RNG = np.random.default_rng(0)
 
@@ -110,3 +113,16 @@ def test_a_column_of_mostly_one_value_is_scaled_by_its_largest_distance():
     assert other[2] == pytest.approx([0.2, 0.2])
     far = _designs(seen, np.array([[3.5 + 3.5 * FAR * np.e, 0.0, 3.0], [3.5 - 3.5 * FAR, 0.0, 3.0]]))[1]
     assert far[1] == pytest.approx([2 * FAR, -FAR])
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+@pytest.mark.parametrize("n_entries", [0, 1, 2, 11, 12])
+def test_sparse_codes_with_few_entries_correlate_as_dense_ones(n_entries, ranked):
+    dense = np.zeros((12, 1))
+    dense[:n_entries, 0] = 3.0 + np.arange(n_entries)
+    factor = RNG.normal(size=12)
+    columns = rankdata(dense, axis=0) if ranked else dense
+    basis = orthonormal_basis(factor[:, None])
+    found = sparse_correlation_matrix([basis], columns_of_dense(dense), ranked=ranked)
+    exact = abs(np.corrcoef(columns[:, 0], factor)[0, 1]) if n_entries else 0.0
+    assert found == pytest.approx(np.array([[exact]]), abs=1e-9)
