@@ -22,6 +22,12 @@ def test_few_distinct_values_are_kept_apart(column):
     assert len(set(binned(column, 41, "equal_mass"))) == len(set(column))
 
 
+@pytest.mark.parametrize("counts", [(40, 30, 30), (10, 60, 30), (30, 30, 40), (98, 1, 1)])
+def test_as_many_values_as_bins_are_kept_apart(counts):
+    column = np.repeat([1.0, 2.0, 3.0], counts)
+    assert np.bincount(binned(column, 3, "equal_mass")).tolist() == list(counts)
+
+
 @pytest.mark.parametrize(("n_rows", "bins"), [(1000, 20), (999, 7), (100_000, 100)])
 def test_equal_mass_is_equal_without_ties(n_rows, bins):
     counts = np.bincount(binned(np.random.default_rng(0).normal(size=n_rows), bins, "equal_mass"))

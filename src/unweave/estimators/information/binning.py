@@ -21,7 +21,7 @@ def binned(column: FloatArray, bins: int, binning: Binning) -> Labels:
 
     Bins of equal mass have order statistics as edges. They depend on ranks alone, so that a strictly increasing map of
     the column does not change the labels. A value that fills more than one bin is given a bin of its own, and a column
-    with fewer distinct values than bins has one label per value. Bins of equal width split the range from the
+    with no more distinct values than bins has one label per value. Bins of equal width split the range from the
     smallest to the largest value.
 
     >>> binned(np.array([1.0, 2.0, 3.0, 1000.0]), 2, "equal_mass").tolist()
@@ -50,7 +50,8 @@ def _equal_mass_edges(column: FloatArray, bins: int) -> FloatArray:
     few = bins <= MOST_SELECTED
     ascending = np.partition(column, places) if few and places.size else np.sort(column)
     edges = ascending[places]
-    if (edges[1:] != edges[:-1]).all():
+    # an edge at the smallest value would leave the first bin empty
+    if (edges[1:] != edges[:-1]).all() and (not edges.size or edges[0] > column.min()):
         return edges
     if few:
         ascending.sort()
