@@ -74,9 +74,9 @@ def identification(
     ``parts`` the steps: ``purity_matrix``, ``chosen_matrix`` (the codes from which a factor is predicted),
     ``free_factors`` (0 or 1 for each), ``recovery`` and ``unmixed_recovery`` (with the noise of the codes and without),
     ``effective_dimension`` (the number of free factors), ``luck_level`` (the recovery at which the score is 0),
-    ``distinct_codes``, ``affine_recovery`` (held-out R2 of each factor from all codes, which is 1 for a lossless
-    rotation) and ``model_per_code`` (0 one factor, 1 one factor with jumps, 2 linear, 3 additive, 4 pairs, 5 joint,
-    -1 for a code that depends on no factor).
+    ``distinct_codes``, ``affine_recovery`` (held-out R2 of each factor from all codes, or from the chosen ones if that
+    is larger; 1 for a lossless rotation) and ``model_per_code`` (0 one factor, 1 one factor with jumps, 2 linear, 3
+    additive, 4 pairs, 5 joint, -1 for a code that depends on no factor).
 
     Parameters
     ----------
