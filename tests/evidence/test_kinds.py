@@ -72,6 +72,7 @@ def test_kinds_do_not_depend_on_where_codes_are_missing():
         ("nominal", "'nominal' is not a kind of factor: use continuous, ordinal, categorical, circular"),
         ("circular:0", "'circular:0' is not a kind"),
         ("circular:-3", "'circular:-3' is not a kind"),
+        ("circular:inf", "'circular:inf' is not a kind"),
         ("circular:nan", "'circular:nan' is not a kind"),
         ("circular:full", "'circular:full' is not a kind"),
         ("ordinal:3", "'ordinal:3' is not a kind"),
@@ -94,3 +95,36 @@ def test_kinds_that_do_not_fit(given, message):
 def test_an_identifier_is_not_a_category():
     with pytest.raises(EvidenceError, match="Factor 'file' is categorical with 80 values in 80 rows: leave it out"):
         Evidence({"file": [f"image {k}" for k in range(80)]})
+
+
+@pytest.mark.parametrize(("beyond", "fits"), [(-0.1, True), (5e-10, True), (2e-9, False), (0.1, False)])
+@pytest.mark.parametrize("start", [0.0, -180.0, 700.0])
+def test_values_may_exceed_a_period_by_rounding_only(start, beyond, fits):
+    angles = start + np.linspace(0, 360 * (1 + beyond), 30)
+    if fits:
+        assert kinds(angles, "circular:360") == ("circular",)
+    else:
+        with pytest.raises(EvidenceError, match=r"circular with period 360, but its values span"):
+            kinds(angles, "circular:360")
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_rows", "is_category"), [(50, 50, True), (51, 101, False), (51, 102, True), (51, 110, True)]
+)
+def test_categories_are_few_or_repeat(n_levels, n_rows, is_category):
+    labels = {"file": [f"image {k % n_levels}" for k in range(n_rows)]}
+    if is_category:
+        assert kinds(labels) == ("categorical",)
+    else:
+        with pytest.raises(EvidenceError, match=f"categorical with {n_levels} values in {n_rows} rows"):
+            kinds(labels)
+
+
+@pytest.mark.parametrize(("n_factors", "end"), [(8, "'f7': use"), (9, "'f7' and others: use")])
+def test_eight_names_are_listed(n_factors, end):
+    with pytest.raises(EvidenceError, match=f"kinds names 'x', but the factors are 'f0'.*{end} these names"):
+        kinds({f"f{j}": [1.0, 2.0] for j in range(n_factors)}, {"x": "ordinal"})
+
+
+def test_a_period_may_be_short():
+    assert Evidence(np.linspace(0, 0.4, 20), kinds="circular:0.5").declared_kinds[0].period == 0.5

@@ -94,3 +94,46 @@ def test_collapsed_codes_are_those_that_are_the_same_for_every_sample():
         "even": np.array([[0.5, 0.5], [0.5, 0.5], [0.4, 0.6]]),
     }
     assert Posterior(mean, std, categories=tables, names=["a", "b", "c"]).collapsed == ("a", "still")
+
+
+@pytest.mark.parametrize("far", [1e-150, 1e150])
+def test_a_spread_at_the_limit_is_kept(far):
+    assert Posterior(MEAN, np.full((3, 2), far)).std[2, 1] == far
+
+
+def test_names_are_as_many_as_the_codes():
+    batches = [(MEAN, STD)]
+    assert Posterior.from_batches(batches, names=["u", "v"]).names == ("u", "v")
+    assert Posterior.from_batches(batches).names == ("code 0", "code 1")
+    with pytest.raises(EvidenceError, match="There are 3 code names for 2 codes: give one for each"):
+        Posterior.from_batches(batches, names=["u", "v", "w"])
+    posterior = Posterior(MEAN, STD, categories={"shape": [[0.2, 0.8]] * 3})
+    renamed = posterior.renamed(["a", "b", "c"])
+    assert (renamed.names, list(renamed.categories), renamed.n_gaussian) == (("a", "b", "c"), ["c"], 2)
+    with pytest.raises(EvidenceError, match="There are 2 code names for 3 codes: give one for each"):
+        posterior.renamed(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "asymmetry", "fits"), [(1.0, 5e-9, True), (1.0, 2e-8, False), (100.0, 5e-7, True), (100.0, 2e-6, False)]
+)
+def test_a_covariance_is_symmetric_up_to_rounding(scale, asymmetry, fits):
+    covariance = scale * np.eye(2) + [[0, asymmetry], [0, 0]]
+    if fits:
+        np.testing.assert_allclose(Posterior(MEAN, covariance=covariance).std, scale**0.5)
+    else:
+        with pytest.raises(EvidenceError, match="not symmetric and positive definite"):
+            Posterior(MEAN, covariance=covariance)
+
+
+@pytest.mark.parametrize("bad", [[[1, 2], [2, 1]], [[0, 0], [0, 1]], [[1, 0.5], [0, 1]], [[1, np.nan], [np.nan, 1]]])
+def test_one_bad_covariance_is_refused(bad):
+    covariance = np.array([np.eye(2), bad, np.eye(2)])
+    with pytest.raises(EvidenceError, match="not symmetric and positive definite in every row"):
+        Posterior(MEAN, covariance=covariance)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2, 2), (3, 2), (3, 3, 2), (3, 3)])
+def test_a_covariance_has_the_shape_of_the_codes(shape):
+    with pytest.raises(EvidenceError, match=r"pass one 2 x 2 matrix for all rows, or one for each row"):
+        Posterior(MEAN, covariance=np.ones(shape))

@@ -48,7 +48,7 @@ def test_more_sparse_codes_than_rows_are_probed_too():
 
 def test_a_linear_probe_of_too_many_sparse_codes_is_refused(monkeypatch):
     monkeypatch.setattr("unweave.estimators.probes.linear_probes.LARGEST_SPARSE_FIT", 5)
-    with pytest.raises(MetricUndefined, match="Linear of 9 sparse codes and 400 rows takes too long"):
+    with pytest.raises(MetricUndefined, match="Linear with 9 sparse codes and 400 rows takes too long"):
         r2(CONCEPTS, sparse.csr_array(DENSE))
 
 
@@ -117,3 +117,22 @@ def test_a_verdict_on_sparse_codes_says_why_nothing_was_simulated():
     reasons = [str(reason.finding) for reason in found.rows[0].verdict.reasons]
     assert any(reason.startswith("The codes are sparse, and simulated codes are not") for reason in reasons)
     assert not any("time budget" in reason for reason in reasons)
+
+
+def test_the_first_bad_entry_and_their_number_are_stated():
+    entries = np.zeros((5, 4))
+    entries[:, 0], entries[3, 1], entries[2, 2], entries[4, 3] = 1.0, 1e150, np.inf, -2e150
+    with pytest.raises(EvidenceError, match=r"Code 2 of the sparse codes is inf in row 2 \(2 such entries in all\)"):
+        Evidence(np.arange(5.0), sparse.csc_array(entries))
+
+
+def test_full_columns_of_one_value_are_constant():
+    dense = np.array([[2.0, 2.0, 0.0, 0.0], [2.0, 3.0, 0.0, 2.0], [2.0, 2.0, 0.0, 2.0]])
+    assert Evidence(np.arange(3.0), sparse.csr_array(dense)).dead_codes == ("code 0", "code 2")
+
+
+def test_sparse_codes_are_a_matrix_with_a_name_for_each_column():
+    with pytest.raises(EvidenceError, match="have 1 axes: pass one row per sample"):
+        Evidence(np.arange(3.0), sparse.coo_array(np.ones(3)))
+    with pytest.raises(EvidenceError, match="There are 2 code names for 9 codes"):
+        Evidence(CONCEPTS, sparse.csr_array(DENSE), code_names=["a", "b"])

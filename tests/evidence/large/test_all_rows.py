@@ -8,7 +8,9 @@ import pytest
 
 from unweave import Evidence, EvidenceError, evaluate
 from unweave.card.choices import metric_of
-from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks
+from unweave.evidence.large.block_columns import BlockReader
+from unweave.evidence.large.gathering import _stretches, gathered
+from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks, is_large
 from unweave.files.parquet_blocks import parquet_blocks
 from unweave.metrics import dcimig, mcc, mig, mig_sup, modularity, r2, sap
 
@@ -241,3 +243,87 @@ def test_bad_blocks_say_what_is_wrong(tmp_path):
     (tmp_path / "part-9.parquet").write_bytes(b"no table")
     with pytest.raises(EvidenceError, match=r"part-9.parquet cannot be read"):
         parquet_blocks(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("n_codes", "planning_rows", "n_planning"),
+    [
+        (3, 5000, 5000),  # all rows
+        (3, 4000, 16 * 250),
+        (3, 500, 16 * 31),
+        (31, 4000, 16 * 125),  # 16 / 32 of 4,000
+        (99, 4000, 16 * 62),  # not below 1,000
+    ],
+)
+def test_fewer_rows_are_planned_with_if_there_are_many_columns(monkeypatch, n_codes, planning_rows, n_planning):
+    monkeypatch.setattr("unweave.evidence.large.gathering.LARGEST_DRIFT", 1.0)  # one pass
+    codes = np.random.default_rng(0).normal(size=(5000, n_codes))
+    found = gathered(array_blocks(codes[:, :1], codes, planning_rows=planning_rows, sample_rows=50), None, "refuse")
+    assert (found.n_planning, found.n_passes, found.codes.shape) == (n_planning, 1, (50, n_codes))
+
+
+def test_stretches_are_spread_from_the_first_row_to_the_last():
+    rows = np.arange(200.0)[:, None]
+    found = list(_stretches(array_blocks(rows, rows, rows_in_part=70), 80))
+    assert [row for row, _ in found] == [13 * k for k in range(16)]
+    for row, (_, codes) in found:
+        end = min(row + 5, -(-(row + 1) // 70) * 70)  # a stretch ends with its part
+        assert codes[:, 0].tolist() == list(range(row, end))
+    assert len(list(_stretches(array_blocks(rows, rows, rows_in_part=70), 200))) == 3
+    assert [len(codes) for _, (_, codes) in _stretches(array_blocks(rows, rows), 8)] == [1] * 16
+
+
+def test_rows_without_a_complete_one_are_refused():
+    codes = np.where(np.arange(40) < 20, 1.0, np.nan)[:, None]
+    with pytest.raises(EvidenceError, match="No row from 20 on is complete"):
+        Evidence(array_blocks(np.arange(40.0), codes, rows_in_part=20), missing="drop")
+    with pytest.raises(EvidenceError, match="Every row that was examined has a missing value"):
+        Evidence(array_blocks(np.arange(20.0), codes[20:]), missing="drop")
+    with pytest.raises(EvidenceError, match="There are no rows"):
+        Evidence(array_blocks(np.empty(0), np.empty((0, 2))))
+
+
+def test_sampled_rows_keep_their_pairs_where_rows_are_dropped():
+    codes = np.arange(60.0)[:, None].repeat(2, axis=1)
+    codes[7::10, 1] = np.nan
+    found = Evidence(array_blocks(np.arange(60.0), codes, rows_in_part=25, sample_rows=60), missing="drop")
+    assert found.factors[:, 0].tolist() == found.codes[:, 0].tolist() == [k for k in range(60) if k % 10 != 7]
+
+
+def test_names_and_axes_of_arrays():
+    blocks = array_blocks(CODES[:, 0], CODES, code_names=list("abcde"))
+    assert (blocks.factor_names, blocks.code_names, blocks.n_rows) == (("factor 0",), tuple("abcde"), N)
+    with pytest.raises(EvidenceError, match="There are 2 code names for 5 codes: give one for each column"):
+        array_blocks(CODES[:, 0], CODES, code_names=["a", "b"])
+    with pytest.raises(EvidenceError, match=r"The factors have shape \(3, 2, 2\): pass one row per sample"):
+        array_blocks(np.zeros((3, 2, 2)), CODES[:3])
+
+
+def test_arrays_are_large_beyond_the_limit(monkeypatch, tmp_path):
+    np.save(tmp_path / "codes.npy", CODES)
+    codes = np.load(tmp_path / "codes.npy", mmap_mode="r")
+    for limit, large in ((10 * N, False), (10 * N - 1, True)):
+        monkeypatch.setattr("unweave.evidence.large.row_blocks.LARGEST_IN_MEMORY", limit)
+        assert is_large(codes, codes) == large
+        assert not is_large(CODES, codes)
+        assert not is_large(codes, CODES)
+
+
+def test_text_of_later_blocks_is_numbered_after_that_of_earlier_ones():
+    reader = BlockReader(("shape",), ("code 0",), "drop")
+    codes = np.ones((2, 1))
+    assert reader.read([np.array(["a", "c"])], codes, 0)[0].tolist() == [[0.0], [1.0]]
+    assert reader.read([np.array(["b", None], dtype=object)], codes, 2)[0].tolist() == [[2.0]]
+    assert reader.levels == {0: ("a", "c", "b")}
+    with pytest.raises(EvidenceError, match="Factor 'shape' is text in some blocks and numbers in others"):
+        reader.read([np.array([1.0, 2.0])], codes, 4)
+
+
+@pytest.mark.parametrize("end", ["lowest", "highest"])
+def test_numbers_at_the_limit_of_blocks(end):
+    reader = BlockReader(("size",), ("u",), "refuse")
+    near = {"lowest": np.array([-1.0, -1.0]), "highest": np.array([1.0, 1.0])}
+    sign = -1 if end == "lowest" else 1
+    reader.check_reach(**near | {end: np.array([sign, sign * 1e150])}, first_row=3)
+    with pytest.raises(EvidenceError, match=r"'u' reaches 1.1e\+150 from row 3 on"):
+        reader.check_reach(**near | {end: np.array([sign, sign * 1.1e150])}, first_row=3)

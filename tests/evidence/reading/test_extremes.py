@@ -5,6 +5,7 @@ import pytest
 
 from unweave import Evidence, EvidenceError, evaluate
 from unweave.evidence import Posterior
+from unweave.evidence.reading.extremes import within_reach
 from unweave.metrics import CATALOGUE
 
 RNG = np.random.default_rng(0)
@@ -59,3 +60,43 @@ def test_means_of_a_posterior_are_refused_as_their_spreads_are_in_the_same_unit(
 def test_verdicts_of_huge_codes_are_those_of_codes_in_another_unit():
     plain, huge = (evaluate(FACTORS, CODES * scale, metrics=["mcc", "r2"]).rows for scale in (1.0, 2.0**1000))
     assert [row.verdict.level for row in huge] == [row.verdict.level for row in plain]
+
+
+@pytest.mark.parametrize(
+    ("codes", "held"),
+    [
+        ([2.0**499, 1.0], [2.0**499, 1.0]),
+        ([2.0**500, 1.0], [2.0**499, 0.5]),
+        ([-(2.0**500), 1.0], [-(2.0**499), 0.5]),
+        ([2.0**-251], [2.0**-251]),
+        ([2.0**-252], [0.5]),
+        ([2.0**-252, 0.0], [0.5, 0.0]),
+        ([2.0**-600, 2.0**-300], [2.0**-251, 0.5]),
+        ([2.0**-600, 2.0**600], [2.0**-251, 2.0**499]),
+        ([2.0**-252, 4.0], [2.0**-251, 4.0]),
+    ],
+)
+def test_the_common_unit_is_a_power_of_two(codes, held):
+    assert within_reach(np.array([codes])).tolist() == [held]
+    assert within_reach(np.array([codes, np.zeros(len(codes))])).tolist() == [held, [0.0] * len(codes)]
+
+
+@pytest.mark.parametrize(
+    ("column", "fits"),
+    [
+        ([0.0, 1e150], True),
+        ([0.0, 1.1e150], False),
+        ([-1.1e150, 0.0], False),
+        ([0.0, 1.1e-150], True),
+        ([0.0, 0.9e-150], False),
+        ([-0.3e-150, 0.3e-150], False),
+        ([1e-151, 1e-151], True),  # it does not vary
+        ([-3.0, 3.0], True),
+    ],
+)
+def test_factors_at_the_limit(column, fits):
+    if fits:
+        assert Evidence({"a": column}).factors[:, 0].tolist() == column
+    else:
+        with pytest.raises(EvidenceError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
+            Evidence({"a": column})

@@ -112,3 +112,9 @@ def test_values_whose_sum_overflows_are_not_infinite():
 def test_factors_whose_squares_are_lost(scale):
     with pytest.raises(EvidenceError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
         Evidence({"a": [scale, 2 * scale, 3 * scale]})
+
+
+@pytest.mark.parametrize(("n_columns", "end"), [(5, r"code 'code 4' \(2\); fill"), (6, r"\(2\) and 1 more column")])
+def test_five_columns_are_listed(n_columns, end):
+    with pytest.raises(EvidenceError, match=f"missing in 2 of 3 rows: .*{end}"):
+        Evidence(codes=np.vstack([np.full((2, n_columns), NAN), np.ones(n_columns)]))

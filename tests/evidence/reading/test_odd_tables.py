@@ -81,3 +81,21 @@ def test_wide_tables_are_read_in_linear_time(frame):
 
     seconds(10)
     assert min(seconds(4000) for _ in range(2)) < 10 * min(seconds(1000) for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"g": [0], "h": []}, "The code group 'h' has no codes"),
+        ({"g": [2]}, "code_groups names '2', which is not a code"),
+        ({"g": [-1]}, "code_groups names '-1', which is not a code"),
+        ({"g": [0.0]}, "code_groups names '0.0', which is not a code"),
+        ({"g": ["code 0"], "h": [1, "code 1"]}, "Code 'code 1' is in two code groups"),
+        ({"g": ["code 0"], "h": 1}, "code_groups is not a mapping from names to codes"),
+        ([["code 0"]], "code_groups is not a mapping from names to codes"),
+    ],
+    ids=str,
+)
+def test_bad_code_groups(groups, message):
+    with pytest.raises(EvidenceError, match=message):
+        Evidence(codes=[[1.0, 2.0], [3.0, 4.0]], code_groups=groups)

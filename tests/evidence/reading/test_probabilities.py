@@ -70,3 +70,18 @@ def test_rows_that_sum_to_nearly_one_are_made_to():
     kept = Evidence({"shape": nearly}, np.arange(60.0)).factor_tables["shape"]
     np.testing.assert_allclose(kept, table, rtol=1e-12)
     np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ([[0.5, 0.5], [0.2, 0.2], [0.1, 0.8]], r"does not sum to one in 2 rows \(row 1 sums to 0.4\)"),
+        ([[0.5, 0.5], [0.2, 0.8], [0.9, 0.8]], r"does not sum to one in 1 rows \(row 2 sums to 1.7\)"),
+        ([[1.5, -0.5], [0.0, 1.0], [-0.1, 1.1]], "is negative or missing in 2 rows"),
+        ([[np.nan, 0.5], [0.0, 1.0], [0.5, 0.5]], "is negative or missing in 1 rows"),
+        (np.ones((2, 1)), r"has shape \(2, 1\)"),
+    ],
+)
+def test_bad_rows_are_counted(table, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        Evidence({"shape": table})
