@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
-from unweave.estimators.dependence.correlation import _canonical_directions, orthonormal_basis
+from unweave.estimators.dependence.correlation import _canonical_directions, column_norms, orthonormal_basis
 from unweave.estimators.geometry.gram import log_volume_of_directions
 from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.estimators.posteriors.grid_masses import centre_masses
@@ -126,3 +126,12 @@ def test_sparse_codes_with_few_entries_correlate_as_dense_ones(n_entries, ranked
     found = sparse_correlation_matrix([basis], columns_of_dense(dense), ranked=ranked)
     exact = abs(np.corrcoef(columns[:, 0], factor)[0, 1]) if n_entries else 0.0
     assert found == pytest.approx(np.array([[exact]]), abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1.0, 1e150, 1e200])
+@pytest.mark.parametrize("shift", [0.0, 1000.0])
+def test_norms_of_columns_do_not_depend_on_their_unit(unit, shift):
+    column = np.arange(6.0) + shift
+    means, norms = column_norms(unit * column[:, None])
+    assert means / unit == pytest.approx([2.5 + shift])
+    assert norms / unit == pytest.approx([np.sqrt(17.5)])

@@ -266,8 +266,15 @@ def test_hfs_adds_its_distance_to_beta_vae(make):
 @pytest.mark.parametrize("kind", OBJECTIVES.values(), ids=lambda kind: kind.name)
 def test_every_hyperparameter_has_a_range(kind):
     for entry in kind.hyperparameters():
-        with pytest.raises(TrainingError, match=f"{entry.name}=-1.0 of {kind.name} is out of range"):
+        least, above = entry.metadata["at_least"], entry.metadata["above"]
+        allowed = f"above {above:g}" if math.isfinite(above) else f"from {least:g}"
+        with pytest.raises(TrainingError, match=f"{entry.name}=-1.0 of {kind.name} is out of range.*{allowed}"):
             kind(**{entry.name: -1.0})
+        if math.isfinite(above):
+            with pytest.raises(TrainingError, match=allowed):
+                kind(**{entry.name: above})
+        else:
+            assert getattr(kind(**{entry.name: least}), entry.name) == least
         with pytest.raises(TrainingError, match="out of range"):
             kind(**{entry.name: math.nan})
 
