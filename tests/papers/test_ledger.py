@@ -5,6 +5,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from limits import CHEAP, recorded_limits, rules_of
 
 from unweave.cli import main
 from unweave.evidence import EvidenceError
@@ -14,8 +15,6 @@ from unweave.papers.ledger import checking
 from unweave.papers.ledger.claim import STATEMENT_HOLDS, Evidenced, MeasuredFigure
 from unweave.papers.ledger.claim_files import claim_of, claims_of
 from unweave.papers.ledger.selection import selected_claims
-
-CHEAP = 1.0  # seconds; evidence that takes longer is checked by `make study`
 
 
 def parts(cheap):
@@ -33,8 +32,12 @@ def as_recorded(claims, folder):
 
 
 @pytest.mark.parametrize("part", parts(cheap=True))
-def test_cheap_evidence_is_as_recorded(part, tmp_path):
-    as_recorded(parts(cheap=True)[part], tmp_path)
+def test_cheap_evidence_and_the_limits_of_its_rules_are_as_recorded(part, tmp_path):
+    claims = parts(cheap=True)[part]
+    with rules_of(claims) as limits:
+        as_recorded(claims, tmp_path)
+    on_record = recorded_limits()
+    assert limits == {claim.name: on_record[claim.name] for claim in claims if claim.name in on_record}
 
 
 @pytest.mark.slow

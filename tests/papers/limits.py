@@ -1,0 +1,120 @@
+"""Where the verdict on a claim changes when one of its figures does.
+
+``python tests/papers/limits.py`` computes the evidence again and writes the limits on record; read the difference
+beside the statements of the claims before you commit it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unweave.papers.catalogue import MODULES
+from unweave.papers.experiment import Options
+from unweave.papers.ledger.checking import evidence_of
+from unweave.papers.ledger.claim import Claim
+from unweave.papers.ledger.claim_files import claims_of
+
+CHEAP = 1.0  # seconds; evidence that takes longer is checked by `make study`
+RECORDED = Path(__file__).with_name("limits_of_claims.json")
+SAID = {True: "yes", False: "no", None: "in part"}
+STEPS = 10.0 ** np.arange(-10, 1.25, 0.25)  # from a figure to the places where the rule is asked
+Rule = Callable[[list[float]], bool | None]
+OTHERS: dict[str, Callable[[list[float]], list[float]]] = {
+    "as they are": list,
+    "reversed": lambda values: values[::-1],
+    "rising": sorted,
+    "falling": lambda values: sorted(values, reverse=True),
+    "all 0": lambda values: [0.0] * len(values),
+    "all 1": lambda values: [1.0] * len(values),
+}
+
+
+def limits_of(rule: Rule, figures: Mapping[str, float]) -> dict[str, str]:
+    """The limits of every figure that matters, with the others as they are; if none does, with others moved.
+
+    >>> limits_of(lambda v: v[0] - v[1] > 0.25 and v[1] <= 0.5, {"a": 1.0, "b": 0.5, "c": 0.3})
+    {'others': 'as they are', 'a': 'no <= 0.75 < yes', 'b': 'yes <= 0.5 < no'}
+    """
+    for others, moved in OTHERS.items():
+        values = moved(list(figures.values()))
+        found = {name: _limits(rule, values, k) for k, name in enumerate(figures)}
+        if any(found.values()):
+            return {"others": others} | {name: said for name, said in found.items() if said}
+    return {}
+
+
+def _limits(rule: Rule, values: Sequence[float], k: int) -> str:
+    def asked(value: float) -> str:
+        held = rule([*values[:k], float(value), *values[k + 1 :]])
+        return SAID[None if held is None else bool(held)]
+
+    places = sorted({*(values[k] + STEPS), *(values[k] - STEPS), values[k], *np.linspace(-1.0037, 2.0037, 31)})
+    said = list(map(asked, places))
+    words = said[0]
+    for (low, high), (before, after) in zip(itertools.pairwise(places), itertools.pairwise(said), strict=True):
+        if before == after:
+            continue
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if asked(middle) == before else (low, middle)
+        limit = round(float(f"{high:.9g}"), 12) + 0.0
+        words += f" <= {limit:g} < {after}" if asked(limit) == before else f" < {limit:g} <= {after}"
+    return words if words != said[0] else ""
+
+
+def cheap_claims() -> list[Claim]:
+    """Claims whose evidence takes less than a second and needs nothing."""
+    return [claim for claim in claims_of() if claim.evidence and not claim.needs and claim.seconds < CHEAP]
+
+
+@contextmanager
+def rules_of(claims: Sequence[Claim]) -> Iterator[dict[str, dict[str, str]]]:
+    """Within it, evidence of these claims leaves the limits of its rule, under the names of its figures."""
+    found: dict[str, dict[str, str]] = {}
+    figures = {tuple(claim.figures): claim for claim in claims}
+    modules = [
+        importlib.import_module(f"{MODULES[paper].rpartition('.')[0]}.evidence.{name}")
+        for paper, name in sorted({(claim.paper, claim.evidence.partition(":")[0]) for claim in claims})
+    ]
+    usual = [(module, module.decided) for module in modules if hasattr(module, "decided")]
+
+    def noted(decided: Any, given: Mapping[str, Any], rule: Rule) -> Any:
+        claim = figures.get(tuple(given))
+        if claim is not None:
+            found[claim.name] = limits_of(rule, {name: figure.value for name, figure in claim.figures.items()})
+        return decided(given, rule)
+
+    for module, decided in usual:
+        module.decided = lambda given, rule, decided=decided: noted(decided, given, rule)
+    try:
+        yield found
+    finally:
+        for module, decided in usual:
+            module.decided = decided
+
+
+def recorded_limits() -> dict[str, dict[str, str]]:
+    """The limits on record, by claim."""
+    return json.loads(RECORDED.read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    """Write the limits."""
+    claims = cheap_claims()
+    with rules_of(claims) as found:
+        for claim in claims:
+            evidence_of(claim, Options(Path()))
+    lines = [f"{json.dumps(name)}: {json.dumps(limits, ensure_ascii=False)}" for name, limits in found.items()]
+    RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
