@@ -187,7 +187,7 @@ def rows_caveat(evidence: Evidence, estimator: object) -> tuple[Finding, ...]:
 
 
 def stratum_caveats(evidence: Evidence, within: WithinValues | None) -> tuple[Finding, ...]:
-    """A caveat for every factor with too few rows per value to estimate the information within these rows."""
+    """A caveat for every factor with too few rows per value to estimate I(x, z_S | y_j)."""
     if within is None:
         return ()
     caveats = []

@@ -88,7 +88,11 @@ class FactorConstraints:
         return tuple(view.name for view in self.views if view.name in named)
 
     def alike(self, names: Sequence[str]) -> NDArray[np.intp]:
-        """For each of these factors, the position of the first one that it determines and that determines it."""
+        """For each factor, the position of the first factor in ``names`` that is equivalent to it.
+
+        Two factors are equivalent if each determines the other. A factor without an earlier equivalent has its own
+        position.
+        """
         place_of = {view.name: place for place, view in enumerate(self.views[:MOST_FACTORS])}
         first = list(range(len(names)))
         for k, name in enumerate(names):

@@ -78,7 +78,7 @@ def mixtures_sampled_rows(n_rows: int, of: int) -> str:
 
 
 def codes_sampled(n_codes: int, of: int) -> str:
-    """A mean over a random sample of the codes."""
+    """Caveat of a metric whose mean is taken over a random sample of the codes."""
     return f"{n_codes:,} of {of:,} codes were scored, drawn at random (most_units)."
 
 

@@ -22,10 +22,12 @@ N_FACTORS, N_ROWS = 5, 2000  # the number of rows for which a card states its to
 
 @dataclass(frozen=True)
 class Promise:
-    """One encoder: whether the card promises the best score, the mean score, and whether that is the best score.
+    """The mean score of one encoder, compared with the card.
 
-    ``kept`` is False if a promised best score is not reached, or if random codes reach the best score. Other encoders
-    may reach the best score without a promise.
+    ``promised`` is True if the card states the best score for this encoder, and ``full_marks`` is True if the mean
+    score is the best score within the tolerance. ``kept`` is False if a promised best score is not reached, or if
+    random codes reach the best score and the card does not state this. Other encoders may reach the best score without
+    a promise.
     """
 
     encoder: str

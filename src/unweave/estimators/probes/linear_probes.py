@@ -14,7 +14,7 @@ from unweave.estimators.sparse.sparse_table import SparseTable
 PENALTIES = np.logspace(-9, 3, 37)
 ROWS_PER_CODE = 5  # with fewer rows per code, directions of small variance cannot be distinguished from noise
 LARGEST_SPARSE_FIT = 4096
-ROUNDING = 1e-13  # relative to the largest energy; smaller ones are rounding errors of linearly dependent codes
+ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding errors due to linearly dependent codes
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Sparse tables for linear probes, which are standardised within products and not in memory."""
+"""Sparse tables for linear probes.
+
+The codes are standardised when a product is computed, so that the stored matrix stays sparse.
+"""
 
 from __future__ import annotations
 

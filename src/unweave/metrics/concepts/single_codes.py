@@ -59,7 +59,8 @@ def single_codes(concepts: object, codes: object = None) -> SingleCodes:
     precision, f1 = _precision_and_f1(present, columns)
     best = [matrix.argmax(axis=0) for matrix in (areas, precision, f1)]
     places = np.arange(len(names))
-    # the AUROC of an independent code is asymptotically normal; the largest of m is about sqrt(2 log m) deviations up
+    # the AUROC of an independent code is asymptotically normal with mean .5; the maximum over m codes is about
+    # sqrt(2 log m) standard deviations above the mean
     spread = np.sqrt((n + 1) / (12 * n_present * (n - n_present)))
     chance = 0.5 + spread * np.sqrt(2 * np.log(max(columns.shape[1], 2)))
     return SingleCodes(

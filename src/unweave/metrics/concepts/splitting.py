@@ -1,10 +1,10 @@
 """Counts of concepts that are split over several codes, or partly absorbed by other codes.
 
 A code is specific to a concept if at least 90 % of the samples on which it is active have the concept (more, if over
-four fifths of all samples have it). The specific code that is active on most samples of the concept is its main
-code, and the share of these samples is its coverage. A concept is split if the main code covers less than two thirds,
-and all specific codes together cover more. A concept is absorbed if the main code covers two thirds or more, but is
-inactive on samples of the concept on which another specific code is active instead (after Chanin et al. 2024, from
+four fifths of all samples have it). The specific code that is active on most samples of the concept is its main code,
+and the share of these samples is its coverage. A concept is split if the main code covers less than two thirds, and all
+specific codes together cover more than it does. A concept is absorbed if the main code covers two thirds or more, but
+is inactive on samples of the concept on which another specific code is active instead (after Chanin et al. 2024, from
 activations alone).
 """
 
@@ -41,7 +41,11 @@ class SplitConcepts:
 
     @property
     def split(self) -> NDArray[np.bool_]:
-        """True for concepts whose main code covers less than two thirds, and all specific codes together more."""
+        """True for concepts that are split over several specific codes.
+
+        The main code covers less than two thirds of the concept's samples, and all specific codes together cover more
+        than the main code does.
+        """
         return (self.specific > 1) & (self.coverage < MAIN) & (self.together > self.coverage)
 
     @property

@@ -74,7 +74,7 @@ def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck
 
 
 def draw_spread(found: SampleSpread, options: Options) -> Iterator[Path]:
-    """Draw standard deviations by the number of samples."""
+    """Plot the standard deviations over runs against the number of samples."""
     from unweave.report.figures.curves import curves_figure, save
 
     label = "deviation over runs (nats per latent)"

@@ -207,7 +207,7 @@ def _differences(
 
 
 def _two_sided(gaps: FloatArray, errors: FloatArray, freedom: int) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):  # the cases without a standard error follow below
+    with np.errstate(divide="ignore", invalid="ignore"):  # differences with a standard error of 0 are handled below
         p_values = 2 * student.sf(np.abs(gaps) / errors, freedom)
     p_values[errors == 0] = 0.0
     p_values[np.abs(gaps) <= 1e-12 * np.maximum(1.0, errors)] = 1.0

@@ -80,7 +80,7 @@ def both_are_one_where_factors_are_identical() -> Evidenced:
 def both_rise_with_dependence() -> Evidenced:
     """Claim 123: minimality and sufficiency rise with the dependence of the factors.
 
-    Sufficiency does not fall. Minimality falls at first, at alpha = .85.
+    Our result: sufficiency does not fall. Minimality falls at first, at alpha = .85.
     """
     found = [_both(_classes(0.85, delta)) for delta in DELTAS]
     figures = {f"minimality, delta = {d:g}": m for d, (m, _) in zip(DELTAS, found, strict=True)}
@@ -103,7 +103,7 @@ def entangled_codes_of_independent_factors_score_low() -> Evidenced:
 def older_metrics_do_not_reach_one() -> Evidenced:
     """Claim 125: MIG, SAP and DCI-D do not reach 1 for disentangled codes of independent factors.
 
-    MIG, SAP and DCI-D with a lasso are slightly below 1, but DCI-D with trees is 1.
+    Our result: MIG, SAP and DCI-D with a lasso are slightly below 1, but DCI-D with trees is 1.
     """
     evidence = _classes(1.0, 1.0)
     figures = {
@@ -125,7 +125,7 @@ def gaps_are_zero_where_factors_are_identical() -> Evidenced:
 def dci_does_not_depend_on_dependence() -> Evidenced:
     """Claim 127: DCI-D hardly depends on the dependence of the factors.
 
-    With a lasso, this holds for mixed codes, but not for disentangled ones.
+    Our result: with a lasso, this holds for mixed codes, but not for disentangled ones.
     """
     disentanglement = with_lasso(dci_disentanglement)
     cells = [(0.7, 1.0), (0.7, 0.55), (0.7, 0.4), (1.0, 1.0), (1.0, 0.6), (1.0, 0.25)]
@@ -156,7 +156,7 @@ def sufficiency_does_not_see_a_nuisance() -> Evidenced:
 def bins_hardly_matter() -> Evidenced:
     """Claim 130: minimality and sufficiency hardly depend on the number of bins.
 
-    Minimality of mixed codes does depend on it.
+    Our result: minimality of mixed codes does depend on it.
     """
     figures = {f"minimality, {bins} bins": _both(_classes(0.7, 1.0), bins)[0] for bins in (10, 20, 80)}
     return decided(figures, lambda v: None if v[0] > v[1] > v[2] > 0.3 else max(v) - min(v) < 0.05)
@@ -198,7 +198,7 @@ def the_two_theorems() -> Evidenced:
 def minimality_is_equivalent_to_both_invariances() -> Evidenced:
     """Claim 133: a code is minimal if it is invariant to other factors and to nuisances.
 
-    A code with independent noise is invariant to both, but it is not minimal.
+    Our result: a code with independent noise is invariant to both, but it is not minimal.
     """
     rng = np.random.default_rng(0)
     factors, nuisance = (
@@ -224,7 +224,7 @@ def _cpu_seconds(compute: Callable[[], object]) -> float:
 def minimality_is_cheap() -> Evidenced:
     """Claim 134: the time of DCI-D grows faster than the number of factors, and that of minimality only linearly.
 
-    The time of minimality grows less than that of DCI-D.
+    Our result: the time of minimality grows less than that of DCI-D.
     """
     growth = {}
     _scored(
@@ -249,7 +249,7 @@ def _scored(metric: Callable[[Evidence], object], factors: FloatArray) -> object
 
 
 def the_number_of_bins() -> Evidenced:
-    """Claim 136: the number of bins is 20. The released code uses 15 bins, which give different scores."""
+    """Claim 136: the number of bins is 20. Our result: the released code uses 15 bins, which give different scores."""
     text, code = (_both(_classes(0.7, 1.0), bins)[0] for bins in (20, 15))
     return decided(
         {"minimality with 20 bins": text, "minimality with 15 bins": code}, lambda v: abs(v[0] - v[1]) < 1e-6

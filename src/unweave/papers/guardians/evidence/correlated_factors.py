@@ -25,7 +25,10 @@ def _along_rho(
 
 
 def one_is_no_condition_number_of_a_permutation() -> Evidenced:
-    """Claim 13: with kappa = 1, the mixing E3 is the perfect encoder E1. It is a rotation and not a permutation."""
+    """Claim 13: with kappa = 1, the mixing E3 is the perfect encoder E1.
+
+    Our result: it is a rotation and not a permutation.
+    """
     cells = {f"d = {d}, kappa = 1": cell(run, rho=0.0, kappa=1.0) for d, run in MIXED.items()}
     return decided(curve("MCC-P", cells), lambda values: near(values, 1.0, 0.05))
 
@@ -88,7 +91,8 @@ def a_full_mixing_falls_to_a_third() -> Evidenced:
 def mcc_of_any_mixing_tends_to_one() -> Evidenced:
     """Claim 26: MCC of any fixed mixing tends to 1 as rho tends to -1 or 1.
 
-    Random mixings are clearly below 1 at rho = .99, and a correlation near -1 is possible for two factors only.
+    Our result: random mixings are clearly below 1 at rho = .99, and a correlation near -1 is possible for two factors
+    only.
     """
     figures = {name: x for d in RUN for name, x in _along_rho("MCC-P", d, "E3", (0.99,)).items()}
     figures |= _along_rho("MCC-P", 2, "E3", (-0.99,))
@@ -96,7 +100,10 @@ def mcc_of_any_mixing_tends_to_one() -> Evidenced:
 
 
 def false_positives_up_to_097() -> Evidenced:
-    """Claim 27: MCC of mixed codes reaches .97. It does so only for two factors with negative correlation."""
+    """Claim 27: MCC of mixed codes reaches .97.
+
+    Our result: it does so only for two factors with negative correlation.
+    """
     figures = _along_rho("MCC-P", 2, "E3", (-0.9,)) | _along_rho("MCC-P", 5, "E3", (0.99,))
     figures |= _along_rho("MCC-P", 10, "E3", (0.99,))
     return decided(figures, lambda v: None if v[0] > 0.96 and max(v[1:]) < 0.96 else min(v) > 0.96)
@@ -127,7 +134,7 @@ def mcc_of_a_perfect_encoder_stays_one() -> Evidenced:
 
 
 def dci_of_a_mixing_collapses() -> Evidenced:
-    """Claim 31: DCI-D of a mixing of ten factors collapses to nearly 0. It stays above .2."""
+    """Claim 31: DCI-D of a mixing of ten factors collapses to nearly 0. Our result: it stays above .2."""
     cells = {f"d = 10, rho = 0, kappa = {k:g}": cell("exp04_d10", rho=0.0, kappa=k) for k in (1.0, 50.0)}
     return decided(curve("DCI-D", cells, n_seeds=1), lambda values: max(values) < 0.1)
 
@@ -143,7 +150,7 @@ def mcc_follows_correlation_and_not_the_condition_number() -> Evidenced:
 def dci_penalises_correlation() -> Evidenced:
     """Claim 33: correlation lowers DCI-D of a perfect encoder.
 
-    It does on a fifth of the rows, but hardly on all rows.
+    Our result: it does on a fifth of the rows, but hardly on all rows.
     """
     rhos = (0.0, 0.99)
     fifth, all_rows = _along_rho("DCI-D", 5, "E1", rhos, n_seeds=2), _along_rho("DCI-D", 5, "E1", rhos, "ours", 2)
@@ -152,13 +159,19 @@ def dci_penalises_correlation() -> Evidenced:
 
 
 def mig_drops_with_correlation() -> Evidenced:
-    """Claim 34: MIG of a perfect encoder drops from .8 to .2 with the correlation. It drops from .74 to .31."""
+    """Claim 34: MIG of a perfect encoder drops from .8 to .2 with the correlation.
+
+    Our result: it drops from .74 to .31.
+    """
     figures = _along_rho("MIG", 5, "E1", (0.0, 0.9, 0.99)) | _along_rho("MIG", 10, "E1", (0.0, 0.9, 0.99))
     return decided(figures, lambda v: None if v[0] - v[2] > 0.3 and v[2] > 0.25 else v[0] > 0.78 and v[2] < 0.22)
 
 
 def rdc_declines_under_a_perfect_encoder() -> Evidenced:
-    """Claim 35: MCC-RDC of a perfect encoder declines with the correlation. It is 1 for every correlation."""
+    """Claim 35: MCC-RDC of a perfect encoder declines with the correlation.
+
+    Our result: it is 1 for every correlation.
+    """
     return decided(_along_rho("MCC-RDC", 5, "E1", (0.0, 0.5, 0.99), n_seeds=3), lambda values: falls(values, 0.2))
 
 
@@ -169,12 +182,12 @@ def t_mex_is_flat_under_a_perfect_encoder() -> Evidenced:
 
 
 def rdc_of_a_mixing_drops() -> Evidenced:
-    """Claim 37: MCC-RDC of a mixing drops with the correlation. It rises."""
+    """Claim 37: MCC-RDC of a mixing drops with the correlation. Our result: it rises."""
     return decided(_along_rho("MCC-RDC", 5, "E3", (0.0, 0.5, 0.99), n_seeds=3), falls)
 
 
 def mcc_does_not_see_the_sign() -> Evidenced:
-    """Claim 38: MCC does not depend on the sign of the correlation. For two mixed factors it does."""
+    """Claim 38: MCC does not depend on the sign of the correlation. Our result: for two mixed factors it does."""
     figures = _along_rho("MCC-P", 2, "E3", (-0.5, 0.5, -0.99, 0.99))
     return decided(figures, lambda v: abs(v[0] - v[1]) < 0.02 and abs(v[2] - v[3]) < 0.02)
 

@@ -40,7 +40,10 @@ def r2_is_the_share_that_is_kept() -> Evidenced:
 
 
 def dci_does_not_count_dropped_factors() -> Evidenced:
-    """Claim 44: DCI-D is 1 even if most factors are dropped. DCI-D is (m/d) log m / log d, and DCI-C is m/d."""
+    """Claim 44: DCI-D is 1 even if most factors are dropped.
+
+    Our result: DCI-D is (m/d) log m / log d, and DCI-C is m/d.
+    """
     theory = {f"closed form, {m} of 10 codes": MeasuredFigure(dci_disentanglement_of_dropped(m, 10)) for m in FEW}
     figures = _of_worlds("DCI-D", FEW, "D1", n_seeds=1) | theory
     figures["closed form of DCI-C, 5 of 10 codes"] = MeasuredFigure(dci_completeness_of_dropped(5, 10))
@@ -58,7 +61,7 @@ def dci_declines_steadily() -> Evidenced:
 def a_redundant_factor_is_dropped_without_loss() -> Evidenced:
     """Claim 46: dropping a redundant factor leaves R2 and DCI-D near 1.
 
-    R2 is .99, and DCI-D is .93 with and without the factor.
+    Our result: R2 is .99, and DCI-D is .93 with and without the factor.
     """
     figures = _of_worlds("R2", (9,), "D3") | _of_worlds("DCI-D", (9, 10), "D3", n_seeds=1)
     return decided(
@@ -86,7 +89,7 @@ def a_factor_of_two_looks_lossy() -> Evidenced:
 def a_nonlinear_probe_misses_a_factor_of_two() -> Evidenced:
     """Claim 49: a nonlinear probe does not detect that two factors determine a third.
 
-    The probe of R2 is linear; trees trained on 4,000 rows predict most of the product of two factors.
+    Our result: the probe of R2 is linear; trees trained on 4,000 rows predict most of the product of two factors.
     """
     rng = np.random.default_rng(0)
     free = rng.normal(size=(4000, 4))
@@ -99,7 +102,10 @@ def a_nonlinear_probe_misses_a_factor_of_two() -> Evidenced:
 
 
 def no_metric_sees_redundancy_of_two_factors() -> Evidenced:
-    """Claim 50: no metric detects that two factors determine a third. R2 does if the third factor is a sum."""
+    """Claim 50: no metric detects that two factors determine a third.
+
+    Our result: R2 does if the third factor is a sum.
+    """
     figures = curve(
         "R2",
         {
@@ -123,7 +129,7 @@ def correlation_lifts_r2_of_dropped_factors() -> Evidenced:
 
 
 def information_metrics_decline_at_the_free_factors() -> Evidenced:
-    """Claim 52: MIG and InfoM decline when a redundant factor is dropped. They rise."""
+    """Claim 52: MIG and InfoM decline when a redundant factor is dropped. Our result: they rise."""
     figures = _of_worlds("MIG", (10, 9), "D3") | _of_worlds("InfoM", (10, 9), "D3", n_seeds=3)
     return decided(figures, lambda v: v[1] < v[0] and v[3] < v[2])
 
@@ -138,7 +144,7 @@ def three_codes_of_more_and_more_factors() -> Evidenced:
 def redundancy_against_compression() -> Evidenced:
     """Claim 54: the figure shows results for one to four redundant factors.
 
-    In the released code, results for several redundant factors repeat those for one.
+    Our result: in the released code, results for several redundant factors repeat those for one.
     """
     cells = {f"r = {r}": cell("exp07", dgp="D3", r=r, m=9) for r in (1, 4)}
     apart = max(abs(a - b) for a, b in zip(*(scores(entry, "R2") for entry in cells.values()), strict=True))
@@ -152,7 +158,7 @@ def a_constraint_lowers_dci_of_a_perfect_encoder() -> Evidenced:
 
 
 def a_normal_number_and_its_cube_are_orthogonal() -> Evidenced:
-    """Claim 56: a normal variable and its cube are uncorrelated. Their correlation is 3 / sqrt(15)."""
+    """Claim 56: a normal variable and its cube are uncorrelated. Our result: their correlation is 3 / sqrt(15)."""
     z = np.random.default_rng(0).normal(size=1_000_000)
     factors = np.random.default_rng(1).normal(size=(2000, 3))
     factors[:, 1] = factors[:, 0] ** 3
@@ -168,7 +174,7 @@ def a_normal_number_and_its_cube_are_orthogonal() -> Evidenced:
 def dependence_penalises_a_perfect_encoder() -> Evidenced:
     """Claim 57: under D_f, R2 or DCI-D of a perfect encoder falls as alpha changes the dependence.
 
-    R2 stays 1 and DCI-D does not change with alpha.
+    Our result: R2 stays 1 and DCI-D does not change with alpha.
     """
     cells = {f"alpha = {a:g}": cell("exp05", sweep="d3", alpha=a) for a in (0.1, 0.99)}
     figures = curve("R2", cells) | curve("DCI-D", cells, n_seeds=1)

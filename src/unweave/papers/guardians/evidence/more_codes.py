@@ -17,7 +17,7 @@ def _ratios(
 
 
 def mcc_of_distributed_codes_in_numbers() -> Evidenced:
-    """Claim 59: MCC of distributed codes (E8) is .85 at m/d = 2 and .65 at m/d = 10. It is .92 and .67."""
+    """Claim 59: MCC of distributed codes (E8) is .85 at m/d = 2 and .65 at m/d = 10. Our result: it is .92 and .67."""
     theory = {"closed form, m/d = 2": MeasuredFigure(mcc_of_distributed(2))}
     return decided(
         _ratios("MCC-P", "E8", (10, 15, 25, 50)) | theory,
@@ -38,7 +38,7 @@ def dci_of_distributed_codes_stays() -> Evidenced:
 def dci_of_mixed_codes_rises() -> Evidenced:
     """Claim 62: DCI-D of mixed codes (E7) rises from .42 at m/d = 1.5 to .80 at m/d = 10.
 
-    The first value is at m/d = 1.6.
+    Our result: the first value is at m/d = 1.6.
     """
     figures = _ratios("DCI-D", "E7", (8, 25, 50), n_seeds=1)
     return decided(
@@ -52,7 +52,7 @@ def mcc_of_mixed_codes_rises() -> Evidenced:
 
 
 def copies_change_no_metric() -> Evidenced:
-    """Claim 64: duplicated codes (E5) change no metric. MCC, DCI-D and R2 do not change, but MIG falls."""
+    """Claim 64: duplicated codes (E5) change no metric. Our result: MCC, DCI-D and R2 do not change, but MIG falls."""
     figures = _ratios("MCC-P", "E5", (8, 50)) | _ratios("R2", "E5", (8, 50)) | _ratios("DCI-D", "E5", (8,), n_seeds=1)
     figures |= _ratios("MIG", "E5", (8,)) | {"MIG, E1": figure(cell("exp01", dgp="D1"), "MIG")}
     return decided(figures, lambda v: None if near(v[:5], 1, 0.02) and v[6] - v[5] > 0.1 else v[6] - v[5] < 0.05)
@@ -75,7 +75,7 @@ def mcc_of_bent_copies_rises() -> Evidenced:
 
 
 def all_encoders_score_high_at_twice_as_many_codes() -> Evidenced:
-    """Claim 68: with twice as many codes as factors, E5, E6 and E8 score near 1. E6 and E8 do not."""
+    """Claim 68: with twice as many codes as factors, E5, E6 and E8 score near 1. Our result: E6 and E8 do not."""
     cells = {encoder: cell("exp09_d20", sweep="fixed", encoder=encoder) for encoder in ("E5", "E6", "E8")}
     return decided(curve("MCC-P", cells) | curve("R2", cells), lambda values: min(values) > 0.95)
 
@@ -107,7 +107,7 @@ def mixed_codes_are_above_a_mixing() -> Evidenced:
 def t_mex_is_robust_to_more_codes() -> Evidenced:
     """Claim 72: T-MEX is more robust to additional codes than other metrics.
 
-    It is not informative: mixed codes also score 1.
+    Our result: it is not informative: mixed codes also score 1.
     """
     figures = _ratios("T-MEX", "E5", (10,), n_seeds=3) | _ratios("T-MEX", "E7", (10, 25), n_seeds=3)
     return decided(figures, lambda v: max(v[1:]) < 0.5)

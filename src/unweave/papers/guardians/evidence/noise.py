@@ -50,7 +50,7 @@ def _june(n_rows: int) -> Setting:
 def noise_scores_083() -> Evidenced:
     """Claim 74: MCC of noise is .83 on twenty rows.
 
-    This is the score on four of these rows; on all twenty it is lower.
+    Our result: this is the score on four of these rows; on all twenty it is lower.
     """
     figures = {"released code, 4 of 20 rows": figure(_june(20), "MCC-P"), "all 20 rows": null_mcc(20, 10, 10)}
     figures["closed form, all 20 rows"] = MeasuredFigure(float(NullMcc(20, 10, 10).mean))
@@ -60,7 +60,7 @@ def noise_scores_083() -> Evidenced:
 def the_observed_values_of_the_table() -> Evidenced:
     """Claim 75: MCC of noise is .3, .5, .83 and .95 on 100, 50, 20 and 10 rows.
 
-    The scores in the table were computed on a fifth of these rows.
+    Our result: the scores in the table were computed on a fifth of these rows.
     """
     figures = {f"all {n} rows": null_mcc(n, 10, 10) for n in (100, 50, 20, 10)}
     figures |= {f"a fifth of {n} rows": figure(_june(n), "MCC-P") for n in (100, 20, 10)}
@@ -76,7 +76,7 @@ def the_bound_in_numbers() -> Evidenced:
 def the_bound_is_a_lower_bound() -> Evidenced:
     """Claim 77: sqrt(2 log m / n) is a lower bound of the mean MCC of noise.
 
-    The mean MCC is below it, as the mean maximum of m half-normal variables is below sqrt(2 log m).
+    Our result: the mean MCC is below it, as the mean maximum of m half-normal variables is below sqrt(2 log m).
     """
     largest = np.abs(np.random.default_rng(0).normal(size=(20_000, 10))).max(axis=1).mean()
     figures = {
@@ -91,7 +91,7 @@ def the_bound_is_a_lower_bound() -> Evidenced:
 def tails_explain_what_exceeds_the_bound() -> Evidenced:
     """Claim 78: MCC of noise exceeds the bound sqrt(2 log m / n) because of heavy tails.
 
-    It exceeds the bound only on a fifth of the rows, and not on all rows.
+    Our result: it exceeds the bound only on a fifth of the rows, and not on all rows.
     """
     figures = {
         "MCC, all 100 rows": null_mcc(100, 10, 10),
@@ -104,7 +104,7 @@ def tails_explain_what_exceeds_the_bound() -> Evidenced:
 def columns_are_constant_in_codes_per_factor() -> Evidenced:
     """Claim 79: at fixed m/n, MCC of noise does not depend on m/d.
 
-    In the runs behind the text it falls, because they change n and always have ten codes.
+    Our result: in the runs behind the text it falls, because they change n and always have ten codes.
     """
     cells = {f"m/d = {m / 10:g}": cell("exp15_e10@8402085(June)", m=m, n=2 * m) for m in (5, 10, 50, 200)}
     again = {f"m = 50, m/d = {50 / d:g}": cell("exp15_e10", n=100, d=d) for d in (50, 10, 5)}
@@ -114,7 +114,7 @@ def columns_are_constant_in_codes_per_factor() -> Evidenced:
 def codes_per_row_govern() -> Evidenced:
     """Claim 80: the ratio m/n determines MCC of noise.
 
-    It depends on log m / n, and differs between cells with the same m/n.
+    Our result: it depends on log m / n, and differs between cells with the same m/n.
     """
     figures = {f"m/n = .5, m = {m}": null_mcc(2 * m, m, 10) for m in (10, 50, 200)}
     same = {f"log m / n = .023, m = {m}": null_mcc(round(math.log(m) / 0.023), m, 10) for m in (10, 50, 200)}
@@ -130,7 +130,7 @@ def the_number_of_factors_does_not_matter() -> Evidenced:
 def mcc_violates_p4_from_a_tenth() -> Evidenced:
     """Claim 82: MCC violates P4 (random codes score about 0) from m/n = .1 on.
 
-    It does on a fifth of the rows; on all rows the score is less than half as large.
+    Our result: it does on a fifth of the rows; on all rows the score is less than half as large.
     """
     here = cell("exp15_e10", n=500, d=10)
     figures = {
@@ -149,7 +149,7 @@ def r2_of_noise_is_zero() -> Evidenced:
 def dci_of_noise_is_high_where_codes_per_factor_are_few() -> Evidenced:
     """Claim 84: DCI-D of noise is highest if there are few codes per factor.
 
-    It rises with the number of codes per factor.
+    Our result: it rises with the number of codes per factor.
     """
     cells = {f"m/d = {50 / d:g}, 100 rows": cell("exp15_e10", n=100, d=d) for d in (50, 10, 5)}
     return decided(curve("DCI-D", cells, "ours", n_seeds=2), falls)
@@ -162,7 +162,10 @@ def the_kind_of_noise_does_not_matter() -> Evidenced:
 
 
 def rdc_of_noise_is_the_highest() -> Evidenced:
-    """Claim 86: MCC-RDC of noise is the highest of all metrics. It is low if its basis is numerically stable."""
+    """Claim 86: MCC-RDC of noise is the highest of all metrics.
+
+    Our result: it is low if its basis is numerically stable.
+    """
     figures = {
         "MCC-RDC, 1,000 rows, m = 20, d = 2": null_mcc(1000, 20, 2, "rdc"),
         "MCC-P, 1,000 rows, m = 20, d = 2": null_mcc(1000, 20, 2),
@@ -173,7 +176,7 @@ def rdc_of_noise_is_the_highest() -> Evidenced:
 def rdc_of_noise_does_not_vanish() -> Evidenced:
     """Claim 87: MCC-RDC of noise does not vanish as the number of rows grows.
 
-    It falls with the inverse square root of the number of rows.
+    Our result: it falls with the inverse square root of the number of rows.
     """
     figures = {f"MCC-RDC, {n:,} rows": null_mcc(n, 5, 5, "rdc") for n in (100, 1000, 10_000)}
     return decided(figures, lambda v: v[2] > 0.3 or not falls(v, 0.2))
@@ -186,7 +189,7 @@ def _null_rows(
 
 
 def information_metrics_of_noise() -> Evidenced:
-    """Claim 88: mutual information metrics of noise are not 0. MIG is near 0, and InfoM is not."""
+    """Claim 88: mutual information metrics of noise are not 0. Our result: MIG is near 0, and InfoM is not."""
     figures = _null_rows("MIG", "E9", (500, 10_000)) | _null_rows("InfoM", "E9", (500, 10_000), n_seeds=3)
     return decided(figures, lambda v: None if max(v[:2]) < 0.05 and min(v[2:]) > 0.3 else min(v) > 0.05)
 
@@ -200,7 +203,7 @@ def r2_converges_fastest() -> Evidenced:
 def noise_stays_high_where_codes_are_many() -> Evidenced:
     """Claim 90: MCC of noise stays high on many rows if there are many codes.
 
-    It is low with 200 codes; the released runs labelled 50 and 200 codes have 5 codes.
+    Our result: it is low with 200 codes; the released runs labelled 50 and 200 codes have 5 codes.
     """
     figures = _null_rows("MCC-P", "E9", (10_000,))
     figures |= {
@@ -213,7 +216,7 @@ def noise_stays_high_where_codes_are_many() -> Evidenced:
 def t_mex_is_partly_zero_for_noise() -> Evidenced:
     """Claim 91: T-MEX partly satisfies P4 (random codes score about 0).
 
-    T-MEX of noise is even higher than MCC of noise.
+    Our result: T-MEX of noise is even higher than MCC of noise.
     """
     here = cell("exp15_e10", n=500, d=10)
     figures = curve("T-MEX", {"m = 50, n = 500": here}, n_seeds=3) | curve("MCC-P", {"m = 50, n = 500": here})

@@ -32,7 +32,7 @@ def _dips(dgp: str) -> dict[str, MeasuredFigure]:
 def dci_dips_where_two_factors_determine_a_third() -> Evidenced:
     """Claim 2: DCI-D of a perfect encoder dips where two factors determine a third (D_F, D4).
 
-    It dips under D_f (D3), where one factor determines another.
+    Our result: it dips under D_f (D3), where one factor determines another.
     """
     figures = _dips("D4") | _dips("D3")
     return decided(figures, lambda v: max(v[:2]) < min(v[2:]))
@@ -55,7 +55,8 @@ def the_dip_stays_with_rows() -> Evidenced:
 def copies_share_importance() -> Evidenced:
     """Claim 5: the dip of DCI-D comes from the collinearity of a regression probe.
 
-    The probe consists of trees: codes that are increasing functions of each other share the importance equally.
+    Our result: the probe consists of trees: codes that are increasing functions of each other share the importance
+    equally.
     """
     factors = np.random.default_rng(0).normal(size=(1000, 5))
     factors[:, 1] = factors[:, 0] ** 3
@@ -70,7 +71,10 @@ def copies_share_importance() -> Evidenced:
 
 
 def mig_of_a_perfect_encoder_is_below_one() -> Evidenced:
-    """Claim 6: MIG of a perfect encoder is below 1. This is the bias of few rows; with more rows MIG tends to 1."""
+    """Claim 6: MIG of a perfect encoder is below 1.
+
+    Our result: this is the bias of few rows; with more rows MIG tends to 1.
+    """
     few = curve("MIG", {"200 of 1,000 rows, equal width": cell("exp01", dgp="D1")})
     factors = Independent(5).sample(100_000, np.random.default_rng(0))
     many = {f"MIG, {n:,} rows": MeasuredFigure(float(mig(factors[:n], factors[:n]))) for n in (1000, 10_000, 100_000)}
@@ -100,7 +104,7 @@ def r2_of_elementwise_codes_is_zero() -> Evidenced:
 def information_metrics_fail_on_elementwise_codes() -> Evidenced:
     """Claim 10: mutual information metrics are low for elementwise codes.
 
-    They are with bins of equal width, but not with bins of equal mass.
+    Our result: they are with bins of equal width, but not with bins of equal mass.
     """
     here = cell("exp02", alpha=1.0, fn="tanh")
     figures = {
@@ -116,7 +120,10 @@ def information_metrics_fail_on_elementwise_codes() -> Evidenced:
 
 
 def the_two_panels_are_two_nonlinearities() -> Evidenced:
-    """Claim 11: the two panels show two nonlinearities, tanh and sinh. In the released code, both show the same run."""
+    """Claim 11: the two panels show two nonlinearities, tanh and sinh.
+
+    Our result: in the released code, both show the same run.
+    """
     alphas = (0.05, 0.3, 1.0)
     apart = [
         max(

@@ -26,7 +26,7 @@ def _rows(
 def mcc_is_stable_from_a_hundred_rows() -> Evidenced:
     """Claim 93: MCC is stable from 100 rows on.
 
-    It is for a perfect encoder, but for a mixing it falls until 500 rows.
+    Our result: it is for a perfect encoder, but for a mixing it falls until 500 rows.
     """
     figures = _rows("MCC-P", "E1", (50, 500)) | _rows("MCC-P", "E3", (50, 100, 500))
     return decided(figures, lambda v: None if near(v[:2], 1, 1e-6) and v[2] - v[4] > 0.05 else abs(v[3] - v[4]) < 0.01)
@@ -35,7 +35,7 @@ def mcc_is_stable_from_a_hundred_rows() -> Evidenced:
 def dci_needs_500_rows() -> Evidenced:
     """Claim 94: DCI-D needs more than 500 rows.
 
-    It rises with the number of rows, but fewer than 500 suffice if all rows are scored.
+    Our result: it rises with the number of rows, but fewer than 500 suffice if all rows are scored.
     """
     figures = _rows("DCI-D", "E1", (50, 500), protocol="ours", n_seeds=3)
     return decided(figures, lambda v: None if rises(v, 0.03) and v[1] > 0.97 else v[1] < 0.9)
@@ -44,7 +44,7 @@ def dci_needs_500_rows() -> Evidenced:
 def information_metrics_need_a_hundred_rows() -> Evidenced:
     """Claim 95: MIG and InfoM cannot be used below 100 rows.
 
-    They are undefined on a fifth of 100 rows, and defined on all 100 rows.
+    Our result: they are undefined on a fifth of 100 rows, and defined on all 100 rows.
     """
     undefined = [
         float(np.isnan(scores(cell("exp10", dgp="D1", encoder="E1", n=100), m, n_seeds=2)).mean())
@@ -59,7 +59,7 @@ def information_metrics_need_a_hundred_rows() -> Evidenced:
 
 
 def rdc_converges_slowly_for_elementwise_codes() -> Evidenced:
-    """Claim 96: MCC-RDC of elementwise codes converges slowly. It is 1 for every number of rows."""
+    """Claim 96: MCC-RDC of elementwise codes converges slowly. Our result: it is 1 for every number of rows."""
     return decided(_rows("MCC-RDC", "E2", (50, 200, 1000), n_seeds=3), lambda v: v[0] < 0.95)
 
 
@@ -70,7 +70,7 @@ def _spread(metric: str, encoder: str, n: int, dgp: str = "D1") -> float:
 def r2_of_elementwise_codes_varies_most() -> Evidenced:
     """Claim 97: R2 of elementwise codes has a standard deviation of .35 on 50 rows.
 
-    It is .25 to .38, depending on the world.
+    Our result: it is .25 to .38, depending on the world.
     """
     figures = {
         f"standard deviation of R2, E2, {dgp}, n = 50": MeasuredFigure(_spread("R2", "E2", 50, dgp))
@@ -80,7 +80,7 @@ def r2_of_elementwise_codes_varies_most() -> Evidenced:
 
 
 def correlations_hardly_vary() -> Evidenced:
-    """Claim 98: the standard deviation of MCC is below .01. It is larger for mixings."""
+    """Claim 98: the standard deviation of MCC is below .01. Our result: it is larger for mixings."""
     figures = {
         f"standard deviation of MCC-P, {e}, n = 50": MeasuredFigure(_spread("MCC-P", e, 50))
         for e in ("E1", "E2", "E3", "E7")
@@ -101,7 +101,7 @@ def two_factors_are_undefined() -> Evidenced:
 def curves_overlap_in_codes_per_factor() -> Evidenced:
     """Claim 100: the curves of two sweeps overlap as functions of m/d.
 
-    Those of R2 do, but DCI-D follows (m/d) log m / log d.
+    Our result: those of R2 do, but DCI-D follows (m/d) log m / log d.
     """
     ten, five = cell("exp12", sweep="6a", dgp="D1", m=6), cell("exp12", sweep="6b", dgp="D1", d=5)
     figures = curve("R2", {"m = 6, d = 10": ten, "m = 3, d = 5": five}, n_seeds=3) | curve(
@@ -119,7 +119,7 @@ def curves_overlap_in_codes_per_factor() -> Evidenced:
 def curves_overlap_in_factors_per_row() -> Evidenced:
     """Claims 101 and 102: the curves of a figure overlap as functions of one ratio.
 
-    The ratio of the figure is d/n, and the curves of DCI-D do not overlap.
+    Our result: the ratio of the figure is d/n, and the curves of DCI-D do not overlap.
     """
     cells = {f"d/n = .05, d = {d}": cell("exp13", d=d, n=20 * d) for d in (3, 10)}
     return decided(curve("DCI-D", cells, "ours", n_seeds=2), lambda v: max(v) - min(v) < 0.02)

@@ -24,7 +24,7 @@ from unweave.trust.diagnosis.diagnosis import diagnose
 def kappa_is_of_the_elementwise_encoder() -> Evidenced:
     """Claim 12: the condition number kappa belongs to E2 and E7.
 
-    It belongs to the mixing encoders E3 and E7; E2 is elementwise.
+    Our result: it belongs to the mixing encoders E3 and E7; E2 is elementwise.
     """
     takes = [float("kappa" in {field.name for field in dataclasses.fields(entry)}) for entry in (Elementwise, Mixed)]
     used = {s.encoder for declared in SWEEPS.values() for s in declared.settings if s.kappa is not None}
@@ -36,7 +36,7 @@ def kappa_is_of_the_elementwise_encoder() -> Evidenced:
 def a_constraint_leaves_one_dimension() -> Evidenced:
     """Claim 15: factors have effective dimension 1 if one of them determines another (D_f).
 
-    The effective dimension is d - 1.
+    Our result: the effective dimension is d - 1.
     """
     factors = OneFactorConstraint(5).sample(2000, np.random.default_rng(0))
     found = diagnose(Evidence(factors, factors))
@@ -50,7 +50,7 @@ def a_constraint_leaves_one_dimension() -> Evidenced:
 def r2_is_nonlinear() -> Evidenced:
     """Claim 16: R2 is a nonlinear regression.
 
-    The released R2 is linear: for a cube it equals that of a linear probe.
+    Our result: the released R2 is linear: for a cube it equals that of a linear probe.
     """
     z = np.random.default_rng(0).normal(size=(5000, 2))
     evidence = Evidence(z**3, z)
@@ -65,7 +65,7 @@ def r2_is_nonlinear() -> Evidenced:
 def dci_uses_a_lasso() -> Evidenced:
     """Claim 17: DCI-D trains a lasso.
 
-    The released probe is a tree ensemble; a lasso would not split importance between monotone copies.
+    Our result: the released probe is a tree ensemble; a lasso would not split importance between monotone copies.
     """
     probe = AUTHORS["DCI-D"].keywords["probe"]
     halved = float(np.mean(scores(cell("exp01", dgp="D3"), "DCI-D", "authors", 2)))
@@ -77,7 +77,10 @@ def dci_uses_a_lasso() -> Evidenced:
 
 
 def only_fitted_metrics_see_a_part_of_the_rows() -> Evidenced:
-    """Claim 18: only DCI and R2 use a part of the rows. The paper's MCC is computed on a fifth of the rows as well."""
+    """Claim 18: only DCI and R2 use a part of the rows.
+
+    Our result: the paper's MCC is computed on a fifth of the rows as well.
+    """
     here = cell("exp15_e10", n=100, d=10)
     figures = {
         "number of rows that are scored, n = 1,000": float(len(released_split(1000, 42)[1])),
@@ -100,7 +103,7 @@ def _largest_share_of_one_factor(released: bool) -> float:
 def extra_codes_mix_factors() -> Evidenced:
     """Claim 19: additional codes of E6 depend on several factors.
 
-    In the released code, every code of E6 depends on one factor.
+    Our result: in the released code, every code of E6 depends on one factor.
     """
     figures = {"smallest rank correlation of a code with its factor, released": _largest_share_of_one_factor(True)}
     figures["smallest rank correlation of a code with its factor, as in the text"] = _largest_share_of_one_factor(False)
@@ -110,7 +113,7 @@ def extra_codes_mix_factors() -> Evidenced:
 def the_null_encoder_is_uniform_from_zero() -> Evidenced:
     """Claim 20: the codes of the null encoder E9 are uniform on [0, 1].
 
-    In the released code, those of E9 are normal, and those of E10 are uniform on [-1, 1].
+    Our result: in the released code, those of E9 are normal, and those of E10 are uniform on [-1, 1].
     """
     lowest: dict[str, float] = {}
     for name in ("e9", "e10"):
@@ -124,7 +127,7 @@ def the_null_encoder_is_uniform_from_zero() -> Evidenced:
 
 
 def the_constraint_is_a_cube() -> Evidenced:
-    """Claim 21: the constraint of D_f is z2 = z1^3. In the released code it is z2 = tanh(2 z1^3 - .1)."""
+    """Claim 21: the constraint of D_f is z2 = z1^3. Our result: in the released code it is z2 = tanh(2 z1^3 - .1)."""
     factors = np.asarray(cell("exp01", dgp="D3").world_of(released=True).sample(1000, np.random.default_rng(0)))
     cube, bent = factors**3, np.tanh(2 * factors**3 - 0.1)
     pairs = [(i, j) for i in range(5) for j in range(5) if i != j]
@@ -137,7 +140,7 @@ def the_constraint_is_a_cube() -> Evidenced:
 def titles_state_two_factors() -> Evidenced:
     """Claim 41: Figures 6, 15 and 16 show results for two factors and 100 rows.
 
-    Their cells have five or ten factors and 1,000 rows.
+    Our result: their cells have five or ten factors and 1,000 rows.
     """
     shown = {
         name: {(setting.d, setting.n) for part in FIGURES[name].parts for setting in part.settings}
@@ -151,7 +154,7 @@ def titles_state_two_factors() -> Evidenced:
 
 
 def ratios_end_at_three() -> Evidenced:
-    """Claim 67: the ratio m/d is at most 3. In the results it goes up to 10."""
+    """Claim 67: the ratio m/d is at most 3. Our result: in the results it goes up to 10."""
     ratios = {setting.m / setting.d for setting in SWEEPS["exp09"].settings if setting.run == "exp09_ratio"}
     figures = {"largest m/d": max(ratios), "smallest m/d above 1": min(ratio for ratio in ratios if ratio > 1)}
     return Evidenced.of(max(ratios) <= 3, figures)

@@ -53,7 +53,7 @@ def _even_means(std: float) -> float:
 def misjed_is_not_negative() -> Evidenced:
     """Claim 138: MISJED is not negative.
 
-    It is negative if the means are spread evenly over the grid and thus have the largest possible entropy.
+    Our result: it is negative if the means are spread evenly over the grid and thus have the largest possible entropy.
     """
     return decided({"MISJED of evenly spread means, std 1.5": _even_means(1.5)}, lambda v: v[0] >= 0)
 
@@ -61,7 +61,7 @@ def misjed_is_not_negative() -> Evidenced:
 def misjed_has_bounds() -> Evidenced:
     """Claim 139: MISJED lies between 0 and 2 log of the number of bins.
 
-    The upper bound holds, and the lower bound is violated slightly.
+    Our result: the upper bound holds, and the lower bound is violated slightly.
     """
     figures = {
         "smallest MISJED": _even_means(1.5),
@@ -90,7 +90,10 @@ def rmig_is_stable_with_many_bins() -> Evidenced:
 
 
 def jemmig_always_rises_with_bins() -> Evidenced:
-    """Claim 142: JEMMIG always rises with the number of bins. With few bins it first falls, and then it rises."""
+    """Claim 142: JEMMIG always rises with the number of bins.
+
+    Our result: with few bins it first falls, and then it rises.
+    """
     evidence = _sharp_codes()
     figures = {
         f"JEMMIG in nats, {bins} bins": jemmig(evidence, estimator=_grid(bins), normalise=False).raw for bins in BINS
@@ -129,7 +132,7 @@ def normalised_jemmig_rises_with_bins() -> Evidenced:
 def convexity_gives_unique_solutions() -> Evidenced:
     """Claim 149: mutual information is convex in the encoder, so solutions are unique.
 
-    It is not strictly convex, so they need not be.
+    Our result: it is not strictly convex, so they need not be.
     """
 
     def information(table: FloatArray) -> float:
@@ -149,7 +152,7 @@ def convexity_gives_unique_solutions() -> Evidenced:
 def information_falls_with_the_number_of_codes() -> Evidenced:
     """Claim 150: I(x, z) falls as the number of codes grows.
 
-    It falls only if densities below 1e-8 are replaced by 1e-8, as in the published code.
+    Our result: it falls only if densities below 1e-8 are replaced by 1e-8, as in the published code.
     """
     evidence = _sharp_codes(0.2)
     posterior = evidence.posterior

@@ -25,7 +25,7 @@ def _jacobians(n_samples: int) -> FloatArray:
 def columns_of_the_torus() -> Evidenced:
     """Claim 152: the squared lengths of the columns of the torus's Jacobian are 10 sigma^2.
 
-    They are r^2 sigma^2 for angles and sigma^2 for radii, without the factor of ten.
+    Our result: they are r^2 sigma^2 for angles and sigma^2 for radii, without the factor of ten.
     """
     gram = np.einsum("nij,nik->njk", _jacobians(2000), _jacobians(2000)).mean(axis=0)
     ratio = np.diag(gram) / TORUS.deviations**2
@@ -40,7 +40,7 @@ def columns_of_the_torus() -> Evidenced:
 def entropies_of_the_torus() -> Evidenced:
     """Claim 153: the entropies of the torus's latents contain a term log 10.
 
-    They do not: the term follows from the error of claim 152.
+    Our result: they do not: the term follows from the error of claim 152.
     """
     found = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
     printed = HALF_LOG_2PI_E + math.log(10) + np.log(TORUS.deviations)
@@ -108,7 +108,7 @@ def entropies_of_principal_components() -> Evidenced:
 def the_printed_correlation() -> Evidenced:
     """Claim 162: Pearson's correlation is the covariance divided by the product of the variances.
 
-    The square root is missing, so the formula is right for unit variances only.
+    Our result: the square root is missing, so the formula is right for unit variances only.
     """
     rng = np.random.default_rng(0)
     x = rng.normal(size=100_000)
@@ -124,7 +124,7 @@ def the_printed_correlation() -> Evidenced:
 def the_size_of_an_index_set() -> Evidenced:
     """Claim 163: the size of an index set is its largest member minus its smallest.
 
-    A set of consecutive indices has one member more.
+    Our result: a set of consecutive indices has one member more.
     """
     indices = list(range(3, 8))
     figures = {"largest minus smallest index": max(indices) - min(indices), "number of indices": len(indices)}
@@ -134,7 +134,7 @@ def the_size_of_an_index_set() -> Evidenced:
 def the_part_that_models_noise() -> Evidenced:
     """Claim 165: the core models only noise.
 
-    The sentence swaps core and detail: the core has the larger entropy, and the detail models noise.
+    Our result: the sentence swaps core and detail: the core has the larger entropy, and the detail models noise.
     """
     angles, radii = np.split(TORUS.true_entropies, 2)
     figures = {

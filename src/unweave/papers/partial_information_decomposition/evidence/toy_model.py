@@ -62,7 +62,10 @@ def unibound_under_redundancy() -> Evidenced:
 
 
 def mig_under_redundancy() -> Evidenced:
-    """Claim 107: MIG under redundancy has the printed closed form. This is wrong for two and three factors."""
+    """Claim 107: MIG under redundancy has the printed closed form.
+
+    Our result: this is wrong for two and three factors.
+    """
 
     def printed(k: int) -> float:
         s, a, share = 0.01, 100.0, (1 - 2 / k) ** 2
@@ -108,7 +111,7 @@ def both_under_synergy() -> Evidenced:
 def upper_bound_under_synergy() -> Evidenced:
     """Claim 111: the upper bound on unique information under synergy is 1/2 log(1 + 1/sigma^2) (Table 1).
 
-    The paper's own Eq. 7 gives a smaller upper bound.
+    Our result: the paper's own Eq. 7 gives a smaller upper bound.
     """
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     found = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
@@ -119,7 +122,7 @@ def upper_bound_under_synergy() -> Evidenced:
 def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
     """Claim 112: synergy inflates the upper bound on unique information.
 
-    It inflates the looser bound that includes synergistic information, but not the bound of Eq. 7.
+    Our result: it inflates the looser bound that includes synergistic information, but not the bound of Eq. 7.
     """
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     tight = float(unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
@@ -130,7 +133,7 @@ def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
 def information_of_the_rest_under_synergy() -> Evidenced:
     """Claim 113: Eq. 14, the information of all codes but an added one about another factor, has (1 - 2/K)^2.
 
-    The right term is 4/K^2.
+    Our result: the right term is 4/K^2.
     """
     s, a, k = 0.25, 4.0, 5
     printed = 0.5 * math.log((1 + s) * (1 + s + a) / (s * (1 + s + a) + a * (1 - 2 / k) ** 2))
@@ -142,7 +145,10 @@ def information_of_the_rest_under_synergy() -> Evidenced:
 
 
 def entropy_of_a_gaussian() -> Evidenced:
-    """Claim 114: the entropy of a Gaussian vector is 1/2 log(2 pi e det S). It is 1/2 log((2 pi e)^n det S)."""
+    """Claim 114: the entropy of a Gaussian vector is 1/2 log(2 pi e det S).
+
+    Our result: it is 1/2 log((2 pi e)^n det S).
+    """
     covariance = np.diag([1.0, 2.0, 3.0])
     logdet = float(np.linalg.slogdet(covariance)[1])
     exact = sum(0.5 * math.log(2 * math.pi * math.e * variance) for variance in np.diag(covariance))
