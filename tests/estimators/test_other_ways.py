@@ -7,11 +7,12 @@ from scipy.stats import rankdata
 
 from unweave.estimators.dependence.correlation import _canonical_directions, column_norms, orthonormal_basis
 from unweave.estimators.geometry.gram import log_volume_of_directions
+from unweave.estimators.information.information_protocols import JointInformation
 from unweave.estimators.information.nearest_neighbour import NearestNeighbour
-from unweave.estimators.posteriors.grid_masses import centre_masses
+from unweave.estimators.posteriors.grid_masses import aggregated_moments, centre_masses
 from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
 from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares
-from unweave.estimators.probes.tuned_logistic import FAR, _designs
+from unweave.estimators.probes.tuned_logistic import FAR, _designs, _leading_directions
 from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
 from unweave.estimators.totals import moments
 from unweave.metrics.concepts.concept_inputs import columns_of_dense
@@ -135,3 +136,50 @@ def test_norms_of_columns_do_not_depend_on_their_unit(unit, shift):
     means, norms = column_norms(unit * column[:, None])
     assert means / unit == pytest.approx([2.5 + shift])
     assert norms / unit == pytest.approx([np.sqrt(17.5)])
+
+
+def test_leading_directions_take_the_columns_that_tell_one_class_best():
+    """Columns 0 to 2 are indicators of a class; 3 and 4 tell all classes a little, and column 5 never varies."""
+    labels = np.arange(400) % 4
+    alternating = np.where(labels % 2, -1.0, 1.0)
+    noisy = [alternating + 0.5 * RNG.normal(size=400) for _ in range(2)]
+    columns = np.column_stack([labels == 0, labels == 1, labels == 2, *noisy, np.full(400, 7.0)])
+    directions = _leading_directions(columns, labels)
+    assert directions.shape == (6, 1 + 4 + 3)
+    assert (columns @ directions)[:, [0, 1, 2, 3, 5, 6, 7]].std(axis=0) == pytest.approx(np.ones(7))
+    singles = directions[:, -3:]
+    assert sorted(np.nonzero(singles)[0].tolist()) == [0, 1, 2]
+    assert np.abs(np.corrcoef(columns @ directions[:, 0], labels)[0, 1]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
+def test_moments_of_numbers_whose_squares_are_no_floats(unit):
+    mean, std = np.array([[0.0], [6.0]]) * unit, np.array([[4.0], [4.0]]) * unit
+    centre, spread = aggregated_moments(mean, std)
+    assert (centre / unit, spread / unit) == (pytest.approx([3.0]), pytest.approx([5.0]))
+
+
+def test_moments_of_tiny_and_huge_means_together():
+    centre, spread = aggregated_moments(np.array([[1e-200], [1e200]]), np.full((2, 1), 1e-200))
+    assert (centre / 1e200, spread / 1e200) == (pytest.approx([0.5]), pytest.approx([0.5]))
+
+
+class AlwaysTold(JointInformation):
+    """0.3 nats, whatever the columns."""
+
+    def joint_information(self, columns, labels, train, test):
+        return 0.3
+
+
+@pytest.mark.parametrize(("counts", "entropy"), [((5, 5), np.log(2)), ((1, 1, 1, 1), np.log(4)), ((7,), np.nan)])
+def test_a_share_is_relative_to_the_entropy_of_the_labels(counts, entropy):
+    labels = np.repeat(np.arange(len(counts)), counts)
+    found = AlwaysTold().share(np.zeros((labels.size, 1)), labels, np.arange(labels.size), np.arange(0))
+    assert found == pytest.approx(0.3 / entropy, nan_ok=True)
+
+
+def test_a_volume_is_not_above_that_of_orthogonal_columns_by_rounding():
+    above = np.eye(2) * (1 + 1e-9)
+    dependent = np.ones((2, 2))
+    assert log_volume_of_directions(np.stack([above, above])).tolist() == [0.0, 0.0]
+    assert log_volume_of_directions(np.stack([above, dependent])).tolist() == [0.0, -np.inf]

@@ -8,6 +8,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from unweave.evidence import EvidenceError
 from unweave.metrics.concepts import (
     code_usage,
+    concept_report,
     dictionary_matching,
     k_sparse_probing,
     single_codes,
@@ -127,5 +128,22 @@ def test_bad_input_says_what_to_do():
         dictionary_matching(np.ones((8, 2)), np.ones((9, 2)))
     with pytest.raises(EvidenceError, match="Column 1 of the second dictionary is zero"):
         dictionary_matching(np.eye(3), np.eye(3) * [1, 0, 1])
+    with pytest.raises(EvidenceError, match="Column 2 of the first dictionary is zero or not finite"):
+        dictionary_matching(np.eye(3) * [1, 1, np.nan], np.eye(3))
     with pytest.raises(EvidenceError, match="matching='best' is not known"):
         dictionary_matching(np.eye(3), np.eye(3), matching="best")
+
+
+@pytest.mark.parametrize("n_present", [10, 25, 50])
+def test_the_f1_of_chance_is_that_of_a_code_that_is_always_on(n_present):
+    present = np.arange(100) < n_present
+    always = concept_report({"red": present.astype(int)}, np.ones((100, 1))).rows()[0]
+    assert always["f1_of_chance"] == pytest.approx(2 * n_present / (n_present + 100))
+    assert always["f1"] == pytest.approx(always["f1_of_chance"])
+
+
+def test_probes_use_as_many_codes_as_there_are():
+    rng = np.random.default_rng(5)
+    found = k_sparse_probing({"red": rng.integers(0, 2, 200)}, rng.normal(size=(200, 3)), k=(1, 2, 5))
+    assert found.codes.shape == (1, 3)
+    assert k_sparse_probing({"red": rng.integers(0, 2, 200)}, rng.normal(size=(200, 3)), k=(1, 2)).codes.shape == (1, 2)

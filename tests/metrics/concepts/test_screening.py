@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import fisher_exact, rankdata, skew
+from scipy.stats import fisher_exact, hypergeom, rankdata, skew
 
 from unweave import Evidence
 from unweave.estimators.dependence.correlation import Spearman
 from unweave.evidence import EvidenceError
 from unweave.metrics.concepts import screened_codes
 from unweave.metrics.concepts.concept_inputs import columns_of_dense, sparse_or_dense_columns
-from unweave.metrics.concepts.screening import _p_values, _presence, _rank_skewness
+from unweave.metrics.concepts.screening import _p_values, _presence, _rank_skewness, screened
 from unweave.metrics.matrices import factor_bases
 
 
@@ -89,3 +89,23 @@ def test_numbers_dense_codes_and_words():
     np.testing.assert_array_equal(found.codes, thin.codes)
     with pytest.raises(EvidenceError, match="rate=2 is not a false discovery rate"):
         screened_codes(factors, codes, rate=2)
+
+
+@pytest.mark.parametrize(("fewest", "n_kept"), [(0, 1), (1, 1), (3, 3), (6, 6), (9, 6)])
+def test_at_least_so_many_codes_are_kept(fewest, n_kept):
+    """One of six codes depends on the factor; it comes first."""
+    rng = np.random.default_rng(0)
+    factor, codes = rng.normal(size=200), rng.normal(size=(200, 6))
+    codes[:, 4] = factor
+    found = screened(Evidence(factor[:, None], codes), fewest=fewest)
+    assert (found.codes.size, found.codes[0], found.n_codes) == (n_kept, 4, 6)
+
+
+@pytest.mark.parametrize("hits", [8, 11, 12, 20])
+def test_exact_tails_are_computed_only_where_they_may_matter(hits):
+    """Of 8 expected hits with a deviation of 2.5, 11 are far from significant, and 12 may be significant."""
+    present, code = np.zeros((1000, 1)), np.zeros((1000, 1))
+    present[:40], code[:hits], code[40 : 240 - hits] = 1.0, 1.0, 1.0
+    bases = factor_bases(Evidence(present, code), Spearman())
+    (p_value,), _ = _p_values(columns_of_dense(code), bases, present, level=0.05)
+    assert p_value == (pytest.approx(4 * hypergeom(1000, 40, 200).sf(hits - 1)) if hits > 11 else 1.0)

@@ -325,3 +325,13 @@ def test_blocks_of_two_decoders_need_not_have_one_size(ours, theirs):
         InBlocks(decoder, ours), InBlocks(reference, theirs), match="latents", n_samples=50
     )
     assert cut.raw == pytest.approx(whole.raw, rel=1e-12)
+
+
+def test_the_information_of_a_latent_is_its_mean_over_the_others():
+    """Columns at a cosine of .6 share -log .8 nats, and orthogonal ones nothing."""
+    shared = -math.log(0.8)
+    two = manifold_mutual_information([[1.0, 0.6], [0.0, 0.8]])
+    assert list(two.per_code.values()) == pytest.approx([shared, shared])
+    four = manifold_mutual_information(np.pad([[1.0, 0.6], [0.0, 0.8]], (0, 2)) + np.diag([0, 0, 1, 1]))
+    assert list(four.per_code.values()) == pytest.approx([shared / 3, shared / 3, 0, 0])
+    assert four.raw == pytest.approx(shared / 6)

@@ -7,7 +7,7 @@ import pytest
 from unweave import Evidence, EvidenceError
 from unweave.estimators.probes.logistic_probe import Logistic
 from unweave.metrics import beta_vae_score, factor_vae_score, relevance_factor_vae_score
-from unweave.metrics.intervention.fixed_factors import Plan, batches, half_cells
+from unweave.metrics.intervention.fixed_factors import Plan, batches, cells, half_cells
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = json.loads((GOLDEN / "prediction.json").read_text())
@@ -174,3 +174,20 @@ def test_all_kinds_together():
     codes = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle)), label, x])
     for score in (beta_vae_score, factor_vae_score):
         assert score(factors, codes, kinds={"angle": "circular:360"}).raw > 0.95
+
+
+def test_cells_of_two_held_factors_are_those_of_every_pair_of_values():
+    """2 x 3 values with 4 rows each, but 1 row of the last pair; rows without the first half keep their numbers."""
+    first, second = np.repeat([0, 1], 12)[:21], np.tile(np.repeat([0, 1, 2], 4), 2)[:21]
+    evidence = Evidence({"a": first, "b": second}, np.zeros((21, 1)), kinds="categorical")
+    found = cells(evidence, (0, 1), np.arange(21), 10, fewest=1)
+    pairs = [set(zip(first[cell].tolist(), second[cell].tolist(), strict=True)) for cell in found]
+    assert [len(pair) for pair in pairs] == [1] * 6
+    assert [cell.size for cell in found] == [4, 4, 4, 4, 4, 1]
+    assert [cell.size for cell in cells(evidence, (0, 1), np.arange(21), 10, fewest=2)] == [4] * 5
+    assert [cell.size for cell in cells(evidence, (0, 1), np.arange(21), 10, fewest=4)] == [4] * 5
+    assert [cell.tolist() for cell in cells(evidence, (1,), np.arange(12, 21), 10, fewest=1)] == [
+        [12, 13, 14, 15],
+        [16, 17, 18, 19],
+        [20],
+    ]

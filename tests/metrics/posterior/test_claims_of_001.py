@@ -267,3 +267,14 @@ def test_a_lone_code_is_the_best_also_where_luck_gives_it_less_than_nothing():
     assert found.information[0, 0] < 0
     assert found.best.tolist() == [0]
     assert 0.5 < jemmig(labels, Posterior(mean, np.ones((120, 1)))).raw < 1
+
+
+@pytest.mark.parametrize("most_rows", [20, 60, 500])
+def test_all_codes_are_divided_by_the_most_that_the_rows_used_can_tell(most_rows):
+    rng = np.random.default_rng(0)
+    posterior = Posterior(rng.normal(size=(60, 2)), np.full((60, 2), 0.3))
+    sampling = MixtureSampling(200, most_rows=most_rows)
+    given = {"of": "all", "sampling": sampling}
+    nats = informativeness(None, posterior, normalise=False, **given).raw
+    assert nats > 1.0
+    assert informativeness(None, posterior, **given).raw == pytest.approx(nats / np.log(min(60, most_rows)))

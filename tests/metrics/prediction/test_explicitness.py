@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from unweave import Evidence
 from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
 from unweave.findings import Finding
 from unweave.metrics import explicitness
+from unweave.metrics.prediction.class_areas import class_areas
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = json.loads((GOLDEN / "prediction.json").read_text())
@@ -100,3 +102,30 @@ def test_ten_times_as_many_codes_as_rows():
     tracemalloc.stop()
     assert 0 < score.raw < 1
     assert peak < 3000**2 * 8  # the size of one codes x codes matrix
+
+
+class Counting:
+    """A logistic regression that notes how many rows it is fitted to and applied to."""
+
+    def __init__(self):
+        self.seen = []
+
+    def fit(self, codes, labels):
+        self.seen.append(len(codes))
+        self.fitted, self.labels = Logistic().fit(codes, labels), np.unique(labels)
+        return self
+
+    def log_probabilities(self, codes):
+        self.seen.append(len(codes))
+        return self.fitted.log_probabilities(codes)
+
+
+@pytest.mark.parametrize(
+    ("test_share", "max_rows", "seen"),
+    [(0.25, 40, [30, 10]), (0.25, 100, [75, 25]), (0.5, 20, [10, 10]), (0.0, 60, [30, 30]), (0.0, 100, [100, 100])],
+)
+def test_sampled_rows_are_shared_out_as_all_rows_are(test_share, max_rows, seen):
+    rng = np.random.default_rng(0)
+    evidence, probe = Evidence({"side": np.arange(100) % 2}, rng.normal(size=(100, 3))), Counting()
+    class_areas(evidence, probe, 10, test_share, max_rows, 0)
+    assert probe.seen == seen

@@ -5,6 +5,7 @@ from unweave import Evidence
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.probes import BoostedTrees
 from unweave.metrics import r2
+from unweave.metrics.prediction.held_out_prediction import _near
 
 
 @pytest.mark.parametrize("kept", [1, 5, 9])
@@ -142,3 +143,19 @@ def test_exact_codes_of_heavy_tailed_factors_get_full_marks(heavy):
     for seed in range(20):
         factors = heavy(np.random.default_rng(seed))
         assert float(r2(factors, factors)) >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("error", "predicted", "kept"),
+    [
+        (0.2, [0.5, 1.9, 2.1, -2.1, 21.0, 21.1], [0.5, 1.9, 2.0, -2.0, 2.0, 0.0]),  # 4 % of the variance is left
+        (0.1, [1.9, 2.1, 21.1], [1.9, 2.0, 0.0]),  # 1 %: the limit
+        (0.05, [4.9, -5.1, 80.9, 81.1], [4.9, -5.0, 5.0, 0.0]),  # a quarter of that: four times as far
+        (0.0, [1e9], [1e9]),
+    ],
+)
+def test_predictions_outside_the_training_range_are_kept_as_far_as_the_fit_is_exact(error, predicted, kept):
+    """Training targets from -1 to 1 with variance 1: half of their range beyond it, and the mean beyond ten ranges."""
+    targets = np.array([[-1.0], [1.0]])
+    found = _near(targets, np.array(predicted)[:, None], targets * (1 - error))
+    assert found[:, 0] == pytest.approx(kept)
