@@ -1,13 +1,17 @@
 """Responses of codes: Sobol indices with closed forms, and the representations and fits behind them."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.responses.code_responses import MODELS, responses_to_factors
+from unweave.responses.code_responses import MODELS, _standard_error, responses_to_factors
 from unweave.responses.factor_bases import factor_bases, has_lumps
 from unweave.responses.factor_views import factor_view
-from unweave.responses.one_factor import local_fit
+from unweave.responses.interactions import InteractionFit
+from unweave.responses.one_factor import _along, _level_means, local_fit
 
 N = 1000
 Z = np.random.default_rng(5).normal(size=(N, 4))
@@ -97,3 +101,75 @@ def test_views_are_standardised():
     view = factor_view(Evidence({"x": 3 + 5 * Z[:, 0]}), 0)
     assert view.targets.std() == pytest.approx(1)
     assert view.targets.mean() == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(0.5, True), (1.0, False)])
+def test_lumps_are_at_most_twice_as_wide_as_the_gaps(apart, expected):
+    """Two runs of ten values, 4.45 from each other: a run of width 9 has no gap of 4.5 around it."""
+    run = apart * np.arange(10)
+    assert has_lumps(np.r_[run, run + run[-1] + 4.45]) is expected
+
+
+def test_fewer_than_ten_values_are_no_lump():
+    for n_near, expected in ((9, False), (10, True)):
+        assert has_lumps(np.r_[np.linspace(0, 0.01, n_near), 10.0 * np.arange(1, 60)]) is expected
+
+
+def line(place, circle=False):
+    """A factor whose rows lie at these places."""
+    [factor] = factor_bases(Evidence(place[:, None], place[:, None]))
+    return replace(factor, place=place, circle=circle, levels=False)
+
+
+def test_neighbours_at_both_ends_of_a_line_are_the_nearest_rows_of_other_folds():
+    """The neighbours of row 0 are the rows 1, 3, ..., 15, and those of row 39 are 24, 26, ..., 38."""
+    place = np.arange(40.0)
+    found = local_fit(line(place), place[:, None], np.arange(40) % 2)
+    assert found.of_many[[0, 1, 39], 0].tolist() == [8.0, 7.0, 31.0]
+    assert found.of_many[20, 0] == 20.0  # 13, 15, ..., 27
+    assert found.of_three[[0, 10, 39], 0].tolist() == [1.0, 11.0, 38.0]
+
+
+def test_a_circle_goes_on_for_half_a_turn_at_both_ends():
+    place = np.array([0.6, 0.1, 0.9, 0.5, 0.4])
+    rows, at = _along(line(place, circle=True), np.arange(5))
+    assert rows.tolist() == [3, 0, 2, 1, 4, 3, 0, 2, 1, 4]
+    assert at == pytest.approx([-0.5, -0.4, -0.1, 0.1, 0.4, 0.5, 0.6, 0.9, 1.1, 1.4])
+    rows, at = _along(line(place), np.array([0, 1, 2]))
+    assert (rows.tolist(), at.tolist()) == ([1, 0, 2], [0.1, 0.6, 0.9])
+
+
+def test_means_of_levels_are_those_of_other_folds():
+    """Level 2 is in fold 1 alone, so that the mean of fold 0 takes its place."""
+    level, fold = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 1])
+    found = _level_means(level, np.array([[1.0], [3.0], [5.0], [9.0], [100.0]]), fold)
+    assert found[:, 0].tolist() == [3.0, 1.0, 9.0, 5.0, 3.0]
+
+
+def test_rows_of_one_group_count_as_one_in_a_standard_error():
+    means = np.array([[1.0, 5.0], [3.0, 5.0], [8.0, 6.0], [4.0, 8.0]])
+    exact = means.std(axis=0) / 2
+    assert _standard_error(means, None) == pytest.approx(exact)
+    groups = np.array([2, 0, 1, 3] * 3)
+    assert _standard_error(means[groups], groups) == pytest.approx(exact)
+    # groups of one and three rows: the sums of deviations from 3 are -3 and 3, and rows are twice as many as groups
+    assert _standard_error(np.array([[0.0], [4.0], [4.0], [4.0]]), np.array([0, 1, 1, 1])) == pytest.approx(
+        1.5 / 2**0.5
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_shares_with_interactions_are_reduced_by_what_chance_explains(unit):
+    """y = a + c, with variance 1 each, and residuals of variance 2.
+
+    The regression on a explains 1 of 4, less 1 of 30 rows of what it leaves; the regression on b explains nothing.
+    """
+    turn = 2 * np.pi * np.arange(30) / 30
+    a, b, c = np.sqrt(2) * np.array([np.cos(turn), np.sin(turn), np.cos(2 * turn)])
+    fit = SimpleNamespace(
+        factors=[SimpleNamespace(smooth=a[:, None]), SimpleNamespace(smooth=b[:, None])],
+        do_rows=np.tile(np.arange(30)[:, None], 2),
+    )
+    codes = unit * np.column_stack([a + c, a])
+    found = InteractionFit._shares(fit, codes, unit**2 * np.array([2.0, 0.0]))
+    assert found == pytest.approx(np.array([[(1 - 1 / 30) / 4, 1.0], [0.0, 0.0]]), abs=1e-5)  # the ridge is 1e-6

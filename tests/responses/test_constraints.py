@@ -120,3 +120,9 @@ def test_sets_of_free_factors_have_one_size():
     assert found.free(names, np.array([0.0, 0.0, 1.0, 1.0])) == [2, 3]
     assert found.free(names, np.array([0.1, 1.0, 0.5, 0.4])) == [1, 2]
     assert found.alike(names).tolist() == [0, 0, 2, 3]
+
+
+def test_factors_that_never_vary_are_like_no_other():
+    x, y = np.random.default_rng(4).normal(size=(2, 300))
+    factors = {"still": np.ones(300), "x": x, "y": y, "cube": x**3, "quiet": np.zeros(300), "half": -x / 2}
+    assert factor_constraints(Evidence(factors)).alike(list(factors)).tolist() == [0, 1, 2, 1, 4, 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.trust.diagnosis.code_health import _models
+from unweave.trust.diagnosis.code_health import _leaders, _models
 
 
 @pytest.mark.parametrize("n_factors", [1, 2, 5])
@@ -14,3 +14,8 @@ def test_kernels_have_a_diagonal_of_one(n_factors):
     for kernel in others:
         np.testing.assert_allclose(kernel.diagonal(), 1, atol=1e-6)
         assert np.linalg.eigvalsh(kernel).min() > -1e-6
+
+
+def test_copies_follow_the_first_code_and_constants_follow_none():
+    x, y = np.random.default_rng(1).normal(size=(2, 50))
+    assert _leaders(np.column_stack([x, np.ones(50), y, -x, np.zeros(50), y**3])).tolist() == [0, 1, 2, 0, 4, 2]

@@ -11,6 +11,7 @@ from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
 from unweave.trust.repeated_scoring import Quota
+from unweave.trust.sampling import subsampling
 from unweave.trust.sampling.intervals import interval, intervals
 from unweave.trust.sampling.subsampling import Parts, part_scores, parts_of
 
@@ -155,3 +156,20 @@ def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
     assert found.plan.n_units - found.plan.n_out == 400
     assert found.plan.standard_error(found.raw) == pytest.approx(0.5 / math.sqrt(4000), rel=0.2)
     assert [note.kind for note in found.notes] == ["parts_of_some_rows"]
+
+
+@pytest.mark.parametrize(("block", "said"), [(1, []), (2, [2]), (7, [7])])
+def test_blocks_of_two_rows_or_more_are_said(block, said, monkeypatch):
+    monkeypatch.setattr(subsampling, "block_length", lambda evidence: block)
+    plan = Parts(Evidence(np.arange(60.0), np.arange(60.0)), n_units=60, n_out=12, seed=0)
+    notes = subsampling._notes(plan, 5, 5, None)
+    assert [note.quantities["n_rows"] for note in notes if note.kind == "parts_of_blocks"] == said
+    assert subsampling._notes(plan, 4, 5, 3.0)[0].kind == "fewer_parts"
+
+
+@pytest.mark.parametrize(("n_groups", "said"), [(19, True), (20, False)])
+def test_few_row_groups_are_said(n_groups, said):
+    column = np.arange(3.0 * n_groups)
+    evidence = Evidence(column, column, row_groups=np.repeat(np.arange(n_groups), 3))
+    notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0), 5, 5, None)
+    assert ("few_groups" in [note.kind for note in notes]) is said
