@@ -78,6 +78,11 @@ def test_dependences_from_text():
         ("x~y:0", "sigma is 0"),
         ("y=cosine(x)", "no function 'cosine'"),
         ("y=cube(y)", "cannot be a function of y"),
+        ("y=product(x;x)", "y cannot be a function of x and x: name every factor only once"),
+        ("y=sum(x;scale;shape)", "no function 'sum' of 3 factors"),
+        ("y=product(x)", "no function 'product' of 1 factors"),
+        ("x~y:-0.1", "sigma is -0.1"),
+        ("x~y:1e999", "sigma is inf"),
     ],
 )
 def test_bad_dependences(text, message):

@@ -137,3 +137,12 @@ def test_headers_that_are_too_short_or_of_no_type(tmp_path, content, message):
 def test_a_header_without_axes_is_one_number(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"\0\0\x08\0\x2a"))
     assert read_idx(tmp_path / "a.gz").tolist() == 42
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(9, "i1"), (0x0B, ">i2"), (0x0C, ">i4"), (0x0D, ">f4"), (0x0E, ">f8")])
+@pytest.mark.parametrize("name", ["a", "a.gz"])
+def test_numbers_of_every_type(tmp_path, kind, dtype, name):
+    array = np.arange(-3, 3).astype(dtype).reshape(2, 3)
+    content = struct.pack(">HBBII", 0, kind, 2, 2, 3) + array.tobytes()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert read_idx(tmp_path / name).tolist() == array.tolist()

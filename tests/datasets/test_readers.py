@@ -9,6 +9,7 @@ import pytest
 
 from unweave.datasets import MPI3D, Cars3D, CelebA, DataSetError, DSprites, DSpritesFile, Shapes3D, SmallNORB
 from unweave.datasets.readers import zipped_arrays
+from unweave.datasets.readers.small_norb import read_binary_matrix
 from unweave.datasets.readers.zipped_arrays import ZippedArrays
 
 rng = np.random.default_rng(0)
@@ -261,3 +262,100 @@ def test_an_archive_in_another_packing(tmp_path):
         archive.writestr("images.npy", b"\x93NUMPY")
     with pytest.raises(DataSetError, match=r"numpy\.savez_compressed"):
         MPI3D(tmp_path / "odd.npz")
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(0x1E3D4C51, "<f4"), (0x1E3D4C53, "<f8"), (0x1E3D4C56, "<i2")])
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), (1, 2, 1, 2, 1, 2, 1, 2)])
+def test_matrices_of_norb_of_every_type(tmp_path, kind, dtype, shape):
+    array = np.arange(np.prod(shape)).astype(dtype).reshape(shape)
+    sizes = [*shape, 1, 1][: max(3, len(shape))]
+    path = tmp_path / "a.mat"
+    path.write_bytes(struct.pack(f"<II{len(sizes)}I", kind, len(shape), *sizes) + array.tobytes())
+    assert np.array_equal(read_binary_matrix(path), array)
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(DataSetError, match="but it has .*: it is another file, or damaged"):
+        read_binary_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "it begins with another number"),
+        ((0x1E3D4C55, 1, 1, 1), "it begins with another number"),
+        ((0x1E3D4C55, 9, *[1] * 9), "its header states 9 axes"),
+        ((0x1E3D4C55, 4, 1, 1, 1), "its header states 4 axes"),
+    ],
+    ids=str,
+)
+def test_headers_of_norb_that_cannot_be(tmp_path, words, message):
+    (tmp_path / "a.mat").write_bytes(struct.pack(f"<{len(words)}I", *words))
+    with pytest.raises(DataSetError, match=message):
+        read_binary_matrix(tmp_path / "a.mat")
+
+
+def test_one_byte_is_the_smallest_matrix_of_norb(tmp_path):
+    (tmp_path / "a.mat").write_bytes(struct.pack("<5IB", 0x1E3D4C55, 3, 1, 1, 1, 42))
+    assert read_binary_matrix(tmp_path / "a.mat").tolist() == [[[42]]]
+
+
+def test_files_of_norb_have_the_published_shapes(tmp_path):
+    stem, _, _, info = write_norb(tmp_path, n=3)
+    with pytest.raises(DataSetError, match="no split 'validation'"):
+        SmallNORB(tmp_path, "validation")
+    for part, array, message in (
+        ("info", info[:, :3].copy(), r"have shapes \(3,\) and \(3, 3\) for 3 images"),
+        ("dat", np.zeros((3, 96, 96), np.uint8), r"has shape \(3, 96, 96\): it should be bytes"),
+        ("dat", np.zeros((3, 2, 9, 9), np.int32), r"has shape \(3, 2, 9, 9\): it should be bytes"),
+    ):
+        (tmp_path / f"{stem}-{part}.mat").write_bytes(norb_bytes(array))
+        with pytest.raises(DataSetError, match=message):
+            SmallNORB(tmp_path)
+
+
+@pytest.mark.parametrize("size", [5, -8, 32])
+def test_cars_are_averaged_to_a_divisor_of_their_size(tmp_path, size):
+    from scipy.io import savemat
+
+    savemat(tmp_path / "car.mat", {"im": np.zeros((16, 16, 3, 6, 4), np.uint8)})
+    with pytest.raises(DataSetError, match=f"Images of 16 x 16 cannot be averaged to {size}: choose a divisor"):
+        Cars3D(tmp_path, size=size)
+    assert Cars3D(tmp_path, size=1).image_shape == (3, 1, 1)
+    savemat(tmp_path / "car.mat", {"im": np.zeros((16, 8, 3, 6, 4), np.uint8)})
+    with pytest.raises(DataSetError, match="Images of 16 x 8 cannot be averaged"):
+        Cars3D(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1", "should begin with the number of pictures"),
+        ("Bald Hat\n1.jpg 1 1", "should begin with the number of pictures"),
+        ("2\nBald Hat\n1.jpg 1 -1\n", "should list 2 pictures, but has 1"),
+        ("2\nBald Hat\n1.jpg 1 -1\n2.jpg 1 -1 1\n", "Line 4 of .* is not a picture and 2 attributes"),
+        ("2\nBald Hat\n1.jpg 1 -1\n2.jpg 1\n", "Line 4 of .* is not a picture and 2 attributes"),
+        ("1\nBald Hat\n1.jpg 1 0\n", "Line 3 of .* is not a picture and 2 attributes"),
+        ("2\nBald Hat\n\n1.jpg 1 -1\n2.jpg -1 -1\n\n", "There is no folder img_align_celeba"),
+    ],
+    ids=repr,
+)
+def test_lists_of_attributes(tmp_path, text, message):
+    (tmp_path / "list_attr_celeba.txt").write_text(text)
+    with pytest.raises(DataSetError, match=message):
+        CelebA(tmp_path)
+
+
+@pytest.mark.parametrize("save", [np.savez_compressed, np.savez])
+def test_rows_of_wider_numbers_and_two_arrays(tmp_path, save):
+    first, second = np.arange(21, dtype="<i2").reshape(7, 3), rng.normal(size=(50, 2, 5)).astype("<f4")
+    save(tmp_path / "two.npz", first=first, second=second, turned=np.asfortranarray(first), lists=np.arange(4.0))
+    arrays = ZippedArrays(tmp_path / "two.npz")
+    for name, array in (("first", first), ("second", second)):
+        rows = arrays.rows_of(name)
+        assert (len(rows), rows.shape, rows.dtype) == (len(array), array.shape, array.dtype)
+        chosen = np.array([len(array) - 1, 0, 5, 4, 4])
+        assert np.array_equal(rows[chosen], array[chosen])
+    assert arrays.rows_of("lists")[np.array([3, 1])].tolist() == [3.0, 1.0]
+    with pytest.raises(DataSetError, match=r"turned.npy in .* is not an array of whole rows of numbers"):
+        arrays.rows_of("turned")
+    with pytest.raises(DataSetError, match="has no array 'third' but first, second, turned, lists"):
+        arrays.rows_of("third")

@@ -1,0 +1,123 @@
+"""Options in words, files that can be written, and how commands end."""
+
+import click
+import pytest
+
+from unweave import EvidenceError
+from unweave.cli.terminal import (
+    check_page,
+    check_picture,
+    check_writable,
+    image_shape_in,
+    kinds_in,
+    names_in,
+    one_sentence_errors,
+    resumable,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (None, None),
+        ("", None),
+        ("ordinal", "ordinal"),
+        ("ordinal, circular:360", ["ordinal", "circular:360"]),
+        ("x=ordinal", {"x": "ordinal"}),
+        ("x = ordinal,y=circular:360", {"x": "ordinal", "y": "circular:360"}),
+        ("a=b=ordinal", {"a=b": "ordinal"}),
+        ("x=ordinal,circular", {"x": "ordinal", "": "circular"}),
+    ],
+)
+def test_kinds_for_all_for_each_or_by_name(text, kinds):
+    assert kinds_in(text) == kinds
+
+
+def test_names_are_separated_by_commas():
+    assert names_in(" a, b c,,d ") == ["a", "b c", "d"]
+    assert names_in(None) == names_in(" , ") == []
+
+
+@pytest.mark.parametrize("text", ["1,28,20", " 3, 1 ,64", "1,1,1"])
+def test_shapes_of_images(text):
+    assert image_shape_in(None, None, text) == tuple(map(int, text.split(",")))
+    assert image_shape_in(None, None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,28", "is not three whole numbers"),
+        ("1,28,28,1", "is not three whole numbers"),
+        ("1,28,0", "is not three whole numbers"),
+        ("1,-2,28", "is not three whole numbers"),
+        ("1,a,28", "is not three whole numbers"),
+        ("2,28,28", "2 channels cannot be drawn"),
+        ("4,28,28", "4 channels cannot be drawn"),
+    ],
+)
+def test_shapes_that_no_image_has(text, message):
+    with pytest.raises(click.BadParameter, match=message):
+        image_shape_in(None, None, text)
+
+
+def test_files_that_cannot_be_written(tmp_path):
+    given = tmp_path / "codes.npz"
+    given.write_bytes(b"")
+    check_writable(None, tmp_path / "new.html", given, inputs=[None, tmp_path / "other.npz"])
+    for path, problem in (
+        (given, "it is one of the files that are read"),
+        (tmp_path, "it is a folder"),
+        (tmp_path / "none" / "page.html", "there is no folder"),
+    ):
+        with pytest.raises(EvidenceError, match=f"cannot be written: {problem}"):
+            check_writable(path, inputs=[given])
+
+
+def test_pictures_and_pages_end_as_they_should(tmp_path):
+    check_picture(None)
+    check_page(None)
+    for ending in ("png", "pdf", "svg"):
+        check_picture(tmp_path / f"a.{ending}")
+    for ending in ("html", "htm"):
+        check_page(tmp_path / f"a.{ending}")
+    with pytest.raises(EvidenceError, match=r"does not end in \.png, \.pdf or \.svg"):
+        check_picture(tmp_path / "a.html")
+    with pytest.raises(EvidenceError, match=r"does not end in \.html"):
+        check_page(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [
+        (KeyboardInterrupt(), "Interrupted: run the same command again to continue from the last checkpoint.\n"),
+        (KeyboardInterrupt("Stopped after 3 steps."), "Stopped after 3 steps.\n"),
+    ],
+)
+def test_an_interruption_is_one_sentence(capsys, stopped, said):
+    with pytest.raises(SystemExit) as ended, resumable():
+        raise stopped
+    assert ended.value.code == 130
+    assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (EvidenceError("The rows\n do not pair up."), "Error: The rows do not pair up.\n"),
+        (ModuleNotFoundError("none", name="matplotlib"), "This needs matplotlib, which is not installed"),
+    ],
+)
+def test_bad_input_is_one_sentence(capsys, error, said):
+    with pytest.raises(SystemExit) as ended, one_sentence_errors():
+        raise error
+    assert ended.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), KeyError("a"), ModuleNotFoundError("none", name="nowhere")])
+def test_other_errors_keep_their_traceback(error):
+    with pytest.raises(type(error)), one_sentence_errors():
+        raise error
