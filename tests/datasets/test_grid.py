@@ -25,8 +25,8 @@ class Numbers(GridDataSet):
 
 
 class Tabled(TabledDataSet):
-    def __init__(self, table, pixels=np.zeros(20), n_factors=1):
-        self.pixels = pixels
+    def __init__(self, table, pixels=None, n_factors=1):
+        self.pixels = np.zeros(20) if pixels is None else pixels
         super().__init__("tabled", [Factor(f"f{j}", "ordinal") for j in range(n_factors)], np.asarray(table), (1, 1, 1))
 
     def _images(self, indices):
@@ -129,5 +129,7 @@ def test_the_digest_of_a_table_is_of_its_factors_and_first_images():
 
 @pytest.mark.parametrize(("table", "n_factors"), [(np.ones(3), 1), (np.ones((3, 2)), 1), (np.ones((0, 1)), 1)])
 def test_a_table_has_a_row_per_image_and_a_column_per_factor(table, n_factors):
-    with pytest.raises(DataSetError, match="tabled has a table of factors of shape .*: it needs one column per factor"):
+    with pytest.raises(
+        DataSetError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"
+    ):
         Tabled(table, n_factors=n_factors)

@@ -273,7 +273,7 @@ def test_matrices_of_norb_of_every_type(tmp_path, kind, dtype, shape):
     path.write_bytes(struct.pack(f"<II{len(sizes)}I", kind, len(shape), *sizes) + array.tobytes())
     assert np.array_equal(read_binary_matrix(path), array)
     path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(DataSetError, match="but it has .*: it is another file, or damaged"):
+    with pytest.raises(DataSetError, match=r"but it has .*: it is another file, or damaged"):
         read_binary_matrix(path)
 
 

@@ -72,7 +72,7 @@ def test_large_arrays_are_refused_if_they_are_compressed_much(
     monkeypatch.setattr(formats, "LARGEST_UNPACKED", n_bytes - beyond)
     monkeypatch.setattr(formats, "MOST_COMPRESSED", most_compressed)
     if refused:
-        with pytest.raises(EvidenceError, match="The array 'codes' of .* takes 0.0 GB once unpacked from 0.0 MB"):
+        with pytest.raises(EvidenceError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
             file.column("codes")
     else:
         assert file.column("codes").shape == (10_000,)
@@ -159,7 +159,7 @@ def test_single_precision_is_kept_if_all_codes_have_it(part):
 @pytest.mark.parametrize("lists", [[[1.0, 2.0], [1.0], [1.0, 2.0]], [[], [], []]])
 def test_lists_have_one_length_that_is_not_zero(part, lists):
     blocks = part(e=pl.Series(lists, dtype=pl.List(pl.Float64)), f=[1.0, 2.0, 3.0])
-    with pytest.raises(EvidenceError, match="Column 'code e' of .* has lists of different lengths"):
+    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* has lists of different lengths"):
         blocks.parts[0].some(0, 3)
 
 
@@ -179,5 +179,5 @@ def test_columns_of_a_folder_are_named_or_begin_as_they_should(tmp_path):
 
 
 def test_text_is_no_code(part):
-    with pytest.raises(EvidenceError, match="Column 'code e' of .* is String: codes are numbers"):
+    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* is String: codes are numbers"):
         part(e=["a", "b", "c"]).parts[0].some(0, 3)

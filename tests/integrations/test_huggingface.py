@@ -52,6 +52,10 @@ def test_one_of_several_is_named(evaluation):
         model_index(both, "mine", "dsprites")
     (metric,) = model_index(both, "mine", "x", representation="a")["model-index"][0]["results"][0]["metrics"]
     assert metric["value"] == pytest.approx(1)
+    (other,) = model_index(both, "mine", "x", representation="b")["model-index"][0]["results"][0]["metrics"]
+    assert other["value"] < 0.5
+    with pytest.raises(unweave.EvidenceError, match="no representation 'c': use 'a', 'b'"):
+        model_index(both, "mine", "x", representation="c")
 
 
 def test_columns_of_a_dataset_are_factors_and_codes():

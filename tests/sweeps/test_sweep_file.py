@@ -10,7 +10,7 @@ from tiny_cells import many
 
 from unweave import EvidenceError
 from unweave.cli import main
-from unweave.sweeps import run, summary, sweep_file
+from unweave.sweeps import Cell, run, summary, sweep_file
 from unweave.sweeps.summary import printed
 from unweave.sweeps.sweep_file import declared_sweep, read_sweep
 from unweave.synthetic.encoders import Kept, Mixed, Noisy, PermutedAndScaled
@@ -54,6 +54,15 @@ def test_the_example_is_every_combination():
         ({"worlds": None}, "'worlds' is missing"),
         ({"metrics": ["mmc"]}, "did you mean 'mcc'"),
         ({"metrics": [1]}, "metrics are not all text"),
+        ({"metrics": ["mcc", 1]}, "metrics are not all text"),
+        ({"metrics": "mcc"}, "'metrics' is missing, empty or not a list"),
+        ({"worlds": [3]}, "worlds, entry 1 has no class"),
+        ({"worlds": [{"class": 3}]}, "worlds, entry 1 has no class"),
+        ({"name": ""}, "name = ''"),
+        ({"name": ".."}, r"name = '\.\.'"),
+        ({"seeds": [0, -1]}, r"seeds = \[0, -1\] is not valid: use whole numbers from 0"),
+        ({"seeds": []}, r"seeds = \[\] is not valid"),
+        ({"n_rows": 0}, "n_rows = 0 is not valid: use whole numbers from 1"),
         ({"name": "a/b"}, "name = 'a/b'"),
         ({"name": 3}, "name = 3"),
         ({"seeds": 0}, "seeds = 0"),
@@ -152,3 +161,46 @@ def test_the_page_shows_the_example_and_its_python_runs(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("n_jobs=2", "n_jobs=1"), {})
     assert "n_seeds" in capsys.readouterr().out
+
+
+def test_a_sweep_has_a_thousand_rows_and_five_seeds_unless_told_otherwise():
+    declared = {"metrics": ["mcc"], "worlds": ["Circuit"], "encoders": ["Mixed"]}
+    cells = declared_sweep(declared, "plain").cells
+    assert [(cell.n_rows, cell.seed) for cell in cells] == [(1000, seed) for seed in range(5)]
+    cells = declared_sweep(declared | {"n_rows": [1, 20], "seeds": [7, 0]}, "few").cells
+    assert [(cell.n_rows, cell.seed) for cell in cells] == [(1, 7), (1, 0), (20, 7), (20, 0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n_rows": 0}, "n_rows=0 of a cell is not a whole number from 1"),
+        ({"n_rows": True}, "n_rows=True of a cell"),
+        ({"n_rows": 2.0}, "n_rows=2.0 of a cell"),
+        ({"seed": -1}, "seed=-1 of a cell is not a whole number from 0"),
+        ({"labels": {"a": [1]}}, r"a=\[1\] cannot label a cell"),
+        ({"labels": {"value": 1}}, "value=1 cannot label a cell"),
+    ],
+)
+def test_cells_that_cannot_be(given, said):
+    plain = {"n_rows": 1, "seed": 0, "metrics": ["mcc"], "labels": {"a": 1, "b": None, "c": "x", "d": 0.5}}
+    assert Cell(Correlated(), Mixed(), **plain).columns["b"] is None
+    with pytest.raises(EvidenceError, match=said):
+        Cell(Correlated(), Mixed(), **plain | given)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_jobs": 0}, "n_jobs=0 is not a number of processes"),
+        ({"n_jobs": True}, "n_jobs=True is not a number of processes"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of processes"),
+        ({"time_limit": 0}, "time_limit=0 is not a limit"),
+        ({"time_limit": -1.0}, r"time_limit=-1\.0 is not a limit"),
+        ({"time_limit": float("nan")}, "time_limit=nan is not a limit"),
+        ({"time_limit": 5, "cluster": "tcp://nowhere:1"}, "time_limit=5 is not a limit: .* None on a cluster"),
+    ],
+)
+def test_options_of_a_run_that_cannot_be(tmp_path, options, said):
+    with pytest.raises(EvidenceError, match=said):
+        run(many(1), tmp_path, **options)
