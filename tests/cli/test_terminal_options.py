@@ -1,9 +1,14 @@
 """Options in words, files that can be written, and how commands end."""
 
+from pathlib import Path
+
 import click
+import numpy as np
 import pytest
 
 from unweave import EvidenceError
+from unweave.cli.circuit_demo import circuit_encoders
+from unweave.cli.score_commands import _distinct_labels
 from unweave.cli.terminal import (
     check_page,
     check_picture,
@@ -121,3 +126,24 @@ def test_bad_input_is_one_sentence(capsys, error, said):
 def test_other_errors_keep_their_traceback(error):
     with pytest.raises(type(error)), one_sentence_errors():
         raise error
+
+
+def test_representations_are_named_by_their_files(capsys):
+    assert _distinct_labels((Path("a/x.npz"), Path("b/y.npz"))) == ["x", "y"]
+    assert _distinct_labels((Path("a/x.npz"), Path("b/x.npz"))) == ["a/x.npz", "b/x.npz"]
+    with pytest.raises(SystemExit):
+        _distinct_labels((Path("a/x.npz"), Path("a/x.npz")))
+    assert "A file is named twice" in capsys.readouterr().err
+
+
+def test_the_encoders_of_the_demonstration_are_what_their_names_say():
+    factors, codes = circuit_encoders(200)
+    assert {name: table.shape for name, table in codes.items()} == {
+        "rescaled": (200, 4),
+        "mixed": (200, 4),
+        "T, I only": (200, 2),
+        "noise": (200, 4),
+    }
+    kept = np.column_stack([factors["T"], factors["I"], codes["T, I only"]])
+    correlations = np.abs(np.corrcoef(kept, rowvar=False)[:2, 2:])
+    assert correlations.max(axis=1) == pytest.approx(1.0)  # they are permuted and rescaled

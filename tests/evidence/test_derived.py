@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from unweave import Evidence
+from unweave import Evidence, EvidenceError, Posterior
 
 WAYS = {
     "permuted": lambda evidence: evidence.permuted(0),
@@ -42,3 +42,11 @@ def test_what_the_origin_remembered_is_found_again(way):
     found = WAYS[way](evidence)
     assert found.fingerprint != before[0]
     assert found.dead_codes == (("code 0",) if way in ("recoded", "leaving_out", "keeping") else before[1])
+
+
+@pytest.mark.parametrize(
+    "options", [{"code_groups": {"g": ["code 0"]}}, {"codes": Posterior(np.eye(3), np.ones((3, 3)))}]
+)
+def test_codes_of_posteriors_and_groups_cannot_be_chosen(options):
+    with pytest.raises(EvidenceError, match="Codes of a posterior or in groups cannot be chosen"):
+        Evidence(**{"factors": [1, 2, 3], "codes": np.eye(3)} | options).choosing_codes(np.array([0]))

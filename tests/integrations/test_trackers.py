@@ -1,13 +1,16 @@
 """An evaluation in every tracker, read back from its local store."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import unweave
+from unweave.findings import stated
 from unweave.integrations.logged_numbers import logged_name, logged_numbers, logged_verdicts
 from unweave.integrations.trackers import log_evaluation
+from unweave.trust.verdict import Reason, Verdict
 
 FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
 
@@ -96,3 +99,10 @@ def test_without_a_page(evaluation, tmp_path):
     with tensorboard.SummaryWriter(tmp_path) as writer:
         log_evaluation(evaluation, writer, page=False, prefix="test")
     assert not (tmp_path / "unweave-report.html").exists()
+
+
+def test_the_first_reason_of_a_verdict_is_logged(evaluation):
+    row = evaluation.row("mcc", "codes")
+    verdict = Verdict("caution", tuple(Reason(stated(said), "rows", 1.0) for said in ("First.", "Second.")))
+    changed = replace(evaluation, rows=(replace(row, verdict=verdict),))
+    assert logged_verdicts(changed) == {"unweave/mcc": "caution: First."}

@@ -9,6 +9,7 @@ import pytest
 from unweave import Evidence, EvidenceError, evaluate
 from unweave.card.choices import metric_of
 from unweave.evidence.large.block_columns import BlockReader
+from unweave.evidence.large.dask_frames import frame_blocks
 from unweave.evidence.large.gathering import _stretches, gathered
 from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks, is_large
 from unweave.files.parquet_blocks import parquet_blocks
@@ -327,3 +328,27 @@ def test_numbers_at_the_limit_of_blocks(end):
     reader.check_reach(**near | {end: np.array([sign, sign * 1e150])}, first_row=3)
     with pytest.raises(EvidenceError, match=r"'u' reaches 1.1e\+150 from row 3 on"):
         reader.check_reach(**near | {end: np.array([sign, sign * 1.1e150])}, first_row=3)
+
+
+def test_parts_are_read_in_blocks_of_rows(monkeypatch):
+    monkeypatch.setattr("unweave.evidence.large.row_blocks.ROWS_IN_BLOCK", 300)
+    source = array_blocks(CODES[:1500, :2], CODES[:1500], rows_in_part=700)
+    parts = [[codes for _, codes in part.blocks()] for part in source.parts]
+    assert [[len(codes) for codes in part] for part in parts] == [[300, 300, 100], [300, 300, 100], [100]]
+    np.testing.assert_array_equal(np.concatenate([codes for part in parts for codes in part]), CODES[:1500])
+
+
+def test_tables_of_dask_are_read_in_blocks_beyond_the_limit(monkeypatch):
+    dask = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    factors = dask.from_pandas(pandas.DataFrame(CODES[:, :2]), npartitions=2)
+    codes = dask.from_pandas(pandas.DataFrame(CODES), npartitions=2)
+    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 7 * N)
+    assert frame_blocks(factors, codes) is None
+    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 7 * N - 1)
+    monkeypatch.setattr("unweave.evidence.large.dask_frames.ROWS_IN_BLOCK", 1000)
+    found = frame_blocks(factors, codes)
+    blocks = [block for part in found.parts for block in part.blocks()]
+    assert [len(table) for _, table in blocks] == [1000, 500, 1000, 500]
+    np.testing.assert_array_equal(np.concatenate([table for _, table in blocks]), CODES)
+    np.testing.assert_array_equal(np.concatenate([columns[1] for columns, _ in blocks]), CODES[:, 1])
