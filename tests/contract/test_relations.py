@@ -60,6 +60,6 @@ def test_raw_scores_outside_the_bounds_are_announced_by_the_card(name):
     noise = np.random.default_rng(0).integers(0, 2, size=(2, 150, 3))
     card, score = CATALOGUE[name].card, CATALOGUE[name](*noise)
     assert card.bounds[0] <= score.value <= card.bounds[1]
-    assert "below 0" in card.raw_range or "from -1" in card.raw_range
+    assert "below 0" in card.raw_range or "down to -1" in card.raw_range
     if name in ("r2", "dci_informativeness"):
         assert score.raw < 0
