@@ -126,3 +126,11 @@ def test_factors_that_never_vary_are_like_no_other():
     x, y = np.random.default_rng(4).normal(size=(2, 300))
     factors = {"still": np.ones(300), "x": x, "y": y, "cube": x**3, "quiet": np.zeros(300), "half": -x / 2}
     assert factor_constraints(Evidence(factors)).alike(list(factors)).tolist() == [0, 1, 2, 1, 4, 1]
+
+
+def test_a_product_is_a_polynomial_of_two_factors_and_of_no_other_number():
+    x, y, w = np.random.default_rng(5).normal(size=(3, 300))
+    search = factor_constraints(Evidence({"x": x, "y": y, "w": w, "product": x * y})).search
+    assert search.open_to_pair(3, (0, 1)) == pytest.approx(0, abs=1e-6)
+    assert search.open_to_pair(2, (0, 1)) > 0.8
+    assert search.open_to_pair(3, (0,)) == search.open_to_pair(3, (0, 1, 2)) == 1.0

@@ -9,6 +9,7 @@ from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
 from unweave.metrics import indin_at_k, informativeness, jemmig, misjed, rmig, separability, sepin_at_k, windin, wsepin
 from unweave.metrics.posterior.factor_gaps import factor_gaps
 from unweave.metrics.posterior.grid_settings import SAMPLING
+from unweave.metrics.sampled_information import sampled_factors
 
 LIMITS = (-4.0, 4.0)  # the grid of 001
 
@@ -278,3 +279,13 @@ def test_all_codes_are_divided_by_the_most_that_the_rows_used_can_tell(most_rows
     nats = informativeness(None, posterior, normalise=False, **given).raw
     assert nats > 1.0
     assert informativeness(None, posterior, **given).raw == pytest.approx(nats / np.log(min(60, most_rows)))
+
+
+def test_a_factor_with_two_values_has_sampled_information_and_one_with_one_value_has_none():
+    sides = np.arange(60) % 2
+    mean = np.column_stack([10.0 * sides, np.zeros(60)])
+    evidence = Evidence({"side": sides, "still": np.ones(60)}, Posterior(mean, np.ones((60, 2))))
+    found = sampled_factors(evidence, MixtureSampling(400))
+    assert found.single[:, 0] == pytest.approx([np.log(2), 0.0], abs=1e-4)
+    assert found.whole[0] == pytest.approx(np.log(2), abs=1e-4)
+    assert np.isnan(found.single[:, 1]).all()
