@@ -119,3 +119,18 @@ def test_the_command_writes_what_it_audited_and_keeps_the_rest(asked, monkeypatc
     with pytest.raises(SystemExit):
         catalogue.main(["--metrics", "no_such_metric"])
     assert "no_such_metric" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 s"), (1.6, "2 s"), (119.0, "119 s"), (120.0, "2 min"), (600.0, "10 min")]
+)
+def test_times_are_in_seconds_up_to_two_minutes(seconds, said):
+    assert catalogue._minutes(seconds) == said
+
+
+def test_the_price_of_more_seeds_is_that_of_the_slowest_metric_that_shares_the_work():
+    first, second, *_ = next(group for group in SHARED if len(group) > 1)
+    found = {"P1": {"verdict": "undecided", "n_missing": 0}, "P2": {"verdict": "satisfied", "n_missing": 0}}
+    entries = {first: {"seconds": 3.0} | found, second: {"seconds": 10.0} | found}
+    assert catalogue._price(first, "P1", entries) == " (4 times the seeds: 40 s)"
+    assert catalogue._price(first, "P2", entries) == ""

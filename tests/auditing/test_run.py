@@ -211,3 +211,24 @@ def test_what_scatters_gets_more_seeds(small):
     assert max(row.n_seeds for row in found["P3"].measured) <= 16
     assert found["P3"].verdict != "violated"
     assert found["P4"].verdict == "violated"
+
+
+def test_what_stays_undecided_has_twice_four_and_eight_times_the_seeds(monkeypatch):
+    from types import SimpleNamespace
+
+    from unweave.auditing import run
+
+    asked = []
+
+    def measure(cases, seeds):
+        asked.append((cases, seeds))
+        return {case: [[seed, -seed] for seed in seeds] for case in cases}
+
+    monkeypatch.setattr(run, "_undecided", lambda points, own: ["case"] if "case" in own else [])
+    bench = SimpleNamespace(subjects=[0, 1], measure=measure)
+    settled = run._settled(bench, [], {"case": [[7, 8], [9, 10]]}, 2)
+    assert asked == [(["case"], range(4)), (["case"], range(8)), (["case"], range(16))]
+    assert settled == [{"case": list(range(16))}, {"case": [-k for k in range(16)]}]
+    asked.clear()
+    assert run._settled(bench, [], {"other": [[7, 8]]}, 2) == [{"other": [7]}, {"other": [8]}]
+    assert asked == []

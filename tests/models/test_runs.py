@@ -221,6 +221,38 @@ def test_settings_are_tied_where_seeds_overlap():
     assert letters_of_ties(found, "mcc", lower_is_better=False, level=0.95) == {"a": "a", "b": "a", "c": "b"}
 
 
+def compared(**scores):
+    rows = [
+        ModelRow(setting, seed, 1.0, 1.0, 1.0, {"mcc": value})
+        for setting, values in scores.items()
+        for seed, value in enumerate(values)
+    ]
+    return RunComparison(tuple(rows), ("mcc",), {})
+
+
+def test_the_best_setting_has_the_first_letter():
+    found = compared(a=(0.11, 0.10, 0.12), b=(0.50, 0.52, 0.54))
+    assert letters_of_ties(found, "mcc", lower_is_better=False, level=0.95) == {"b": "a", "a": "b"}
+    assert letters_of_ties(found, "mcc", lower_is_better=True, level=0.95) == {"a": "a", "b": "b"}
+
+
+def test_settings_differ_up_to_the_level_of_their_p_value():
+    """Means .2 and .4 with variances .01 and .01 of three seeds: t = 2.449 with 4 degrees, so p = .0705."""
+    found = compared(a=(0.1, 0.2, 0.3), b=(0.3, 0.4, 0.5))
+    assert len(set(letters_of_ties(found, "mcc", lower_is_better=False, level=0.929).values())) == 2
+    assert len(set(letters_of_ties(found, "mcc", lower_is_better=False, level=0.930).values())) == 1
+    constant = compared(a=(0.1, 0.1), b=(0.2, 0.2))  # p is 0
+    assert len(set(letters_of_ties(constant, "mcc", lower_is_better=False, level=1.0).values())) == 2
+
+
+def test_a_setting_has_its_mean_and_from_two_seeds_on_its_spread_in_the_table():
+    from unweave.report.runs import _spread
+
+    found = compared(a=(0.25,), b=(0.2, 0.4))
+    assert _spread(found, "a", "mcc") == ".250"
+    assert _spread(found, "b", "mcc") == ".300 ± .141"
+
+
 def test_one_seed_has_no_spread():
     spread = Spread.of([0.3, math.nan])
     assert spread.mean == 0.3

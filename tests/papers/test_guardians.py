@@ -293,3 +293,30 @@ def test_the_released_protocol_gives_the_authors_numbers(tmp_path):
     assert all(entry.reason for entry in found if not entry.overlaps)
     assert np.mean([entry.equal for entry in found]) > 0.8
     assert {entry.metric for entry in found} == set(COMPARED)
+
+
+SETTINGS = {
+    "exp01": 3 * 4,
+    "exp02": 2 * 2 * 13,
+    "exp03": 2 * (21 + 13 + 12),  # correlations from -1, from -1/4 and from -1/9
+    "exp04": 10 * (7 + 4 + 4),
+    "exp05": 2 * (11 + 11) + 3,
+    "exp06": 4 * 10 + 2 * 9,
+    "exp07": 2 * 4 * 7,
+    "exp08": 4 * 4 + 4 + (2 + 4 * 5 - 1),  # E8 has no ratio of 1.5
+    "exp09": 4 * 5 + 5 + (2 + 4 * 5 - 1),
+    "exp10": 4 * 4 * 7,
+    "exp11": 2 * 4 * 8,
+    "exp12": 4 * 28 + 2 * 10,
+    "exp13": 4 * 4,
+    "exp14": 5 + 6,
+    "exp15": 3 * 6 * 6 + 2 * 5 * 7 + 2 * 3 * 8,
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_experiment_has_all_its_settings_once(name):
+    from unweave.papers.guardians.declared_sweeps import _DECLARED
+
+    settings = list(_DECLARED[name][1]())
+    assert len({setting.key for setting in settings}) == len(settings) == SETTINGS[name]

@@ -186,3 +186,41 @@ def test_published_decoders_need_no_training(tmp_path, monkeypatch):
     checks = claims_of("000", "figE7", Options(tmp_path, weights=WEIGHTS, quick=True))
     assert len(checks) == 6
     assert checks[-1].verdict == "holds in part"
+
+
+@pytest.mark.parametrize(
+    ("high", "verdict"),
+    [(0.499, "holds"), (0.5, "holds in part"), (0.949, "holds in part"), (0.95, "does not hold")],
+)
+def test_a_weak_correlation_is_surely_below_one_half(monkeypatch, high, verdict):
+    monkeypatch.setattr(digit_flows, "rank_correlation", lambda *_: (0.3, 0.1, high))
+    found = digit_flows.DigitFlows(flow(np.arange(40.0), variances=np.ones(40)), None)
+    [check] = [entry for entry in digit_flows.compare_gin(found, None) if entry.ledger == 164]
+    assert (check.verdict, check.value, check.here) == (verdict, 0.3, f"0.300 [0.100, {high:.3f}]")
+
+
+def test_important_latents_of_small_variance_are_counted(monkeypatch):
+    monkeypatch.setattr(digit_flows, "rank_correlation", lambda *_: (0.3, 0.1, 0.4))
+    entropies = np.arange(40.0, 0.0, -1.0)  # of 40 latents the 4 most important are the first
+    entropies[4:] -= 1.5  # drops of 1, and of 2.5 after the fourth
+    deviations = np.exp(np.r_[-9.0, -8.0, -7.0, 50.0, np.linspace(3.5, 0.0, 36)])  # three of them below the median
+    found = digit_flows.DigitFlows(flow(entropies, variances=deviations**2), None)
+    checks = {entry.claim: entry for entry in digit_flows.compare_gin(found, None)}
+    small = checks["latents of small variance and large entropy exist"]
+    assert (small.here, small.holds) == ("3 of the 4 most important have less than the median variance", True)
+    assert checks["largest drop of log standard deviations, and its position"].here == "46.50 nats after 1"
+    gradual = checks["the entropy falls more gradually than the variance: its largest drop"]
+    assert (gradual.here, gradual.holds) == ("2.50 nats after 4, of variances 46.50", True)
+    few = digit_flows.DigitFlows(flow([3.0, 2.0, 1.0], variances=np.array([9.0, 1.0, 4.0])), None)
+    words = [entry.here for entry in digit_flows.compare_gin(few, None) if "median" in entry.here]
+    assert words == ["0 of the 1 most important have less than the median variance"]
+
+
+@pytest.mark.parametrize(("step", "gap", "held"), [(0.51, 0.49, [True, True, True]), (0.49, 0.51, [False] * 3)])
+def test_spectra_are_steep_over_a_tenth_and_comparable(step, gap, held):
+    """Of 20 latents, a tenth is two steps of the entropy, which have to make more than a nat."""
+    entropies = -step * np.arange(20.0)
+    found = digit_flows.DigitFlows(flow(entropies[::-1]), flow(entropies + gap))
+    checks = [entry for entry in digit_flows.compare_spectra(found, None) if entry.is_claim]
+    assert [entry.holds for entry in checks] == held
+    assert [entry.value for entry in checks] == pytest.approx([2 * step, 2 * step, gap])

@@ -124,3 +124,40 @@ def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
     data = experiment.compute(options)
     assert list(experiment.compare(data, options))
     assert all(path.exists() for path in experiment.draw(data, options))
+
+
+@pytest.mark.parametrize(("reference", "sign"), [("RMIG", 1), ("JEMMIG", -1)])
+@pytest.mark.parametrize("with_it", [1, -1])
+def test_informativeness_rises_with_rmig_and_falls_with_jemmig(monkeypatch, reference, sign, with_it):
+    """A perfect rank correlation in the right direction holds, and in the other does not."""
+    monkeypatch.setattr(of_001, "_shown", lambda *_: ())
+    steps = np.arange(5.0)
+    found = merged(
+        settings(reference, *steps), settings("DCI I", *(with_it * sign * steps), spread=0.01 * with_it * sign)
+    )
+    found = merged(found, merged(settings("DCI D", *steps), settings("DCI C", *-steps)))
+    held = verdicts(of_001.compare_dci(reference, found, None))
+    assert held[f"DCI I correlates with {reference}"] == (with_it == 1)
+    assert (held["DCI D favours high beta"], held["DCI C favours high beta"]) == (True, False)
+    assert held[f"DCI D does not correlate with {reference}"] is False
+
+
+def test_small_models_are_trained_as_they_are_stated(monkeypatch, tmp_path):
+    from unweave import models
+    from unweave.papers import small_models
+
+    asked = []
+    monkeypatch.setattr(models, "train", lambda *given, **options: asked.append((given, options)) or [])
+    stated = Options(tmp_path, n_steps=600, seed=4, n_seeds=2)
+    for options in (stated, Options(tmp_path)):
+        small_models.trained(options, small_models.beta_vaes([2.0]), n_codes=7)
+    (given, first), (_, usual) = asked
+    assert [objective.beta for objective in given[1]] == [2.0]
+    assert (list(first["seeds"]), first["n_codes"], first["settings"].n_steps) == ([4, 5], 7, 600)
+    assert first["folder"] == tmp_path / "small-models-7-codes-600-steps"
+    assert (usual["seeds"], usual["settings"].n_steps) == (range(small_models.N_SEEDS), small_models.N_STEPS)
+    settings = small_models.settings_of(stated)
+    assert (settings.learning_rate, settings.reconstruction_weight, settings.checkpoint_every) == (0.001, 16.0, 1000)
+    annealed = small_models.annealed_vae(stated)
+    assert (annealed.gamma, annealed.capacity, annealed.capacity_steps) == (100, 4, 300)
+    assert small_models.annealed_vae(Options(tmp_path)).capacity_steps == small_models.N_STEPS / 2

@@ -12,7 +12,7 @@ from unweave.papers.dependent_factors import comparisons as of_004
 from unweave.papers.dependent_factors import toy_experiments
 from unweave.papers.dependent_factors.rank_correlations import Correlations
 from unweave.papers.dependent_factors.toy_curves import ToyCurves
-from unweave.papers.guardians.declared_sweeps import SWEEPS
+from unweave.papers.guardians.declared_sweeps import _DECLARED
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.learning_disentangled_representations import comparisons as of_001
 from unweave.papers.learning_disentangled_representations import seed_studies
@@ -325,7 +325,7 @@ CASES |= {
 CASES |= {"000, torus": lambda: [of_torus(seed) for seed in SEEDS]}
 CASES |= {
     "003, cells of sweeps": lambda: {
-        name: digest(setting.key for setting in sweep.settings) for name, sweep in SWEEPS.items()
+        name: digest(setting.key for setting in settings()) for name, (_, settings) in _DECLARED.items()
     },
     "003, cells of figures": lambda: {
         name: [digest(setting.key for setting in part.settings) for part in figure.parts]

@@ -5,6 +5,7 @@ import pytest
 from unweave.auditing.measurement import measuring
 from unweave.auditing.measurement.cases import Case
 from unweave.auditing.measurement.measuring import Bench, Outcome
+from unweave.auditing.measurement.store import CellStore
 from unweave.auditing.measurement.subjects import subject_of
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
@@ -48,3 +49,14 @@ def test_what_ends_with_the_budget_fits(bench, spent, fits):
     assert bench._fits([SMALL], [0])
     bench.budget = None
     assert bench._fits([OTHER], [0])
+
+
+def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path):
+    path = tmp_path / "cells.jsonl"
+    CellStore(path).add(("a", "case", 0), Outcome(0.25, None, 1.5))
+    path.write_text(path.read_text() + '["b", "case", 0, 0.')
+    cut = CellStore(path)
+    assert (cut.get(("a", "case", 0)), cut.get(("b", "case", 0))) == (Outcome(0.25, None, 1.5), None)
+    cut.add(("c", "case", 0), Outcome(None, "it failed", 0.5))
+    assert CellStore(path).get(("c", "case", 0)) == Outcome(None, "it failed", 0.5)
+    assert len(path.read_text().splitlines()) == 3

@@ -32,3 +32,9 @@ def test_pictures_are_png_with_the_colours_of_the_values():
 def test_luminance_of_the_primaries_is_that_of_srgb():
     primaries = [(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)]
     assert [luminance(colour) for colour in primaries] == pytest.approx([0.2126, 0.7152, 0.0722, 1.0])
+
+
+@pytest.mark.parametrize(("grey", "expected"), [(10, 0.0030353), (11, 0.00334654), (128, 0.2158605), (188, 0.5028865)])
+def test_luminance_of_greys_is_the_curve_of_srgb(grey, expected):
+    """The curve is straight up to 10 of 255 and a power of 2.4 from 11 on."""
+    assert luminance((grey,) * 3) == pytest.approx(expected, rel=1e-5)
