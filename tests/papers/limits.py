@@ -30,25 +30,23 @@ Rule = Callable[[list[float]], bool | None]
 OTHERS: dict[str, Callable[[list[float]], list[float]]] = {
     "as they are": list,
     "reversed": lambda values: values[::-1],
-    "rising": sorted,
-    "falling": lambda values: sorted(values, reverse=True),
     "all 0": lambda values: [0.0] * len(values),
     "all 1": lambda values: [1.0] * len(values),
 }
 
 
-def limits_of(rule: Rule, figures: Mapping[str, float]) -> dict[str, str]:
-    """The limits of every figure that matters, with the others as they are; if none does, with others moved.
+def limits_of(rule: Rule, figures: Mapping[str, float]) -> dict[str, dict[str, str]]:
+    """The limits of every figure that matters, with the others as they are and with others moved.
 
-    >>> limits_of(lambda v: v[0] - v[1] > 0.25 and v[1] <= 0.5, {"a": 1.0, "b": 0.5, "c": 0.3})
-    {'others': 'as they are', 'a': 'no <= 0.75 < yes', 'b': 'yes <= 0.5 < no'}
+    >>> limits_of(lambda v: v[0] - v[1] > 0.25 and v[1] <= 0.5, {"a": 1.0, "b": 0.5, "c": 0.3})["as they are"]
+    {'a': 'no <= 0.75 < yes', 'b': 'yes <= 0.5 < no'}
     """
+    found = {}
     for others, moved in OTHERS.items():
         values = moved(list(figures.values()))
-        found = {name: _limits(rule, values, k) for k, name in enumerate(figures)}
-        if any(found.values()):
-            return {"others": others} | {name: said for name, said in found.items() if said}
-    return {}
+        limits = {name: _limits(rule, values, k) for k, name in enumerate(figures)}
+        found[others] = {name: said for name, said in limits.items() if said}
+    return {others: limits for others, limits in found.items() if limits}
 
 
 def _limits(rule: Rule, values: Sequence[float], k: int) -> str:
@@ -76,9 +74,9 @@ def cheap_claims() -> list[Claim]:
 
 
 @contextmanager
-def rules_of(claims: Sequence[Claim]) -> Iterator[dict[str, dict[str, str]]]:
+def rules_of(claims: Sequence[Claim]) -> Iterator[dict[str, Any]]:
     """Within it, evidence of these claims leaves the limits of its rule, under the names of its figures."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, Any] = {}
     figures = {tuple(claim.figures): claim for claim in claims}
     modules = [
         importlib.import_module(f"{MODULES[paper].rpartition('.')[0]}.evidence.{name}")
@@ -101,7 +99,7 @@ def rules_of(claims: Sequence[Claim]) -> Iterator[dict[str, dict[str, str]]]:
             module.decided = decided
 
 
-def recorded_limits() -> dict[str, dict[str, str]]:
+def recorded_limits() -> dict[str, Any]:
     """The limits on record, by claim."""
     return json.loads(RECORDED.read_text(encoding="utf-8"))
 
