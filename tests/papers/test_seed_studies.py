@@ -1,6 +1,7 @@
 """Seed studies of 001, 002 and 004: verdicts take the variation over seeds into account."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -131,6 +132,7 @@ def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
 def test_informativeness_rises_with_rmig_and_falls_with_jemmig(monkeypatch, reference, sign, with_it):
     """A perfect rank correlation in the right direction holds, and in the other does not."""
     monkeypatch.setattr(of_001, "_shown", lambda *_: ())
+    monkeypatch.setattr(of_001, "_rank_correlation", partial(of_001._rank_correlation, n_draws=40))
     steps = np.arange(5.0)
     found = merged(
         settings(reference, *steps), settings("DCI I", *(with_it * sign * steps), spread=0.01 * with_it * sign)
