@@ -48,7 +48,6 @@ class FitsOnly:
         (Probe | int | None, [Ridge(), 3, None], [2.5], r"an estimator \(Probe\), a whole number or None"),
         (Annotated[float, "a note"], [0.5], ["a"], "a number"),
     ],
-    ids=str,
 )
 def test_values(annotation, good, bad, use):
     for value in good:
