@@ -29,6 +29,8 @@ def test_missing_values_are_refused_with_columns_and_counts():
 def test_many_columns_are_not_all_listed():
     with pytest.raises(EvidenceError, match=r"code 'code 4' \(1\) and 15 more columns; fill"):
         Evidence(codes=np.full((1, 20), NAN))
+    with pytest.raises(EvidenceError, match=r"code 'code 4' \(1\) and 1 more column; fill"):
+        Evidence(codes=np.full((1, 6), NAN))
 
 
 @pytest.mark.parametrize(

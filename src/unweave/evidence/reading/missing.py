@@ -32,7 +32,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
             if count
         ]
         left_out = len(counts) - MOST_COLUMNS_NAMED
-        more = f" and {left_out} more columns" if left_out > 0 else ""
+        more = f" and {left_out} more column{'s' * (left_out > 1)}" if left_out > 0 else ""
         raise EvidenceError(
             f"Values are missing in {int(bad_rows.sum())} of {bad_rows.size} rows: "
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "

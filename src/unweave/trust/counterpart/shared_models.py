@@ -38,9 +38,9 @@ def shared_models(evidence: Evidence, found: CodeModels, *, seed: int = 0) -> Co
     ([0], [-1])
     """
     alike, scores = alike_pairs(found.designs), found.code_scores
-    open_ones = ~found.silent & ((found.owner == NO_FACTOR) | np.isin(found.owner, alike))
     if not alike:
         return None
+    open_ones = ~found.silent & ((found.owner == NO_FACTOR) | np.isin(found.owner, alike))
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     shared = np.zeros(open_ones.shape, dtype=bool)
     model, residuals, weights = found.model.copy(), found.residuals.copy(), dict(found.weights)
