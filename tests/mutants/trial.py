@@ -1,14 +1,15 @@
-"""One fault in a copy of the tree: run the tests that may notice it in a process of their own, and see what fails."""
+"""One fault in a copy of the tree: run the tests that may notice it in processes of their own, and see what fails."""
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from chosen import NAMED_IN
 from faults import ROOT, Fault, faulty
@@ -19,6 +20,7 @@ OPTIONS = ("-x", "-q", "-m", "not slow", "--tb=no", "--no-header", "-p", "chosen
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 STARTING = 60  # CPU seconds for imports; beside them tests may take five times what they took when they were recorded
 DOES_NOT_END = "(does not end)"
+FIRST = 30  # tests that are tried before all others: most faults that are found at all are found by one of these
 
 
 class Tree:
@@ -33,6 +35,19 @@ class Tree:
         for name in filter(lambda name: (ROOT / name).is_file(), names):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, self.folder / name)
+        # checked by content: a fault and its removal within a second have the same time, and often the same size
+        compileall.compile_dir(self.folder / "src", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        paths = os.pathsep.join(map(str, (self.folder / "src", self.folder / "tests" / "mutants")))
+        self.named = folder / "tests.json"
+        self.server = subprocess.Popen(
+            [sys.executable, str(ROOT / "tests" / "mutants" / "serving.py")],
+            cwd=self.folder,
+            env=os.environ | ENVIRONMENT | {"PYTHONPATH": paths, NAMED_IN: str(self.named), "MPLBACKEND": "agg"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
 
     def tried(self, fault: Fault, reach: Reach, effort: float) -> tuple[str, str]:
         """Whether a fault is found, survives or is stale, and the test that found it."""
@@ -45,7 +60,7 @@ class Tree:
         while tests := [test for test in tests if test not in self.broken]:
             path.write_text(text, encoding="utf-8")
             try:
-                failed = self.first_failure(tests, reach)
+                failed = self.first_failure(tests[:FIRST], reach) or self.first_failure(tests[FIRST:], reach)
             finally:
                 path.write_text(original, encoding="utf-8")
             if not failed:
@@ -58,25 +73,26 @@ class Tree:
 
     def first_failure(self, tests: list[str], reach: Reach) -> str:
         """The first of these tests that fails, in their order; empty if all pass."""
-        named, cache = self.folder.parent / "tests.json", self.folder.parent / "cache"
+        if not tests:
+            return ""
+        cache = self.folder.parent / "cache"
         shutil.rmtree(cache, ignore_errors=True)
-        named.write_text(json.dumps(tests), encoding="utf-8")
-        seconds = int(STARTING + 5 * sum(map(reach.seconds, tests)))
+        self.named.write_text(json.dumps(tests), encoding="utf-8")
         files = dict.fromkeys(test.split("::")[0] for test in tests)
-        paths = os.pathsep.join(map(str, (self.folder / "src", self.folder / "tests" / "mutants")))
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", *OPTIONS, "-o", f"cache_dir={cache}", *files],
-            cwd=self.folder,
-            env=os.environ | ENVIRONMENT | {"PYTHONPATH": paths, NAMED_IN: str(named)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
-            check=False,
+        code = self._exit_code(
+            options=[*OPTIONS, "-o", f"cache_dir={cache}", *files],
+            seconds=int(STARTING + 5 * sum(map(reach.seconds, tests))),
         )
-        if ended.returncode in (0, 5):  # all passed, or none was collected
+        if code in (0, 5):  # all passed, or none was collected
             return ""
         failures = cache / "v" / "cache" / "lastfailed"
         if failures.exists():
             return str(next(iter(json.loads(failures.read_text(encoding="utf-8")))))
         return f"{tests[0]} {DOES_NOT_END}"
+
+    def _exit_code(self, **request: object) -> int:
+        if self.server.stdin is None or self.server.stdout is None:
+            raise RuntimeError("The process that runs the tests has no pipes.")
+        self.server.stdin.write(json.dumps(request) + "\n")
+        self.server.stdin.flush()
+        return int(self.server.stdout.readline())

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from unweave import Evidence, EvidenceError
 from unweave.cli import main
+from unweave.evidence.large import on_cluster
 from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks
 from unweave.files.parquet_blocks import parquet_blocks
 from unweave.metrics import mcc, mig
@@ -116,3 +117,29 @@ def test_a_cluster_that_is_not_there_or_goes_away(tmp_path, monkeypatch):
         with pytest.raises(EvidenceError, match="has no workers: start some with `dask worker tcp"):
             Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=empty.scheduler_address))
         assert time.monotonic() - start < 30
+
+
+class FetchedTooLate:
+    """A future whose result was computed and then lost with the last worker."""
+
+    status = "pending"
+
+    def result(self, timeout):
+        time.sleep(timeout)
+        raise TimeoutError
+
+
+class WithoutWorkers:
+    def scheduler_info(self):
+        return {"workers": {}}
+
+
+def test_a_result_that_is_lost_with_the_last_worker_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(on_cluster, "SECONDS_WITHOUT_WORKERS", 0.1)
+    monkeypatch.setattr(on_cluster, "SECONDS_BETWEEN_LOOKS", 0.05)
+    with pytest.raises(EvidenceError, match="has no workers: start some"):
+        on_cluster._result(WithoutWorkers(), FetchedTooLate(), "tcp://127.0.0.1:9")
+    late = FetchedTooLate()
+    late.status = "error"
+    with pytest.raises(TimeoutError):
+        on_cluster._result(WithoutWorkers(), late, "tcp://127.0.0.1:9")

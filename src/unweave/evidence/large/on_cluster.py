@@ -10,6 +10,7 @@ from typing import Any
 from unweave.evidence.reading.columns import EvidenceError
 
 SECONDS_WITHOUT_WORKERS = 10
+SECONDS_BETWEEN_LOOKS = 0.2
 
 
 def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
@@ -29,8 +30,7 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
     try:
         futures: list[Any] = [client.submit(task, pure=False, retries=2) for task in tasks]
         for future in futures:
-            _wait(client, future, address)
-            yield future.result()
+            yield _result(client, future, address)
             future.release()
     except (CommClosedError, CancelledError, KilledWorker, OSError) as error:
         raise EvidenceError(
@@ -41,11 +41,18 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
         client.close(timeout=5)
 
 
-def _wait(client: Any, future: Any, address: str) -> None:
-    """Wait for a result; raises an error if the cluster has lost all workers, because the result would never arrive."""
+def _result(client: Any, future: Any, address: str) -> Any:
+    """Result of a future; raises an error if the cluster has lost all workers, because it would never arrive.
+
+    A result that a worker holds is lost with the worker, so the workers are also watched while it is fetched.
+    """
     with_workers = time.monotonic()
-    while not future.done():
-        time.sleep(0.02)
+    while True:
+        try:
+            return future.result(timeout=SECONDS_BETWEEN_LOOKS)
+        except TimeoutError:
+            if future.status == "error":  # the task itself ran into a time limit
+                raise
         if client.scheduler_info()["workers"]:
             with_workers = time.monotonic()
         elif time.monotonic() - with_workers > SECONDS_WITHOUT_WORKERS:
