@@ -1,3 +1,4 @@
+import gc
 import sys
 from pathlib import Path
 
@@ -10,6 +11,14 @@ sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mut
 # the time of drawing inputs depends on the load of the machine and not on the code
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+gc.disable()  # until all tests are collected: collecting makes millions of objects that stay
+
+
+def pytest_collection_finish():
+    gc.freeze()  # the objects of imports and of collected tests are not searched again during the tests
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,9 @@
 
 A fault is one small edit of one expression: a comparison, an operator, a constant, a reduction, a negation. Every room
 of the package has a share of the list that grows with the square root of its size, and a file has two faults at most.
-The share that is found on the first run of a list says how much the tests notice. Once tests were written for its
-survivors, it says so no more: draw another.
+``strict=True`` of zip is left alone: it guards against lengths that no input produces. ``--under cli`` draws from one
+room or file, without a limit for a file. The share that is found on the first run of a list says how much the tests
+notice. Once tests were written for its survivors, it says so no more: draw another.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _expressions(tree: ast.Module) -> Iterator[tuple[ast.expr, bool]]:
         if isinstance(node, ast.expr):
             yield node, called
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns"):
+            if name in ("annotation", "returns") or (isinstance(node, ast.keyword) and node.arg == "strict"):
                 continue
             inside = called or (isinstance(node, (ast.FunctionDef, ast.Lambda)) and name == "body")
             waiting += [(each, inside) for each in (value if isinstance(value, list) else [value]) if _is_node(each)]
@@ -157,10 +158,13 @@ def entry_of(edit: Edit, source: str) -> dict[str, str]:
     return {"name": f"{place}: {' '.join(name.split())}", "file": edit.file, "find": find, "replace": replace}
 
 
-def drawn(root: Path, count: int, seed: int) -> list[dict[str, str]]:
-    """Entries of a list, room by room."""
+def drawn(root: Path, count: int, seed: int, under: str = "") -> list[dict[str, str]]:
+    """Entries of a list, room by room; those of one room or file if ``under`` names it."""
     rng = random.Random(seed)
-    sources = {str(path.relative_to(root)): path.read_text("utf-8") for path in sorted((root / "src").rglob("*.py"))}
+    paths = sorted((root / "src").rglob("*.py"))
+    sources = {str(path.relative_to(root)): path.read_text("utf-8") for path in paths}
+    sources = {file: text for file, text in sources.items() if file.startswith(f"src/unweave/{under}")}
+    most_in_a_file = count if under else MOST_IN_A_FILE
     rooms: dict[str, list[Edit]] = {}
     for file, source in sources.items():
         parts = Path(file).parts[2:]
@@ -178,7 +182,7 @@ def drawn(root: Path, count: int, seed: int) -> list[dict[str, str]]:
             if sum(taken.values()) == size:
                 break
             source = sources[edit.file]
-            if taken[edit.file] < MOST_IN_A_FILE and _compiles(source[: edit.start] + edit.text + source[edit.end :]):
+            if taken[edit.file] < most_in_a_file and _compiles(source[: edit.start] + edit.text + source[edit.end :]):
                 taken[edit.file] += 1
                 entries.append(entry_of(edit, source))
     return entries
@@ -197,9 +201,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split(":", maxsplit=1)[0])
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--under", default="", help="a room or file of src/unweave, for example cli or score.py")
     chosen = parser.parse_args()
     print(f"# {chosen.count} faults drawn by draw.py with seed {chosen.seed}")
-    for entry in drawn(ROOT, chosen.count, chosen.seed):
+    for entry in drawn(ROOT, chosen.count, chosen.seed, chosen.under):
         print(
             "\n[[fault]]\n"
             + "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())

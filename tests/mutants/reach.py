@@ -258,7 +258,7 @@ def main() -> int:
     record = RECORDED / f"{time.time_ns()}-{part}"
     ignored = [f"--ignore={ROOT / path}" for path in NOT_SEEN]
     options = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header", "--tb=line", *ignored, *chosen.tests]
-    sys.path.insert(0, str(ROOT / "src"))
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # as `python -m pytest` does: workers of clusters import tests
     return int(pytest.main(options, plugins=[Recorder(record, part, parts)]))
 
 
