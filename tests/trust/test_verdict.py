@@ -26,8 +26,9 @@ from unweave.trust.audit_table import advice, fails
 from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart, with_factors
 from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.effects import Effects, steps_of
+from unweave.trust.effects import Effects
 from unweave.trust.nulls.noise_floor import NoiseFloor
+from unweave.trust.steps import steps_of
 from unweave.trust.verdict import verdicts
 
 

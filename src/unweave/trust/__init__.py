@@ -17,12 +17,12 @@ from unweave.on_demand import on_demand
 if TYPE_CHECKING:
     from unweave.trust.diagnosis.diagnosis import diagnose
     from unweave.trust.diagnosis.record import Diagnosis
-    from unweave.trust.effects import without_codes
     from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
     from unweave.trust.reasons.recomputed import modelled_score, score_changes, score_elsewhere
     from unweave.trust.sampling.comparison import Comparison, compared
     from unweave.trust.sampling.intervals import Interval, interval
     from unweave.trust.sampling.planning import SamplesNeeded, samples_needed
+    from unweave.trust.steps import without_codes
     from unweave.trust.verdict import Verdict, verdicts
 else:
     __getattr__, __dir__ = on_demand(
@@ -42,7 +42,7 @@ else:
             "score_changes": "unweave.trust.reasons.recomputed",
             "score_elsewhere": "unweave.trust.reasons.recomputed",
             "samples_needed": "unweave.trust.sampling.planning",
-            "without_codes": "unweave.trust.effects",
+            "without_codes": "unweave.trust.steps",
             "verdicts": "unweave.trust.verdict",
         },
     )

@@ -23,10 +23,11 @@ from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.audit_table import advice, audited_name, fails
 from unweave.trust.diagnosis.diagnosis import Diagnosis
-from unweave.trust.effects import Change, Effects, Steps, steps_of
+from unweave.trust.effects import Change, Effects, Steps
 from unweave.trust.nulls.noise_floor import NoiseFloor
 from unweave.trust.reasons.change_reasons import reason_of_change
 from unweave.trust.reasons.floor_in_verdict import with_floor
+from unweave.trust.steps import steps_of
 from unweave.trust.verdict_record import SECTIONS, Level, Property, Reason, Verdict
 
 __all__ = ["Reason", "Verdict", "verdicts"]

@@ -8,7 +8,7 @@ from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart
 from unweave.trust.counterpart.shared_models import shared_models
 from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.effects import steps_of
+from unweave.trust.steps import steps_of
 
 
 def near(apart, noise, seed=3):

@@ -9,7 +9,8 @@ from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.score import Score
 from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.effects import Change, Effects, steps_of
+from unweave.trust.effects import Change, Effects
+from unweave.trust.steps import steps_of
 
 
 def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
