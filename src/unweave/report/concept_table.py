@@ -40,10 +40,11 @@ def concept_table(found: ConceptReport) -> Group:
             counted(row["absorbing_codes"], "code") if row["absorbing_codes"] else "",
         )
     hidden = len(rows) - MOST_CONCEPTS
+    are = "is" if hidden == 1 else "are"
     return Group(
         Text(_use(totals)),
         shown,
-        *([Text(f"{counted(hidden, 'concept')} are not shown; --json writes all of them.")] if hidden > 0 else []),
+        *([Text(f"{counted(hidden, 'concept')} {are} not shown; --json writes all of them.")] if hidden > 0 else []),
         Text(READING, style="dim"),
         Text(_codes(found)),
     )

@@ -11,6 +11,7 @@ from rich.text import Text
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
 from unweave.metrics.geometry.spectrum import Spectrum
+from unweave.words.phrases import counted
 
 MOST_ROWS = 30
 
@@ -33,10 +34,11 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
         )
     notes = list(evaluation.notes)
     rest = len(found.names) - MOST_ROWS
+    are = "is" if rest == 1 else "are"
     return Group(
         Text(_heading(found, evaluation)),
         shown,
-        *([Text(f"{rest} latents with less entropy are not shown.")] if rest > 0 else []),
+        *([Text(f"{counted(rest, 'latent')} with less entropy {are} not shown.")] if rest > 0 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
         *(Text(sentence, style="dim") for sentence in notes),
     )
@@ -44,7 +46,7 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
 
 def _heading(found: Spectrum, evaluation: Evaluation) -> str:
     size, (position, drop) = len(found.names), found.knee
-    lines = [f"{found.tangents.shape[0]} outputs, {size} latents; all values in nats"]
+    lines = [f"{counted(found.tangents.shape[0], 'output')}, {counted(size, 'latent')}; all values in nats"]
     for row in evaluation.rows:
         if row.score is None or row.metric == "manifold_entropy":
             continue
@@ -54,12 +56,14 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
         lines.append(f"{row.metric.replace('_', ' '):<36}{row.score.value:.3f}{error}{each}")
     lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
     if size > 1:
-        lines.append(f"{'largest drop':<36}{drop:.3f} after {position} latents")
+        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")
     return "\n".join(lines)
 
 
 def _answer(found: Spectrum, keep: float) -> str:
     try:
-        return f"The first {found.n_for(keep)} latents keep {keep:g} nats."
+        n_kept = found.n_for(keep)
+        kept_by = "The first latent keeps" if n_kept == 1 else f"The first {n_kept} latents keep"
+        return f"{kept_by} {keep:g} nats."
     except EvidenceError as error:
         return str(error)

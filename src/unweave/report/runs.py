@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unweave.words.phrases import counted
+
 if TYPE_CHECKING:
     from unweave.datasets import DataSet
     from unweave.models import TrainedModel
@@ -53,7 +55,7 @@ def runs_table(found: RunComparison) -> Any:
             cells = [_number(row.column(column), column) for column in found.columns]
             table.add_row(f"{setting} seed {row.seed}" + (f"  {row.problem}" if row.problem else ""), *cells)
         cells = [_spread(found, setting, column) for column in found.columns]
-        table.add_row(f"  {len(found.of_setting(setting))} seeds", *cells, style="bold")
+        table.add_row(f"  {counted(len(found.of_setting(setting)), 'seed')}", *cells, style="bold")
     return table
 
 

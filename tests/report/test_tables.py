@@ -1,0 +1,245 @@
+"""Whole tables of numbers that are made up, as a terminal shows them: every number, heading and count."""
+
+import math
+from io import StringIO
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from unweave.evaluation.grouping import GroupedScore, GroupedScores
+from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
+from unweave.metrics.geometry.spectrum import Spectrum
+from unweave.models.runs.comparison import ModelRow, RunComparison
+from unweave.report.concept_table import READING, concept_table
+from unweave.report.geometry_table import geometry_table
+from unweave.report.runs import runs_table
+from unweave.words.phrases import NOTHING
+
+
+def printed(thing, width=120):
+    buffer = StringIO()
+    Console(file=buffer, width=width).print(thing, crop=False)
+    return buffer.getvalue().rstrip().splitlines()
+
+
+def shown(text):
+    """Lines without the spaces at their end, and with plain dashes."""
+    return [line.rstrip().replace(NOTHING, "-") for line in (text if isinstance(text, list) else text.splitlines())]
+
+
+def concepts(n_concepts, n_codes):
+    measured = {"f1": 0.84362, "auroc": 0.95417, "average_precision": 0.77128, "probe_1": 0.91234, "probe_4": math.nan}
+    row = {"prevalence": 0.123456, "f1_code": "c7", "f1_of_chance": 0.21951, "auroc_of_chance": 0.61273, **measured}
+    split = row | {"concept": "red", "split": True, "specific_codes": 3, "absorbing_codes": 1}
+    whole = row | {"split": False, "specific_codes": 2, "absorbing_codes": 0}
+    counts = {"dead_codes": 1000, "dense_codes": 2000, "always_on_codes": 3000, "absorbed_concepts": 1500}
+    totals = {"n_rows": 4000, "n_codes": 5000, "active_per_row": 12.3456, "mean_density": 0.0024691}
+    names = [f"c{k}" for k in range(n_codes)]
+    return SimpleNamespace(
+        rows=lambda: [split, *(whole | {"concept": f"blue {k}"} for k in range(n_concepts - 1))],
+        totals=lambda: {**totals, **counts, "split_concepts": 1},
+        probes=SimpleNamespace(k=(1, 4)),
+        screening=SimpleNamespace(
+            codes=np.arange(n_codes), n_codes=5000, rate=0.05, names=names, factors=["red"] * n_codes
+        ),
+    )
+
+
+def test_concepts_with_their_codes_and_totals():
+    lines = shown(printed(concept_table(concepts(2, 2)), width=1000))
+    assert lines == [
+        "4,000 rows, 5,000 codes, of which 12.3 are active on a row (density 0.247 %); 1,000 are dead, 2,000 are "
+        "active on more than half of the rows, 3,000 on all. 1 concept split, 1,500 partly absorbed by other codes.",
+        "",
+        " concept    share   best code     F1   (trivial)   AUROC   (chance)     AP   k = 1   k = 4   split over"
+        "   absorbed by",
+        " " + "─" * 116,
+        " red       12.3 %   c7          0.84        0.22    0.95       0.61   0.77    0.91       -      3 codes"
+        "        1 code",
+        " blue 0    12.3 %   c7          0.84        0.22    0.95       0.61   0.77    0.91       -",
+        "",
+        READING,
+        "2 of 5,000 codes depend on a concept (false-discovery rate 5 %): c0 (red), c1 (red).",
+    ]
+
+
+@pytest.mark.parametrize(("extra", "said"), [(0, None), (1, "1 concept is"), (2, "2 concepts are")])
+def test_of_many_concepts_the_first_forty_are_shown(extra, said):
+    lines = shown(printed(concept_table(concepts(40 + extra, 2)), width=1000))
+    assert sum("12.3 %" in line for line in lines) == 40
+    assert [line for line in lines if "not shown" in line] == (
+        [f"{said} not shown; --json writes all of them."] if said else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_codes", "end"),
+    [
+        (0, "(false-discovery rate 5 %)."),
+        (1, "(false-discovery rate 5 %): c0 (red)."),
+        (10, "c8 (red), c9 (red)."),
+        (11, "c8 (red), c9 (red) and 1 more."),
+    ],
+)
+def test_ten_codes_that_depend_on_a_concept_are_named(n_codes, end):
+    *_, last = shown(printed(concept_table(concepts(2, n_codes)), width=1000))
+    assert last.startswith(f"{n_codes} of 5,000 codes depend on a concept")
+    assert last.endswith(end)
+
+
+class Measured:
+    """The scores of a decoder, as far as the table needs them."""
+
+    def __init__(self, matrix):
+        self.notes = {"A note.": ("mine",)}
+        scores = {
+            "manifold_entropy": (9.0, {}),
+            "total_entropy": (2.34567, {"standard_error": [0.01234], "per_dimension": [0.781893]}),
+            "manifold_total_correlation": (0.34567, {"per_dimension": [0.11522]}),
+            "manifold_mutual_information": (0.87654, {"matrix": matrix}),
+        }
+        self.scores = {name: SimpleNamespace(value=value, parts=parts) for name, (value, parts) in scores.items()}
+        self.rows = [SimpleNamespace(metric=name, score=score) for name, score in self.scores.items()]
+        self.rows.append(SimpleNamespace(metric="failed", score=None))
+
+    def __getitem__(self, name):
+        return self.scores[name]
+
+
+def decoder(entropies, cumulative, n_outputs=64):
+    names, errors = tuple("abcdefghijklmnopqrstuvwxyzABCDEFG"[: len(entropies)]), np.full(len(entropies), 0.0123)
+    tangents = np.zeros((n_outputs, len(entropies)))
+    return Spectrum(names, np.array(entropies), errors, np.array(cumulative), 0.34567, tangents)
+
+
+TOTALS = [
+    "total entropy                       2.346 +- 0.012 (0.7819 per latent)",
+    "manifold total correlation          0.346 (0.1152 per latent)",
+    "manifold mutual information         0.877",
+]
+
+
+def test_latents_in_the_order_of_their_entropy():
+    matrix = np.array([[np.nan, 0.25, 0.5], [0.25, np.nan, 0.125], [0.5, 0.125, np.nan]])
+    found = decoder([0.0, 4.0, 4.0 - math.log(2)], [4.0, 5.875])
+    assert shown(printed(geometry_table(found, Measured(matrix), 4.25))) == [
+        "64 outputs, 3 latents; all values in nats",
+        *TOTALS,
+        f"{'effective dimension':<36}{found.effective_dimension:.2f} of 3",
+        "largest drop                        3.307 after 2 latents",
+        "",
+        " latent   entropy      +-   kept so far   shares most with    nats",
+        " " + "─" * 65,
+        " b          4.000   0.012         4.000   a                  0.250",
+        " c          3.307   0.012         5.875   a                  0.500",
+        " a          0.000   0.012                 c                  0.500",
+        "",
+        "The first 2 latents keep 4.25 nats.",
+        "A note.",
+    ]
+
+
+def test_a_latent_alone_has_no_partner_and_no_drop():
+    assert shown(printed(geometry_table(decoder([0.5], [0.5], 1), Measured(np.array([[np.nan]])), 0.25))) == [
+        "1 output, 1 latent; all values in nats",
+        *TOTALS,
+        "effective dimension                 1.00 of 1",
+        "",
+        " latent   entropy      +-   kept so far   shares most with   nats",
+        " " + "─" * 64,
+        " a          0.500   0.012         0.500",
+        "",
+        "The first latent keeps 0.25 nats.",
+        "A note.",
+    ]
+
+
+@pytest.mark.parametrize(("extra", "said"), [(0, None), (1, "1 latent with less entropy is"), (2, "2 latents with")])
+def test_of_many_latents_the_thirty_most_important_are_shown(extra, said):
+    n = 30 + extra
+    lines = shown(printed(geometry_table(decoder(-np.arange(n), [0.0]), Measured(np.zeros((n, n))))))
+    assert sum(" 0.012 " in line for line in lines) - 1 == 30  # the total entropy has an error too
+    assert not any("keep" in line and "nats." in line for line in lines)
+    assert [line for line in lines if "not shown" in line] == [line for line in lines if said and line.startswith(said)]
+
+
+def test_more_than_can_be_kept_is_said():
+    lines = shown(printed(geometry_table(decoder([2.0, 1.0], [2.0, 2.5]), Measured(np.eye(2)), 3.0)))
+    assert lines[-2].startswith("No bottleneck keeps 3 nats")
+
+
+def test_models_by_setting_with_the_spread_over_seeds():
+    rows = (
+        ModelRow("beta 1", 0, 3.0, 12.34, 0.56, {"my_score": 0.12345}),
+        ModelRow("beta 1", 1, 4.0, 13.34, 0.66, {"my_score": 0.22345}),
+        ModelRow("beta 2", 0, math.nan, 1.0, 2.0, {"my_score": 0.5}, "It failed."),
+    )
+    found = RunComparison(rows, ("my_score",), {"my_score": {"beta 1": "a", "beta 2": "b"}})
+    assert shown(printed(runs_table(found))) == [
+        "",
+        " model                          active       recon.          KL        my score",
+        " " + "─" * 78,
+        " beta 1 seed 0                     3.0         12.3         0.6            .123",
+        " beta 1 seed 1                     4.0         13.3         0.7            .223",
+        "   2 seeds                   3.5 ± 0.7   12.8 ± 0.7   0.6 ± 0.1   .173 ± .071 a",
+        "",
+        " beta 2 seed 0  It failed.           -          1.0         2.0            .500",
+        "   1 seed                            -          1.0         2.0            .500",
+    ]
+
+
+def test_settings_ranked_by_the_first_metric():
+    nan = math.nan
+    scores = {
+        "mcc": (
+            GroupedScore("beta 2", (0.5, 0.7), 0.6, 0.1414, 0.0, 1.0, "a"),
+            GroupedScore("beta 1", (0.4,), 0.4, nan, nan, nan),
+        ),
+        "r2": (
+            GroupedScore("beta 1", (), nan, nan, nan, nan),
+            GroupedScore("beta 2", (0.25, 0.75), 0.5, 0.35355, 0.0, 1.0, "b"),
+        ),
+    }
+    assert shown(str(GroupedScores(scores))) == [
+        "",
+        " setting   seeds               mcc                r2",
+        " " + "─" * 51,
+        " beta 2        2   0.600 ± 0.141 a   0.500 ± 0.354 b",
+        " beta 1        1             0.400                 -",
+        "",
+        "Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.",
+    ]
+
+
+def test_a_table_of_settings_is_at_most_120_wide():
+    scores = {f"metric {k}": (GroupedScore("beta 1", (0.4,), 0.4, *[math.nan] * 3),) for k in range(40)}
+    assert max(map(len, str(GroupedScores(scores)).splitlines())) == 120
+
+
+def test_runs_without_factors_and_their_agreement():
+    facts = {"a": RunFacts(10, 8, 0.12345, {"informativeness": 0.5}, 0.45678), "b": RunFacts(9, 7, 1.5, {}, 0.5)}
+    lines = shown(str(Unlabelled(1200, facts, (RunPair("a", "b", 0.61234, 0.12345, 0.71234, 0.5, {}),))))
+    assert lines[:-2] == [
+        "1,200 rows, 2 runs, no factors; total correlation in nats",
+        "",
+        " run   codes   active   total correlation   informativeness     UDR",
+        " " + "─" * 66,
+        " a        10        8               0.123             0.500   0.457",
+        " b         9        7               1.500                 -   0.500",
+        "",
+        "",
+        " runs   matched one to one   unrelated codes   linear map (R2)     UDR",
+        " " + "─" * 69,
+        " a, b                0.612             0.123             0.712   0.500",
+        "",
+    ]
+    assert len(lines[-2]) <= 120 < len(f"{lines[-2]} {lines[-1]}")
+    assert shown(str(Unlabelled(1, {"a": RunFacts(10, 8, 0.12345)})))[:5] == [
+        "1 row, 1 run, no factors; total correlation in nats",
+        "",
+        " run   codes   active   total correlation",
+        " " + "─" * 40,
+        " a        10        8               0.123",
+    ]
