@@ -26,6 +26,14 @@ def test_it_is_json_and_leaves_undefined_scores_out(evaluation):
     assert result["dataset"] == {"type": "dsprites", "name": "dsprites", "split": "test"}
 
 
+def test_the_args_of_a_score_are_what_is_known_beside_it(evaluation):
+    quick = unweave.evaluate(FACTORS, FACTORS, metrics=["mcc"], quick=True)
+    (metric,) = model_index(quick, "mine", "dsprites")["model-index"][0]["results"][0]["metrics"]
+    assert metric == {"type": "unweave/mcc", "value": quick["mcc"].value, "name": "mcc", "args": {"seed": 0}}
+    (metric,) = model_index(evaluation, "mine", "dsprites")["model-index"][0]["results"][0]["metrics"]
+    assert set(metric["args"]) == {"floor", "lower", "upper", "calibrated", "p_value", "verdict", "seed"}
+
+
 def test_the_hub_reads_it(evaluation, tmp_path):
     hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
     results = eval_results(evaluation, "mine", "dsprites", dataset_name="dSprites")

@@ -1,5 +1,7 @@
 """The callback in a real trainer, and scores logged by a module itself."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
@@ -67,9 +69,53 @@ def fit(module, *callbacks, logger, folder, **options):
 pytestmark = pytest.mark.filterwarnings("ignore")  # Lightning's own, on workers and the like
 
 
+class Watched(nn.Linear):
+    """A module that keeps what it is asked to log."""
+
+    def __init__(self):
+        super().__init__(2, 2)
+        self.logged = []
+
+    def log_dict(self, numbers, **options):
+        self.logged.append((list(numbers), options))
+
+
+def trainer_at(epoch=0, step=0, rank=0):
+    return SimpleNamespace(current_epoch=epoch, global_step=step, is_global_zero=rank == 0, loggers=[])
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        ({}, [1, 2, 3, 4]),
+        ({"every_n_epochs": 2}, [2, 4]),
+        ({"every_n_epochs": 0}, []),
+        ({"every_n_steps": 3}, [3, 6]),
+    ],
+)
+def test_every_few_epochs_or_steps_are_scored_by_the_first_process_alone(options, steps):
+    module = Watched()
+    first, second = (RepresentationCallback(INPUTS, FACTORS, metrics=["mcc"], **options) for _ in range(2))
+    for callback, rank in ((first, 0), (second, 1)):
+        for epoch in range(4):
+            for step in (2 * epoch + 1, 2 * epoch + 2):
+                callback.on_train_batch_end(trainer_at(epoch, step, rank), module, None, None, 0)
+            callback.on_train_epoch_end(trainer_at(epoch, 2 * epoch + 2, rank), module)
+    assert first.history.steps == steps
+    assert second.history.steps == []
+    assert module.logged == [(["unweave/mcc"], {"rank_zero_only": True, "batch_size": 1})] * len(steps)
+
+
+@pytest.mark.parametrize(("finish", "rank", "steps"), [(True, 0, [4]), (True, 1, []), (False, 0, []), (False, 1, [])])
+def test_the_last_scoring_is_by_the_first_process_if_it_is_wanted(finish, rank, steps):
+    callback = RepresentationCallback(INPUTS, FACTORS, metrics=["mcc"], finish=finish, budget=0.1)
+    callback.on_train_end(trainer_at(4, 8, rank), Watched())
+    assert callback.history.steps == steps
+
+
 def test_scores_reach_loggers_and_checkpoints(tmp_path):
     callback = RepresentationCallback(
-        INPUTS, FACTORS, every_n_epochs=2, metrics=["mcc", "r2"], budget=2, page=tmp_path / "page.html"
+        INPUTS, FACTORS, every_n_epochs=2, metrics=["mcc", "r2"], budget=0.2, page=tmp_path / "page.html"
     )
     best = ModelCheckpoint(tmp_path, monitor="unweave/mcc", mode="max", every_n_epochs=2)
     logger = CSVLogger(tmp_path)
@@ -92,7 +138,7 @@ def test_what_a_module_logs_itself_is_the_same_number(tmp_path):
 
 
 def test_by_steps_and_with_a_page_in_tensorboard(tmp_path):
-    callback = RepresentationCallback(INPUTS, FACTORS, every_n_steps=5, metrics=["mcc"], budget=2)
+    callback = RepresentationCallback(INPUTS, FACTORS, every_n_steps=5, metrics=["mcc"], budget=0.2)
     fit(Module(), callback, logger=TensorBoardLogger(tmp_path), folder=tmp_path)
     assert callback.history.steps == [5, 10, 15, 16]
     assert list(tmp_path.rglob("unweave-report.html"))

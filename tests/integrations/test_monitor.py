@@ -73,8 +73,9 @@ def test_a_posterior_is_scored_as_one():
 )
 def test_what_fails_never_stops_the_training(model):
     monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"])
-    with pytest.warns(UserWarning, match="training continues"):
+    with pytest.warns(UserWarning, match="training continues") as warned:
         assert monitor(1, model) == {}
+    assert warned[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert monitor(2, model) == {}  # the same warning appears once
@@ -114,6 +115,36 @@ def test_the_end_has_floors_a_page_and_a_figure(tmp_path):
     frame = monitor.history.to_frame()
     assert frame.height == 6
     assert frame["step"].to_list() == [1, 1, 2, 2, 3, 3]
+
+
+def test_a_tracker_gets_the_page_at_the_end_only(monkeypatch):
+    logged = []
+    monkeypatch.setattr("unweave.integrations.trackers.log_evaluation", lambda *_, **options: logged.append(options))
+    monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"], tracker=object(), budget=0.1)
+    monitor(1, lambda inputs: inputs)
+    monitor.finish(2, lambda inputs: inputs)
+    assert logged == [{"step": 1, "page": False}, {"step": 2, "page": True}]
+
+
+def test_an_end_that_fails_says_why_and_writes_no_page(tmp_path):
+    monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"], page=tmp_path / "page.html")
+    with pytest.warns(UserWarning, match="training continues"):
+        assert monitor.finish(3, lambda inputs: 1 / 0) is None
+    assert monitor.history.problems == {3: "ZeroDivisionError: division by zero"}
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_curves_have_gaps_where_a_score_is_undefined_and_undefined_metrics_have_none():
+    monitor = Monitor(INPUTS, FACTORS, metrics=["mcc", "wsepin"])
+    monitor(1, lambda inputs: (inputs, np.full(inputs.shape, 0.1)))
+    monitor(2, lambda inputs: inputs)  # without a posterior, wsepin is undefined
+    assert np.isnan(monitor.history.values("wsepin")).tolist() == [False, True]
+    (axes,) = monitor.history.plot().axes
+    assert {line.get_label() for line in axes.lines} >= {"mcc", "wsepin"}
+    alone = Monitor(INPUTS, FACTORS, metrics=["mcc", "wsepin"])
+    alone(1, lambda inputs: inputs)
+    (axes,) = alone.history.plot().axes
+    assert "wsepin" not in {line.get_label() for line in axes.lines}
 
 
 @pytest.mark.filterwarnings("ignore:unweave could not score")

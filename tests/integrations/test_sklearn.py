@@ -65,6 +65,8 @@ def test_rows_that_cannot_be_matched_are_refused():
     for y in (None, np.zeros(200, dtype=int)):  # class labels are not row numbers
         with pytest.raises(EvidenceError, match="rows cannot be matched"):
             scorer("mcc", factors=FACTORS)(PCA().fit(MIXED), MIXED[:200], y)
+    with pytest.raises(EvidenceError, match="rows cannot be matched"):
+        scorer("mcc", factors=FACTORS)(PCA().fit(MIXED), MIXED[:200], np.arange(200)[:, None])
     with pytest.raises(EvidenceError, match="no factors"):
         scorer("mcc")(PCA().fit(MIXED), MIXED)
 
@@ -82,8 +84,29 @@ def test_greater_is_better():
 
 
 def test_a_metric_that_fails_is_nan_with_a_warning():
-    with pytest.warns(UserWarning, match="posterior"):
+    with pytest.warns(UserWarning, match="posterior") as warned:
         assert np.isnan(scorer("wsepin")(PCA().fit(MIXED), MIXED, FACTORS))
+
+    assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize(("given", "samples"), [(pd.DataFrame(FACTORS), MIXED), (FACTORS, pd.DataFrame(MIXED))])
+def test_one_table_with_an_index_is_matched_by_the_order_of_rows(given, samples):
+    fitted = PCA().fit(MIXED)
+    expected = unweave.metrics.mcc(FACTORS, fitted.transform(MIXED)).value
+    assert scorer("mcc", factors=given, codes=lambda one, X: one.transform(np.asarray(X)))(fitted, samples) == expected
+
+
+def test_a_scorer_evaluates_as_it_was_told_and_shows_no_bar(monkeypatch):
+    from unweave.integrations import sklearn as scorer_module
+
+    asked = []
+    evaluate = scorer_module.evaluate
+    monkeypatch.setattr(scorer_module, "evaluate", lambda *given, **o: asked.append(o) or evaluate(*given, **o))
+    scorer("mcc", factor_names=["a", "b", "c"])(PCA().fit(MIXED), MIXED, FACTORS)
+    (options,) = asked
+    del options["metrics"]
+    assert options == {"quick": True, "progress": False, "factor_names": ["a", "b", "c"]}
 
 
 def test_it_travels_to_other_processes():

@@ -66,10 +66,39 @@ def test_posteriors_directions_and_copies():
 def test_failures_are_nan_with_a_warning():
     metric = RepresentationScore("mcc")
     metric.update(FACTORS, CODES * math.nan)
-    with pytest.warns(UserWarning, match="missing|finite|nan"):
+    with pytest.warns(UserWarning, match="missing|finite|nan") as warned:
         assert math.isnan(metric.compute())
+    assert warned[0].filename == __file__
+    metric = RepresentationScore("wsepin")
+    metric.update(FACTORS, CODES)
+    with pytest.warns(UserWarning, match="posterior") as warned:
+        assert math.isnan(metric.compute())
+    assert warned[0].filename == __file__
+    with pytest.warns(UserWarning, match="before the ``update`` method"):
+        assert math.isnan(RepresentationScore("mcc").compute())
     with pytest.raises(unweave.EvidenceError, match="no metric called"):
         RepresentationScore("mc")
+
+
+def test_rows_are_kept_in_double_precision_so_that_any_precision_can_be_scored():
+    metric, halves = RepresentationScore("mcc"), CODES.bfloat16()  # which numpy does not have
+    metric.update(FACTORS, halves, rows=torch.arange(300))
+    assert [part.dtype for part in (*metric.codes, *metric.rows)] == [torch.float64, torch.int64]
+    assert float(metric.compute()) == pytest.approx(unweave.metrics.mcc(FACTORS, halves.double()).value)
+
+
+def test_scores_are_quick_and_show_no_bar(monkeypatch):
+    from unweave.integrations import torchmetrics as metric_module
+
+    asked = []
+    evaluate = metric_module.evaluate
+    monkeypatch.setattr(metric_module, "evaluate", lambda *given, **o: asked.append(o) or evaluate(*given, **o))
+    metric = RepresentationScore("mcc", factor_names=["a", "b", "c"])
+    metric.update(FACTORS, CODES)
+    metric.compute()
+    (options,) = asked
+    del options["metrics"]
+    assert options == {"quick": True, "progress": False, "factor_names": ["a", "b", "c"]}
 
 
 def _worker(rank, address, results):

@@ -60,7 +60,7 @@ class History:
         import narwhals.stable.v1 as nw
 
         rows = [(step, row) for step, evaluation in self.evaluations.items() for row in evaluation.rows]
-        frame = nw.from_native(Evaluation(tuple(row for _, row in rows), {}).to_frame(backend), eager_only=True)
+        frame = nw.from_native(Evaluation(tuple(row for _, row in rows), {}).to_frame(backend))
         steps = nw.new_series("step", [step for step, _ in rows], nw.Int64, backend=frame.implementation)
         return frame.with_columns(steps).to_native()
 

@@ -12,7 +12,7 @@ except ImportError as error:
 
 from unweave.integrations.history import History
 from unweave.integrations.monitor import Monitor
-from unweave.integrations.trackers import TRACKERS, log_evaluation, package_of
+from unweave.integrations.trackers import log_evaluation
 
 
 class RepresentationCallback(Callback):
@@ -91,11 +91,12 @@ class RepresentationCallback(Callback):
             return
         step = trainer.current_epoch if self.every_n_steps is None else trainer.global_step
         evaluation = self.monitor.finish(step, pl_module)
-        for logger in trainer.loggers if evaluation is not None else []:
+        if evaluation is None:
+            return
+        for logger in trainer.loggers:
             with contextlib.suppress(Exception):  # a logger that does not accept a page must not stop the training
                 run = logger.experiment  # type: ignore[attr-defined]
-                if package_of(run) in TRACKERS and evaluation is not None:
-                    log_evaluation(evaluation, run, step=trainer.global_step)
+                log_evaluation(evaluation, run, step=trainer.global_step)
 
     def _score(self, trainer: Trainer, pl_module: LightningModule, step: int) -> None:
         if trainer.is_global_zero:

@@ -81,7 +81,7 @@ class RepresentationScores(Metric):
 
     def _values(self) -> dict[str, float]:
         table = {state: self._joined(state) for state in ("factors", "codes", "std", "rows")}
-        if table["factors"] is None or table["codes"] is None:
+        if table["factors"] is None:
             return dict.fromkeys(self.chosen, math.nan)
         if table["rows"] is not None:
             first = _first_of_each(table["rows"])
@@ -92,11 +92,11 @@ class RepresentationScores(Metric):
             chosen = list(self.chosen.values())
             evaluation = evaluate(table["factors"], shown, metrics=chosen, quick=True, progress=False, **self.options)
         except EvidenceError as error:
-            warnings.warn(str(error), stacklevel=3)
+            warnings.warn(str(error), stacklevel=4)  # torchmetrics wraps compute
             return dict.fromkeys(self.chosen, math.nan)
         for row in evaluation.rows:
             if row.problem is not None:
-                warnings.warn(str(row.problem), stacklevel=3)
+                warnings.warn(str(row.problem), stacklevel=4)
         return {row.label: math.nan if row.score is None else row.score.value for row in evaluation.rows}
 
     def _joined(self, state: str) -> Any:
