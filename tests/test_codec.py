@@ -69,6 +69,8 @@ def test_numbers_arrays_and_tuples():
     assert np.isnan(back.around[0].x)
     cells = restored(Cells, {"values": [[1, None], ["inf", 2.5]]})
     np.testing.assert_array_equal(cells.values, [[1.0, np.nan], [np.inf, 2.5]])
+    assert plain_data(cells) == {"values": [[1.0, None], ["inf", 2.5]]}
+    assert restored(Cells, {"values": []}).values.shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +84,8 @@ def test_numbers_arrays_and_tuples():
         ({"x": 1, "n": 1, "name": 7}, "name: 7 is not a text"),
         ({"x": 1, "n": 1, "around": [{"x": 1}]}, "around.0.n: it is missing"),
         ({"x": 1, "n": 1, "ends": [1]}, "ends: "),
+        ({"x": "far", "n": 1.5}, "^x: 'far' is not a number$"),  # the first of two
+        ({"x": 1, "n": True}, "n: True is not a whole number"),
         ([1], "is not a record with fields"),
     ],
 )

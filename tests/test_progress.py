@@ -5,6 +5,8 @@ import threading
 import types
 
 import pytest
+from rich import console as rich_console
+from rich import progress as rich_progress
 
 from unweave.progress import Progress, progress_bar
 
@@ -29,6 +31,7 @@ def test_the_bar_is_not_part_of_the_output(monkeypatch, capsys):
 @pytest.mark.parametrize(("wanted", "n_before"), [(False, 0), (True, 3)])
 def test_nothing_is_shown_where_nobody_asked_or_nothing_is_left(monkeypatch, capsys, wanted, n_before):
     as_a_terminal(monkeypatch)
+    monkeypatch.setattr("unweave.progress.SECONDS_BEFORE_SHOWN", 0)
     with progress_bar(3, wanted, n_before) as progress:
         progress.step("first")
     assert capsys.readouterr() == ("", "")
@@ -39,6 +42,31 @@ def test_what_is_soon_done_shows_no_bar(monkeypatch, capsys):
     with progress_bar(3, wanted=True) as progress:
         progress.step("first")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("in_notebook", [False, True])
+def test_the_bar_goes_at_the_end_and_counts_two_minutes_for_its_speed(monkeypatch, request, in_notebook):
+    if in_notebook:
+        request.getfixturevalue("notebook")
+    as_a_terminal(monkeypatch)
+    made = {}
+
+    def noted(name):
+        kind = getattr(rich_console if name == "Console" else rich_progress, name)
+
+        def make(*parts, **options):
+            made[name] = options
+            return kind(*parts, **options)
+
+        return make
+
+    monkeypatch.setattr(rich_progress, "Progress", noted("Progress"))
+    monkeypatch.setattr(rich_console, "Console", noted("Console"))
+    with progress_bar(3, wanted=True):
+        pass
+    assert made["Console"] == {"stderr": True, "force_jupyter": False, "quiet": in_notebook}
+    del made["Progress"]["console"]
+    assert made["Progress"] == {"transient": True, "speed_estimate_period": 120}
 
 
 def test_steps_that_were_begun_are_done_with_their_weight():

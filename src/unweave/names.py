@@ -19,7 +19,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     'there are mcc, r2.'
     """
     names = list(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.4)
+    near = difflib.get_close_matches(word, names, cutoff=0.4)
     return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}."
 
 

@@ -36,5 +36,5 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         os.replace(unfinished, path)
     except BaseException:
         with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
+            unfinished.unlink()
         raise

@@ -1,12 +1,19 @@
 """Options in words, files that can be written, and how commands end."""
 
+import io
+import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from rich.rule import Rule
+from rich.text import Text
 
-from unweave import EvidenceError
+from unweave import EvidenceError, Score
+from unweave.cli import main
 from unweave.cli.circuit_demo import circuit_encoders
 from unweave.cli.score_commands import _distinct_labels
 from unweave.cli.terminal import (
@@ -17,8 +24,11 @@ from unweave.cli.terminal import (
     kinds_in,
     names_in,
     one_sentence_errors,
+    print_wide,
     resumable,
+    show,
 )
+from unweave.synthetic.encoders import Mixed, Noise
 
 
 @pytest.mark.parametrize(
@@ -147,3 +157,95 @@ def test_the_encoders_of_the_demonstration_are_what_their_names_say():
     kept = np.column_stack([factors["T"], factors["I"], codes["T, I only"]])
     correlations = np.abs(np.corrcoef(kept, rowvar=False)[:2, 2:])
     assert correlations.max(axis=1) == pytest.approx(1.0)  # they are permuted and rescaled
+    columns = np.column_stack(list(factors.values()))
+    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
+    assert codes["mixed"] == pytest.approx(Mixed().encode(standard, 3))
+    assert np.array_equal(codes["noise"], Noise(4).encode(columns, 3))
+
+
+class Terminal(io.StringIO):
+    """A terminal of 40 columns that is written to."""
+
+    def isatty(self):
+        return True
+
+
+class Wide:
+    """An evaluation of one line that is longer than the terminal."""
+
+    def __init__(self, *scores):
+        self.rows = [SimpleNamespace(score=score, problem="It failed.") for score in scores]
+
+    def __rich_console__(self, console, options):
+        yield Text("1" * 60, no_wrap=True, overflow="ignore")
+
+    def __str__(self):
+        return "as text"
+
+    def to_json(self):
+        return "as data"
+
+
+def test_an_evaluation_on_a_terminal_is_neither_cut_nor_coloured(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "40"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    show(Wide(0.5), as_json=False)
+    assert terminal.getvalue() == "1" * 60 + "\n"
+
+
+def test_an_evaluation_is_printed_as_text_or_data_and_fails_without_scores(capsys):
+    show(Wide(None, 0.5), as_json=False)
+    show(Wide(0.5, None), as_json=True)
+    assert capsys.readouterr().out == "as text\nas data\n"
+    with pytest.raises(SystemExit) as ended:
+        show(Wide(None, None), as_json=False)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "Error: No metric could be computed: It failed.\n"
+
+
+def test_tables_have_140_columns_and_numbers_no_colours(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    print_wide("3 codes")
+    print_wide(Rule(style=""))
+    assert capsys.readouterr().out == "3 codes\n" + "─" * 140 + "\n"
+
+
+def test_the_list_of_metrics_has_100_columns_and_whole_names(monkeypatch):
+    card = SimpleNamespace(name="n" * 60, measures="explicitness", summary="1 and 2 " * 30)
+    monkeypatch.setattr("unweave.metrics.CATALOGUE", {"n": SimpleNamespace(card=card)})
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    printed = CliRunner().invoke(main, ["metrics"]).stdout
+    assert "1 and 2" in printed  # numbers are not coloured
+    lines = [Text.from_ansi(line).plain for line in printed.splitlines()[:-1]]
+    assert max(map(len, lines)) == 100
+    assert [line[:63] for line in lines if "nnn" in line] == ["   " + "n" * 60]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("unweave.metrics.concepts.concept_report", ["score", "both.npz", "--metrics", "concepts", "--json"]),
+        ("unweave.metrics.concepts.dictionary_matching", ["dictionaries", "a.npy", "a.npy", "--json"]),
+        ("unweave.evaluation.unlabelled.unlabelled", ["unlabelled", "both.npz", "--json"]),
+    ],
+)
+def test_json_is_strict(tmp_path, monkeypatch, function, arguments):
+    monkeypatch.chdir(tmp_path)
+    table = np.random.default_rng(0).integers(0, 2, size=(30, 2))
+    np.savez("both.npz", factors=table, codes=table)
+    np.save("a.npy", table)
+    numbers = dict.fromkeys(("first", "second", "cosines"), np.zeros(2))
+    found = SimpleNamespace(to_dict=lambda: {"a": math.nan}, mean_cosine=math.nan, chance=0.0, **numbers)
+    monkeypatch.setattr(function, lambda *_, **__: found)
+    ended = CliRunner().invoke(main, arguments)
+    assert isinstance(ended.exception, ValueError), ended.output
+    assert "not JSON compliant" in str(ended.exception)
+
+
+def test_a_score_is_strict_json(monkeypatch):
+    monkeypatch.setattr(Score, "to_dict", lambda self: {"value": math.nan})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Score(0.5).to_json()

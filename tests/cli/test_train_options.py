@@ -21,7 +21,18 @@ def test_values_of_hyperparameters():
     assert [type(value) for value in found["beta"]] == [int, float, int]
 
 
-@pytest.mark.parametrize("given", [("--beta",), ("beta", "1"), ("--beta", "1", "4"), ("--beta", "one"), ("--h", "3xb")])
-def test_what_is_no_hyperparameter(given):
-    with pytest.raises(EvidenceError):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--beta",), "'--beta' are not hyperparameters"),
+        (("beta", "1"), "'beta 1' are not hyperparameters"),
+        (("--beta", "1", "4"), "'--beta 1 4' are not hyperparameters"),
+        (("--beta", "1", "gamma", "2"), "'--beta 1 gamma 2' are not hyperparameters"),
+        (("--beta=1=2",), "'1=2' is not a number"),
+        (("--beta", "one"), "'one' is not a number"),
+        (("--h", "3xb"), "'3xb' is not a number"),
+    ],
+)
+def test_what_is_no_hyperparameter(given, said):
+    with pytest.raises(EvidenceError, match=said):
         _values(given)

@@ -1,18 +1,32 @@
 """Sweeps give the same table however they are computed, and compute no cell twice."""
 
 import json
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import polars as pl
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 from tiny_cells import Arithmetic, Gaussian, Raising, Same, ThreadCounts, first, largest_thread_count, many, second
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, EvidenceError, Score
 from unweave.metrics import dci_disentanglement, mcc, r2
-from unweave.sweeps import AllRows, Cell, Sweep, SweepStopped, grid, run
+from unweave.sweeps import (
+    AllRows,
+    Cell,
+    Measurement,
+    Sweep,
+    SweepStopped,
+    execution,
+    grid,
+    measured,
+    run,
+    threads,
+)
 from unweave.sweeps.execution import _refuse_other_versions, compute
 from unweave.sweeps.threads import one_thread
 from unweave.synthetic.encoders import Mixed, Noise
@@ -129,6 +143,7 @@ def test_an_interrupted_run_says_so_and_goes_on(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="run the same sweep again to continue"):
         run(Sweep("stops", tuple(cells)), tmp_path / "out")
     assert len(list((tmp_path / "out" / "parts").iterdir())) == 3
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["finished"] is False
     fixed.touch()
     assert run(Sweep("stops", tuple(cells)), tmp_path / "out").height == 3 * 2 + 1 + 6 * 2
 
@@ -234,3 +249,46 @@ def test_a_protocol_must_answer_what_it_is_asked(tmp_path):
 class WrongNames(AllRows):
     def scores(self, world, encoder, n_rows, seed, metrics):
         return Arithmetic().scores(world, encoder, n_rows, seed, {"x": None})
+
+
+class Workers(AllRows):
+    """A protocol whose score is the number of workers that joblib would start."""
+
+    def scores(self, world, encoder, n_rows, seed, metrics):
+        return [Measurement(label, float(joblib.Parallel().n_jobs), 0.0) for label in metrics]
+
+
+def test_no_workers_are_started_within_a_cell(tmp_path):
+    sweep = Sweep("workers", (Cell(Gaussian(), Same(), 10, 0, (first,), Workers()),))
+    with joblib.parallel_config("threading", n_jobs=3):
+        assert run(sweep, tmp_path)["value"].to_list() == [1.0]
+
+
+def test_the_bar_begins_with_the_cells_that_are_there(tmp_path, monkeypatch):
+    asked, advanced = [], []
+
+    @contextmanager
+    def bar(*given):
+        asked.append(given)
+        yield SimpleNamespace(advance=lambda: advanced.append(1))
+
+    run(many(2), tmp_path)
+    monkeypatch.setattr(execution, "progress_bar", bar)
+    run(many(5), tmp_path, progress=True)
+    assert (asked, len(advanced)) == ([(5, True, 2, "cells")], 3)
+
+
+def test_measurements_have_the_seconds_they_took(monkeypatch):
+    monkeypatch.setattr(time, "perf_counter", iter([5.0, 7.5, 10.0, 11.0]).__next__)
+    found = [measured("good", lambda: Score(0.5)), measured("bad", lambda: 1 / 0)]
+    assert [each.seconds for each in found] == [2.5, 1.0]
+    assert [each.final for each in found] == [True, False]
+
+
+def test_an_undefined_score_says_why_if_it_can():
+    found = [measured("a", lambda: Score(np.nan)), measured("b", lambda: Score(np.nan, caveats=("So.", "Or so.")))]
+    assert [each.problem for each in found] == ["undefined", "So. Or so."]
+
+
+def test_libraries_are_searched_again_only_after_imports():
+    assert threads._current_controller() is threads._current_controller()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import hashlib
 from functools import partial
 
 import numpy as np
@@ -149,3 +150,32 @@ def test_a_value_that_names_its_library_has_it_in_its_key(monkeypatch):
     before = content_of(Linked())
     monkeypatch.setattr(Linked, "library", "a 2.0")
     assert content_of(Linked()) != before
+
+
+def test_a_key_is_a_hash_of_sorted_json(monkeypatch):
+    """Keys on disk stay valid as long as nothing changes that influences a result."""
+    monkeypatch.setattr(keys, "library_releases", lambda: {"unweave": "1.2"})
+    cell = (
+        '{"encoder":{"class":"tiny_cells.Same","fields":{"record":""}},"libraries":{"unweave":"1.2"},"n_rows":100,'
+        '"protocol":{"class":"unweave.sweeps.protocol.AllRows","fields":{}},"schema":1,"seed":3,'
+        '"world":{"class":"tiny_cells.Gaussian","fields":{"n_factors":2}}}'
+    )
+    metric = '{"metric":"tiny_cells.first","options":{"scale":1.0},"version":1}'
+    expected = hashlib.blake2b((cell + metric).encode(), digest_size=16).hexdigest()
+    assert key_of(dataclasses.replace(CELL, metrics=(first,))) == expected
+
+
+def test_an_array_is_its_type_its_shape_and_a_hash_of_its_bytes():
+    table = np.arange(6.0).reshape(2, 3)
+    digest = hashlib.blake2b(table.T.tobytes(), digest_size=16).hexdigest()
+    assert content_of(table.T) == {"array": digest, "dtype": "<f8", "shape": [3, 2]}
+
+
+def test_the_last_part_of_a_version_does_not_count(monkeypatch):
+    monkeypatch.setattr(keys, "version", lambda name: "1.2.3")
+    assert keys.library_releases.__wrapped__() == dict.fromkeys(keys.LIBRARIES, "1.2")
+
+
+def test_a_number_that_json_does_not_have_is_an_error():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        keys._canonical({"a": float("nan")})

@@ -1,8 +1,13 @@
 """A store tolerates corrupt and foreign files, and is used by one process and one sweep at a time."""
 
 import json
+import platform
 import subprocess
 import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,6 +16,7 @@ from tiny_cells import many
 from unweave import EvidenceError
 from unweave.sweeps import Measurement, run
 from unweave.sweeps.execution import compute
+from unweave.sweeps.lock import FolderLock
 from unweave.sweeps.store import Store
 
 HOLDS_THE_LOCK = """
@@ -83,7 +89,16 @@ def test_unfinished_files_of_a_killed_run_go(tmp_path, parts):
 def test_the_manifest_says_what_there_is(tmp_path, parts):
     run(many(3), tmp_path)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert [manifest[key] for key in ("sweep", "cells", "results", "finished")] == ["many", 3, 6, True]
+    libraries = {name: version(name) for name in ("unweave", "numpy", "scipy", "scikit-learn")}
+    assert manifest == {
+        "schema": "unweave.sweep/1",
+        "sweep": "many",
+        "cells": 3,
+        "results": 6,
+        "finished": True,
+        "versions": {"python": platform.python_version(), **libraries},
+    }
+    assert (tmp_path / "manifest.json").read_text() == json.dumps(manifest, indent=1) + "\n"
 
 
 def test_another_sweep_or_schema_is_refused(tmp_path):
@@ -126,3 +141,24 @@ def test_the_lock_is_given_back_after_a_refusal(tmp_path):
         with pytest.raises(EvidenceError, match="contains the sweep"), Store(tmp_path, "few"):
             pass
     assert run(many(1), tmp_path).height == 2
+
+
+def test_a_folder_in_use_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waits"))
+    refused = pytest.raises(EvidenceError, match="is in use by another run")
+    with FolderLock(tmp_path), refused, FolderLock(tmp_path):
+        pass
+
+
+def test_folders_are_made_with_those_above(tmp_path):
+    assert run(many(1), tmp_path / "a" / "b").height == 2
+
+
+def test_a_warning_names_the_line_that_runs_the_sweep(tmp_path, parts):
+    (tmp_path / "parts" / "notes.txt").touch()
+    (tmp_path / "manifest.json").write_text("{")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run(many(3), tmp_path)
+    places = [(Path(str(warning.message).split()[0]).name, warning.filename) for warning in caught]
+    assert places[:2] == [("manifest.json", __file__), ("notes.txt", __file__)]

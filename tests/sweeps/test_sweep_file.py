@@ -204,3 +204,34 @@ def test_cells_that_cannot_be(given, said):
 def test_options_of_a_run_that_cannot_be(tmp_path, options, said):
     with pytest.raises(EvidenceError, match=said):
         run(many(1), tmp_path, **options)
+
+
+def test_tables_keep_the_order_of_the_sweep():
+    """Groups are hashed, and forty of them do not come in their order by chance."""
+    cells = [(f"world {k % 20}", f"metric {k // 20}") for k in range(40)]
+    table = pl.DataFrame(
+        {
+            "world": [world for world, _ in cells],
+            "n_rows": [100] * 40,
+            "seed": [0] * 40,
+            "metric": [metric for _, metric in cells],
+            "value": [float("nan")] * 40,
+            "raw": [float("nan")] * 40,
+            "problem": [f"problem {k}" for k in range(40)],
+        }
+    )
+    means = summary(table)
+    assert list(zip(means["world"], means["metric"], strict=True)) == cells
+    assert means["problem"].to_list() == table["problem"].to_list()
+    heading, shown, *notes = printed(table).renderables
+    assert str(heading) == "One seed"
+    assert [str(column.header) for column in shown.columns] == ["world", "metric 0", "metric 1"]  # not the constant one
+    assert [str(note) for note in notes] == [f"{cells[k][1]}, 1 times: problem {k}" for k in range(40)]
+
+
+def test_metrics_keep_their_order_in_a_table(tmp_path):
+    names = [f"metric {k}" for k in range(20)]
+    table = pl.DataFrame({"seed": [0, 1] * 20, "metric": [name for name in names for _ in range(2)], "value": 0.5})
+    heading, shown = printed(table.with_columns(raw=0.5, problem=pl.lit(None, pl.String))).renderables
+    assert str(heading) == "Means of 2 seeds ± half of their 95 % interval"
+    assert [str(column.header) for column in shown.columns] == names
