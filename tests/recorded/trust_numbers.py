@@ -9,8 +9,10 @@ from unweave.metrics import mcc, mig, r2
 from unweave.synthetic import encoders, worlds
 from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.budget.draw_plan import draw_plan
+from unweave.trust.counterpart.alike_factors import alike_pairs
 from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart
+from unweave.trust.counterpart.factor_designs import JOINT_MODELS, factor_design
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import noise_floor
 from unweave.trust.row_order import block_length, notes_on_order, row_order
@@ -37,6 +39,38 @@ DATA = {
     "heavy tails": Evidence(FACTORS, np.sinh(3 * FACTORS)),
     "series": Evidence(SERIES, SERIES + NOISE[:, :2]),
     "circuit": Evidence((rows := worlds.Circuit().sample(150, rng=3)), encoders.Mixed().encode(rows, rng=1)),
+}
+TURN = np.random.default_rng(12).uniform(0, 360, 150)
+DEAL = np.random.default_rng(13).integers(0, 3, 150)
+SPLIT = np.random.default_rng(14).normal(size=150)
+THREE = FACTORS[:, :1] + np.random.default_rng(15).normal(size=(150, 3)) * [0.0, 0.1, 0.2]
+ONE, APART, REST = np.random.default_rng(3).normal(size=(3, 500))
+MIXTURES = FACTORS[:, :2] @ [np.cos(np.arange(0.2, 3.2, 0.4)), np.sin(np.arange(0.2, 3.2, 0.4))]
+# data of which only the models of the codes are of interest
+MODELLED = DATA | {
+    "angles": Evidence(
+        {"turn": TURN, "shape": DEAL, "size": FACTORS[:, 0]},
+        np.column_stack(
+            [np.cos(np.radians(TURN)), np.sin(np.radians(TURN)), DEAL == 1, DEAL == 2, FACTORS[:, 0], NOISE]
+        ),
+        kinds={"turn": "circular:360", "shape": "categorical"},
+    ),
+    "angles with noise": Evidence(
+        {"turn": TURN, "shape": DEAL, "size": FACTORS[:, 0]},
+        np.column_stack([np.cos(np.radians(TURN)), DEAL, FACTORS[:, 0] ** 2, FACTORS[:, 0]]) + 0.3 * SPLIT[:, None],
+        kinds={"turn": "circular:360", "shape": "categorical"},
+    ),
+    "alike": Evidence(
+        {"x": ONE, "y": ONE + 0.03 * APART}, np.column_stack([2 * ONE + 0.03 * APART + 0.5 * REST, REST])
+    ),
+    "three alike": Evidence(
+        THREE, np.column_stack([THREE, THREE[:, :2] @ [1, 1], THREE @ [1, 1, 1] + 0.3 * SPLIT, SPLIT])
+    ),
+    "mixtures": Evidence(FACTORS[:, :2], MIXTURES),
+    "halves of factors": Evidence(
+        FACTORS[:, :2], np.column_stack([np.maximum(FACTORS, 0), np.minimum(FACTORS, 0)])[:, [0, 1, 3, 4]]
+    ),
+    "half known": Evidence(FACTORS, np.column_stack([FACTORS[:, :1] + 0.2 * NOISE, FACTORS[:, 1:] @ NOISE[:2, :5]])),
 }
 
 
@@ -75,20 +109,36 @@ def ranked(metric):
     return [found.letters, found.scores, found.ties, [vars(each) for each in found.differences], plans]
 
 
-def elsewhere(name, **options):
+def elsewhere(name, same_rows=True, **options):
     """A drawn counterpart."""
-    found = Counterpart.of(DATA[name])
-    drawn = found.sample(0, same_rows=True, **options)
+    found = Counterpart.of(MODELLED[name])
+    drawn = found.sample(0, same_rows=same_rows, **options)
     told = {code: vars(teller) for code, teller in found.tellers.items()}
     return {"factors": drawn.factors, "codes": drawn.codes, "told": found.each_factor_told, "tellers": told}
 
 
 def modelled(name):
     """The models of the codes, and which factors are followed."""
-    found = code_models(DATA[name])
+    evidence = MODELLED[name]
+    found = code_models(evidence)
     arrays = (found.owner, found.silent, found.model, found.of_codes, found.fitted, found.left, found.residuals)
-    followed = [found.followed(j) for j in range(DATA[name].n_factors)]
+    followed = [found.followed(j) for j in range(evidence.n_factors)]
     return [arrays, found.weights, followed]
+
+
+def shared():
+    """The models in which factors that are nearly equivalent share their codes, and a draw."""
+    counterpart = Counterpart.of(MODELLED["alike"])
+    found, drawn = counterpart.shared.responses, counterpart.shared.sample(0, same_codes=True)
+    arrays = (found.owner, found.model, found.of_codes, found.residuals)
+    return [arrays, found.weights, alike_pairs(found.designs), drawn.codes, counterpart.redundant_codes()]
+
+
+def functions(n_rows):
+    """Functions of factors of all kinds."""
+    rows = MODELLED["angles"].rows(np.arange(n_rows) % 150)
+    designs = [factor_design(rows, j) for j in range(3)]
+    return [[vars(design) for design in designs], [model.columns(designs) for model in JOINT_MODELS]]
 
 
 def judged(metric, name):
@@ -124,8 +174,18 @@ CASES |= {f"counterpart of {name}": partial(elsewhere, name) for name in ("clean
 CASES |= {
     f"counterpart of {name}, all codes": partial(elsewhere, name, same_codes=True) for name in ("mixed", "classes")
 }
+CASES |= {
+    f"counterpart of {name}, more rows": partial(elsewhere, name, False)
+    for name in ("clean", "classes", "copied", "bent", "heavy tails", *list(MODELLED)[len(DATA) :])
+}
+CASES |= {f"counterpart of {name}, here": partial(elsewhere, name, where="here") for name in ("mixed", "half known")}
+CASES |= {"counterpart of alike, shared": shared}
+CASES |= {f"functions of factors, {n} rows": partial(functions, n) for n in (59, 60, 200, 450)}
 CASES |= {f"plan of {n} rows, {s} s": partial(planned, n, s) for n in (100, 20_000) for s in (0.5, 5, 30, 300)}
-CASES |= {f"models of {name}": partial(modelled, name) for name in ("mixed", "classes", "bent", "copied")}
+CASES |= {
+    f"models of {name}": partial(modelled, name)
+    for name in ("mixed", "classes", "bent", "copied", "angles", "alike", "three alike")
+}
 CASES |= {
     f"verdict on {m.__name__}, {name}": partial(judged, m, name)
     for m, name in (

@@ -1,12 +1,14 @@
 """Codes at new factor values follow the curve of the code, with the local amount of noise."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from unweave import Evidence
 from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.factor_designs import Places
-from unweave.trust.counterpart.fresh_codes import fresh_code
+from unweave.trust.counterpart.fresh_codes import _of_its_class, fresh_code, from_scores
 
 N = 2000
 RNG = np.random.default_rng(0)
@@ -39,3 +41,18 @@ def test_draws_follow_the_curve_and_differ_from_each_other():
 def test_a_curve_that_no_fit_follows_is_read_off():
     saw = (4 * FACTOR) % 1
     assert np.abs(drawn_again(saw, draws=1)[0] - saw).mean() < 0.01
+
+
+def test_scores_beyond_the_range_go_on_in_a_straight_line():
+    """Scores from -2 to 1 of codes from 10 to 40; the slope is the ratio of their standard deviations."""
+    found = SimpleNamespace(code_scores=np.array([[1.0], [-2.0], [0.0]]), codes=np.array([[40.0], [10.0], [20.0]]))
+    slope = np.std([10, 20, 40]) / np.std([-2, 0, 1])
+    values = from_scores(np.array([-5.0, -2.0, -1.0, 0.5, 1.0, 3.0]), found, 0)
+    assert values == pytest.approx([10 - 3 * slope, 10, 15, 30, 40, 40 + 2 * slope])
+
+
+@pytest.mark.parametrize("n_values", [20, 21])
+def test_few_values_of_a_code_stay_as_they_are(n_values):
+    codes, rows = np.arange(60.0) % n_values, np.arange(0, 60, 2)
+    drawn = _of_its_class(codes, np.zeros(60), Places.at_rows(rows), np.random.default_rng(0))
+    assert (drawn.tolist() == codes[rows].tolist()) is (n_values <= 20)

@@ -95,9 +95,10 @@ class DrawnCodes:
         factors: a code that mainly depends on it, or a sum of codes. Otherwise, all codes are kept that are not linear
         functions of other codes.
         """
-        drawn = np.column_stack([self.of(i) for i in mixed]) if mixed.size else np.empty((0, 0))
+        columns = [self.of(i) for i in mixed]
         if mixed.size <= len(factors):
-            return list(drawn.T)
+            return columns
+        drawn = np.column_stack(columns)
         own = _with_own_information(drawn, beside)
         # codes may also depend linearly on removed factors, which are functions of the remaining ones
         n_spanned = len(factors) + (self.n_removed if self._explained(mixed) else 0)
@@ -172,6 +173,6 @@ def _no_chance(n_codes: int, n_wanted: int, n_factors: int) -> float:
     """
     if n_factors == 1:
         return MOSTLY
-    each = min(CHANCE ** (1 / n_wanted) / n_codes, 1.0)
+    each = CHANCE ** (1 / n_wanted) / n_codes
     # the squared cosine of the angle between a random direction and an axis has a beta distribution
     return max(MOSTLY, float(betaincinv(0.5, (n_factors - 1) / 2, 1 - each)))
