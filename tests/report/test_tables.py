@@ -6,15 +6,32 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fake_evaluations import fake_evaluation
 from rich.console import Console
 
 from unweave.evaluation.grouping import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.metrics.geometry.spectrum import Spectrum
 from unweave.models.runs.comparison import ModelRow, RunComparison
+from unweave.report.answer.answer import Answer
+from unweave.report.answer.compared_answer import ComparedQuestion, Ranked
+from unweave.report.answer.factor_rows import FactorRow
+from unweave.report.answer.question_lines import QuestionLine
 from unweave.report.concept_table import READING, concept_table
 from unweave.report.geometry_table import geometry_table
 from unweave.report.runs import runs_table
+from unweave.report.terminal import printed as whole_text
+from unweave.report.terminal.answer_tables import (
+    CANNOT_TELL,
+    MOST_FACTORS,
+    factor_table,
+    left_out,
+    question_table,
+    ranked_table,
+    representation_table,
+    shown_factors,
+)
+from unweave.report.terminal.metric_tables import metric_table
 from unweave.words.phrases import NOTHING
 
 
@@ -243,3 +260,179 @@ def test_runs_without_factors_and_their_agreement():
         " " + "─" * 40,
         " a        10        8               0.123",
     ]
+
+
+FACTORS = [
+    FactorRow("size", "yes", ("c1", "c2", "c3", "c4"), 0.98765, 0.91234, 1.0),
+    FactorRow("a factor with a name of more than 24 letters", "no", (), None, obstacle="mixed with size"),
+    FactorRow("hue", "partly", ("c5",), 0.5),
+]
+
+
+def test_factors_with_their_codes_and_obstacles():
+    assert shown(printed(factor_table(FACTORS))) == [
+        "",
+        " factor                    found   best code              how well (0 to 1)    what is in the way",
+        " " + "─" * 96,
+        " size                      yes     c1, c2, c3 and 1 more  0.99 (0.91 to 1.00)",
+        " a factor with a name of…  no                                                  mixed with size",
+        " hue                       partly  c5                     0.50",
+    ]
+    narrow = shown(printed(factor_table(FACTORS), width=60))
+    assert any("yes" in line and line.endswith("0.99 (0.91 to 1.00)") for line in narrow)  # numbers are not wrapped
+
+
+@pytest.mark.parametrize("extra", [0, 1, 6])
+def test_of_many_factors_the_best_and_the_worst_are_shown(extra):
+    n = MOST_FACTORS + extra
+    rows = [FactorRow(f"z{k}", "no", (), None if k == 5 else k / n) for k in range(n)]
+    order = [*(k for k in reversed(range(n)) if k != 5), 5]
+    expected = [*order[:12], *order[-12:]] if extra else range(n)
+    assert [row.factor for row in shown_factors(rows)] == [f"z{k}" for k in expected]
+    said = f"Only the 12 best and the 12 worst recovered of {n} factors are shown."
+    assert left_out(rows) == (said if extra else "")
+
+
+LINES = [
+    QuestionLine("a", "", "Is it so?", "yes", "mcc", 0.87654, 0.01, 0.12345, 0.81234, 0.91234, 0.9, "trust", False),
+    QuestionLine("b", "", "Is it noise?", "no", "mig", 0.04321, level="trust", at_noise_level=True),
+    QuestionLine("c", "", "Is it safe?", "no", "sap", 0.04321, level="caution", at_noise_level=True),
+    QuestionLine("d", "", "Anything else?", "a little", value=0.126),
+]
+
+
+@pytest.mark.parametrize(
+    ("width", "first", "last"),
+    [
+        (79, "yes        0.88  mcc", "13 %  unexplained variance"),
+        (80, "yes        0.88   0.12  mcc", "13 %         unexplained variance"),
+        (97, "yes        0.88   0.12  mcc", "13 %         unexplained variance"),
+        (98, "yes        0.88   0.12  0.81 to 0.91  mcc", "13 %                       unexplained variance"),
+    ],
+)
+def test_questions_with_as_much_as_the_width_allows(width, first, last):
+    _, head, _, *lines = shown(printed(question_table(LINES, width), width))
+    assert head.split()[0] == "question"
+    assert ("noise" in head, "interval" in head) == (width >= 80, width >= 98)
+    end = " " * len(last.partition("unexplained variance")[2])
+    assert lines[0] == f" Is it so?       {first}{' ' * 19}trust"
+    assert [line[-11:] for line in lines[:3]] == ["      trust", "noise level", "    caution"]
+    assert lines[3] == f" Anything else?  a little   {last}{end}"
+
+
+def answer(name, *rows):
+    return Answer(name, "", rows, (), "", ())
+
+
+def test_representations_with_their_factors():
+    answers = [
+        answer("a representation of some length", *FACTORS, FactorRow("x", "no", obstacle="noise")),
+        answer("none"),
+        answer("undefined", FactorRow("x", "not known")),
+        answer("five", *(FactorRow(f"z{k}", "yes") for k in range(5))),
+    ]
+    _, head, _, *lines = shown(printed(representation_table(answers), width=160))
+    heads = ["representation", "found", "factors with codes of their own", "what is in the way of the others"]
+    assert head.split() == " ".join(heads).split()
+    assert lines == [
+        " a representation of som…  1 of 4     size                             a factor with a name of more than 24 "
+        "letters: mixed with size; hue: ; x: noise",
+        " none                      not known",
+        f" undefined                 not known                                   {CANNOT_TELL}",
+        " five                      5 of 5     z0, z1, z2, z3 and 1 more",
+    ]
+    many = printed(representation_table([answer(f"run {k}") for k in range(30)]))
+    assert sum("run " in line for line in many) == 24
+
+
+@pytest.mark.parametrize(("n", "between"), [(12, None), (13, 1), (15, 3)])
+def test_of_many_representations_the_first_ten_and_the_last_two_are_shown(n, between):
+    ranked = [Ranked(f"run {k}", 0.5 - k / 100, None, None, "trust", "caution", False) for k in range(n)]
+    ranked[0] = Ranked("run 0", 0.5, 0.41234, 0.51234, "trust", "trust", True, "", 0.01234)
+    lines = printed(ranked_table(ComparedQuestion("q", "", "", "mcc", None, tuple(ranked))))
+    assert " ".join(lines[0].split()) == "run 0 0.500 ± 0.012 0.412 to 0.512 trust best"
+    kept = range(n) if between is None else [*range(10), n - 2, n - 1]
+    assert [line.split()[1] for line in lines if "run" in line] == [str(k) for k in kept]
+    assert [line.split() for line in lines if "between" in line] == (
+        [] if between is None else [["...", str(between), "more", "between"]]
+    )
+    assert lines[1].split() == ["run", "1", "0.490", "caution"]
+
+
+def test_metrics_by_question_with_no_number_cut():
+    assert shown(printed(metric_table(fake_evaluation(), 80), 80)) == [
+        "",
+        " metric                      score  noise  90 % interval   verdict",
+        " " + "─" * 68,
+        " Own code for each factor?",
+        "   mcc                       0.871  0.214  0.850 to 0.890  caution",
+        "",
+        " Are the factors readable?",
+        "   r2                        0.934  0.000  0.920 to 0.950  trust",
+        "",
+        " One factor per code?",
+        "   dci_disentanglement       0.702  0.118  0.660 to 0.740  trust",
+        "",
+        " One code per factor?",
+        "   jemmig (lower is better)  0.512  0.930  0.480 to 0.550  trust",
+        "   dci_completeness          0.655  0.131  0.610 to 0.690  caution",
+        "   mig                       0.041  0.033  0.010 to 0.080  do not use",
+    ]
+    narrow = shown(printed(metric_table(fake_evaluation(), 79), 40))
+    assert [line for line in narrow if "0.871" in line] == ["   mcc         0.871  0.214  caution"]
+    quick = shown(printed(metric_table(fake_evaluation(trusted=False), 79), 79))
+    assert quick[1] == " metric                      score  noise"
+    assert quick[4] == "   mcc                       0.871  0.100"
+
+
+@pytest.mark.parametrize(
+    ("width", "asks"), [(97, "Own code for each factor?"), (98, "Is every factor in a code of its own?")]
+)
+def test_a_wide_table_of_metrics_asks_in_full(width, asks):
+    assert shown(printed(metric_table(fake_evaluation(), width), width))[3] == f" {asks}"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"), [(0.121, 0.124, "0.12"), (0.121, 0.126, "0.12 to 0.13"), (0.5, 0.5, "0.50")]
+)
+def test_equal_ends_of_a_range_are_one_number(low, high, text):
+    assert whole_text._range(low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("n_factors", "sizes", "screened", "heading"),
+    [
+        (8, {"a": 3}, {}, "10,000 rows, 8 factors (z0 continuous, z1 continuous"),
+        (9, {"a": 3}, {}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 3 codes"),
+        (9, {"a": 1, "b": 1}, {}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 1 code"),
+        (9, {"a": 3, "b": 7, "c": 5}, {}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 3 to 7 codes"),
+        (9, {"a": 3}, {"a": 4000}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 3 of 4,000 codes"),
+        (9, {"a": 3, "b": 3}, {"a": 4000}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 3 codes"),
+        (9, {"a": 3, "b": 3}, {"a": 40, "b": 40}, "10,000 rows, 9 factors (8 continuous, 1 ordinal), 3 codes"),
+    ],
+)
+def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, heading):
+    kinds = ["continuous"] * (n_factors - 1) + ["ordinal"]
+    data = {
+        "n_rows": 10_000,
+        "factors": [{"name": f"z{k}", "kind": kind} for k, kind in enumerate(kinds)],
+        "representations": {name: {"n_codes": size} for name, size in sizes.items()},
+        "screening": {name: {"n_codes": size} for name, size in screened.items()},
+    }
+    assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)
+    assert (
+        whole_text._heading(SimpleNamespace(data=data | {"n_rows": 0})) == "A decoder alone, without factors and codes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "known", "text"),
+    [
+        (("mcc",), ("mcc",), "mcc"),
+        (("mcc", "r2"), ("mcc", "r2"), "all metrics"),
+        (("mcc", "r2"), ("mcc", "r2", "mig"), "mcc and r2"),
+        (tuple("abcdefg"), tuple("abcdefgh"), "a, b, c, d, e, f and 1 more"),
+    ],
+)
+def test_a_note_names_its_metrics(labels, known, text):
+    assert whole_text._whose(labels, SimpleNamespace(labels=known)) == text

@@ -13,19 +13,20 @@ from rich.text import Text
 from unweave.evaluation import Evaluation, Row
 from unweave.report.answer.grouping import by_question
 from unweave.report.answer.levels import verdict_in_words
-from unweave.report.terminal.answer_tables import LEVEL_STYLES, plain_table
+from unweave.report.terminal.answer_tables import LEVEL_STYLES, NARROW, WIDE, plain_table
 from unweave.words.phrases import fixed
-
-NARROW = 80
 
 
 def metric_table(evaluation: Evaluation, width: int) -> Table:
-    """Return the table of the metrics of one representation. A narrow table has no intervals."""
+    """Return the table of the metrics of one representation. A narrow table has no intervals.
+
+    Names are wrapped where they do not fit, and numbers are never cut.
+    """
     representation = evaluation.representations[0]
     checked = any(row.verdict is not None for row in evaluation.rows)
     with_interval = checked and width >= NARROW
     table = plain_table()
-    table.add_column("metric", no_wrap=True)
+    table.add_column("metric")
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("noise", justify="right", no_wrap=True)
     if with_interval:
@@ -34,7 +35,7 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
         table.add_column("verdict", no_wrap=True)
     for question, labels in by_question(evaluation).items():
         table.add_section()
-        table.add_row(Text(question.text if width >= NARROW else question.short, style="italic"))
+        table.add_row(Text(question.text if width >= WIDE else question.short, style="italic"))
         for label in labels:
             row = evaluation.row(label, representation)
             if row is None:
