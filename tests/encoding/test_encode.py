@@ -1,6 +1,7 @@
 """Encoding: possible outputs of encoders, interruptions, and the use of the file in score and compare."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -12,14 +13,16 @@ from click.testing import CliRunner
 
 import unweave
 from unweave.cli import main
-from unweave.datasets import CorrelatedPair, DependentSample, small_sprites
+from unweave.datasets import CorrelatedPair, DependentSample, DSprites, small_sprites
 from unweave.encoding import EncodingError, encode, read_encoded
 from unweave.encoding import encoded as encoded_file
 from unweave.encoding import parts as parts_of_encoding
+from unweave.encoding.models import named_model
 from unweave.evidence import EvidenceError, Posterior
 from unweave.files.tables_and_arrays import read_files
 
 SPRITES = small_sprites()
+FEW = DSprites(16, {"orientation": [0], "x": [0], "y": [0]})  # 18 images
 
 
 def means(images):
@@ -356,3 +359,83 @@ def test_geometry_says_that_codes_are_no_decoder(tmp_path):
     assert done.exit_code == 2
     assert "has codes" in done.output
     assert "pass the decoder as module:name" in " ".join(done.output.split())
+
+
+def test_from_one_image_to_all_of_them():
+    assert encode(means, FEW, rows=1, batch_size=1).means.shape == (1, 3)
+    assert sorted(encode(means, FEW, rows=18, batch_size=1).indices) == list(range(18))
+    for options, message in (
+        ({"rows": 0}, "rows is 0: ask for at least one image"),
+        ({"rows": 19}, "dsprites has 18 images, so 19 cannot be drawn"),
+        ({"batch_size": 0}, "batch_size is 0: use at least one image per batch"),
+    ):
+        with pytest.raises(EncodingError, match=message):
+            encode(means, FEW, **options)
+
+
+class Model:
+    encode = staticmethod(means)
+
+
+class NamedModel(Model):
+    name = "my model"
+
+
+@pytest.mark.parametrize(("model", "name"), [(means, "means"), (Model(), "Model"), (NamedModel(), "my model")])
+def test_the_note_states_how_the_codes_were_computed(model, name):
+    note = {"model": name, "dataset": "dsprites", "fingerprint": FEW.fingerprint}
+    assert encode(model, FEW).note == note | {"rows": 18, "seed": None}
+    assert encode(model, FEW, rows=5, seed=3).note == note | {"rows": 5, "seed": 3}
+
+
+def test_the_file_has_all_that_was_encoded(tmp_path):
+    def encoder(images):
+        return means(images), np.full((len(images), 3), 0.2), {"kind": categories(images)}
+
+    found = encode(encoder, FEW, tmp_path / "codes.npz", rows=7)
+    again = read_encoded(tmp_path / "codes.npz")
+    for each in (found, again, found.rows(slice(None))):
+        assert {name: array.tolist() for name, array in each.arrays.items()} == {
+            name: array.tolist() for name, array in found.arrays.items()
+        }
+        assert each.factors.tolist() == FEW.factors(found.indices).tolist()
+        assert each.indices.tolist() == found.indices.tolist()
+        assert (each.factor_names, each.kinds, each.note) == (FEW.factor_names, FEW.kinds, found.note)
+        assert each.codes.categories["kind"].tolist() == found.arrays["codes_category kind"].tolist()
+    assert again.rows([2, 0]).means.tolist() == found.means[[2, 0]].tolist()
+
+
+def constant(value, fails=False):
+    """An encoder whose codes are all the same; it may fail after the first images."""
+    calls = []
+
+    def encoder(images):
+        calls.append(1)
+        if fails and len(calls) > 1:
+            raise Interrupted
+        return np.full((len(images), 2), value)
+
+    return encoder
+
+
+def test_a_model_is_recognised_by_its_first_codes_to_three_decimals(tmp_path):
+    out = tmp_path / "codes.npz"
+    with pytest.raises(Interrupted):
+        encode(constant(0.25, fails=True), FEW, out)
+    manifest = json.loads((tmp_path / "codes.npz.parts" / "manifest.json").read_text())
+    assert len(bytes.fromhex(manifest["model"])) == 16
+    with pytest.raises(EncodingError, match="whose model is different"):
+        encode(constant(0.252), FEW, out)
+    assert encode(constant(0.2502), FEW, out).n_rows == 18
+
+
+def test_models_are_named_by_a_module_whether_there_are_weights_or_not(tmp_path):
+    assert named_model("json:dumps") is named_model("json:dumps", tmp_path) is json.dumps
+    assert named_model("collections:OrderedDict") == {}
+    for text, weights, message in (
+        ("vae", None, "'vae' is not a model: write module:name"),
+        ("vae", tmp_path, "has no model 'vae'"),
+        ("vae.npz", None, "no file vae.npz"),
+    ):
+        with pytest.raises(EvidenceError, match=message):
+            named_model(text, weights)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unweave.encoding import parts as parts_of_encoding
 from unweave.encoding.encode import EncodingError
 from unweave.encoding.outputs import OutputReader
 from unweave.encoding.parts import KeptParts
@@ -35,6 +36,13 @@ def test_what_is_returned_is_named(output, names, shape):
     found = read(output)
     assert list(found) == names
     assert found["codes"].shape == shape
+
+
+@pytest.mark.parametrize(
+    ("output", "codes"), [([[1.0, 2.0]], [[1.0, 2.0]]), ([3.0], [[3.0]]), ((MEAN[:1],), [[0, 1, 2]])]
+)
+def test_one_image_has_one_row_of_codes(output, codes):
+    assert read(output, n_images=1)["codes"].tolist() == codes
 
 
 def test_the_first_batch_decides_what_the_spread_is():
@@ -101,6 +109,26 @@ def test_a_part_is_whole_if_all_its_arrays_have_its_rows(tmp_path):
     broken.write_bytes(b"half")
     assert not parts.has(3, 7)
     assert not broken.exists()
+
+
+def test_parts_with_python_objects_are_not_read(tmp_path):
+    parts = KeptParts(tmp_path / "codes.npz", {"model": "a"})
+    parts.add(0, 1, {"codes": np.array([{}], dtype=object)})
+    with pytest.raises(ValueError, match="allow_pickle"):
+        parts.read(0, 1)
+    assert not parts.has(0, 1)
+
+
+def test_a_part_that_another_process_removes_is_no_part(tmp_path, monkeypatch):
+    parts = KeptParts(tmp_path / "codes.npz", {"model": "a"})
+    parts.add(0, 1, {"codes": np.zeros(1)})
+
+    def removed_meanwhile(path, **_options):
+        path.unlink()
+        raise OSError
+
+    monkeypatch.setattr(parts_of_encoding.np, "load", removed_meanwhile)
+    assert not parts.has(0, 1)
 
 
 def test_parts_of_another_encoding_are_refused(tmp_path):

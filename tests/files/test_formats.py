@@ -1,11 +1,15 @@
 """Names of columns, separators, sizes and parts of files, on both sides of every condition."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 from unweave import EvidenceError, Posterior
-from unweave.files import formats
+from unweave.files import formats, stored_arrays
+from unweave.files.decoder_sources import read_decoder
 from unweave.files.formats import opened, shown
 from unweave.files.parquet_blocks import parquet_blocks
 from unweave.files.tables_and_arrays import read_codes, read_files, refuse_different_factors
@@ -181,3 +185,76 @@ def test_columns_of_a_folder_are_named_or_begin_as_they_should(tmp_path):
 def test_text_is_no_code(part):
     with pytest.raises(EvidenceError, match=r"Column 'code e' of .* is String: codes are numbers"):
         part(e=["a", "b", "c"]).parts[0].some(0, 3)
+
+
+@pytest.mark.parametrize("header", ["factor a,size", "code a,size", "size,hue"])
+def test_a_table_needs_both_sides(tmp_path, header):
+    (tmp_path / "a.csv").write_text(f"{header}\n1,2\n")
+    with pytest.raises(EvidenceError, match="does not say which of its columns are factors and which are codes"):
+        read_files(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("names", [("format", "shape", "data"), ("format", "shape", "data", "codes")])
+def test_arrays_that_only_look_like_a_sparse_matrix_are_refused(tmp_path, names):
+    np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.ones(2)))
+    with pytest.raises(EvidenceError, match=r"is not a complete \.npz file"):
+        opened(tmp_path / "a.npz")
+
+
+JACOBIANS = np.arange(24.0).reshape(4, 3, 2)
+
+
+@pytest.mark.parametrize("names", [["jacobians"], ["anything"], ["codes", "jacobians"], ["jacobians", "scales", "x"]])
+def test_the_jacobians_of_an_archive(tmp_path, names):
+    arrays = {name: JACOBIANS if name in ("jacobians", "anything") else np.array([2.0, 3.0]) for name in names}
+    np.savez(tmp_path / "a.npz", **arrays)
+    found = read_decoder(str(tmp_path / "a.npz"))
+    assert found.values.tolist() == JACOBIANS.tolist()
+    assert (found.scales is None) == ("scales" not in names)
+    if "scales" in names:
+        assert found.scales.tolist() == [[2.0, 3.0]] * 4
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["codes"], "has codes, but the geometry metrics need a decoder"),
+        (["codes", "x"], "has codes, but the geometry metrics need a decoder"),
+        (["x", "y"], "has no array 'jacobians' but 'x', 'y': rename the array to use"),
+        (["x", "y", "z"], "has no array 'jacobians' but 'x', 'y', 'z'"),
+    ],
+)
+def test_archives_without_jacobians(tmp_path, names, message):
+    np.savez(tmp_path / "a.npz", **dict.fromkeys(names, JACOBIANS))
+    with pytest.raises(EvidenceError, match=message):
+        read_decoder(str(tmp_path / "a.npz"))
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [("a.h5", "h5py", "datasets"), ("a.hdf5", "h5py", "datasets"), ("a.ZARR", "zarr", "zarr")],
+)
+def test_packages_that_are_missing_are_named(monkeypatch, name, package, extra):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EvidenceError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
+        stored_arrays.stored_arrays(Path(name))
+
+
+def test_a_hundred_letters_of_a_reason_are_shown(monkeypatch):
+    def broken(_path):
+        raise OSError("x " * 100)
+
+    monkeypatch.setattr(stored_arrays, "_hdf5", broken)
+    with pytest.raises(EvidenceError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
+        stored_arrays.stored_arrays(Path("a.h5"))
+
+
+def test_groups_of_a_store_are_no_arrays(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_group("more")
+    with pytest.raises(EvidenceError, match="has no arrays in its root group: store 'factors' and 'codes' there"):
+        opened(tmp_path / "a.h5")
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        file["codes"] = np.eye(2)
+    assert opened(tmp_path / "a.h5").names == ("codes",)

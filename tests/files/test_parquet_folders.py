@@ -84,3 +84,51 @@ def test_files_without_rows_are_left_out_or_refused(tmp_path):
     (tmp_path / "5.parquet").unlink()
     with pytest.raises(EvidenceError, match="no rows"):
         parquet_blocks.parquet_blocks(tmp_path)
+
+
+def test_a_folder_of_as_many_bytes_as_fit_is_not_large(tmp_path, monkeypatch):
+    table(slice(5)).write_parquet(tmp_path / "a.parquet")
+    n_bytes = (tmp_path / "a.parquet").stat().st_size
+    monkeypatch.setattr(parquet_blocks, "BYTES_PER_NUMBER", 1)
+    monkeypatch.setattr(parquet_blocks, "LARGEST_IN_MEMORY", n_bytes)
+    assert not parquet_blocks.is_large_folder(tmp_path)
+    monkeypatch.setattr(parquet_blocks, "LARGEST_IN_MEMORY", n_bytes - 1)
+    assert parquet_blocks.is_large_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("largest", "options", "in_blocks"),
+    [
+        (14, {"in_blocks": True}, True),
+        (14, {}, False),
+        (14, {"in_blocks": True, "row_groups": "factor b"}, False),
+        (15, {"in_blocks": True}, False),
+    ],
+)
+def test_large_folders_are_read_in_blocks_if_that_is_asked_for(tmp_path, monkeypatch, largest, options, in_blocks):
+    """A file of five rows with three columns."""
+    monkeypatch.setattr(parquet_blocks, "LARGEST_IN_MEMORY", largest)
+    monkeypatch.setattr(parquet_blocks, "BYTES_PER_NUMBER", 10**9)
+    table(slice(5)).write_parquet(tmp_path / "a.parquet")
+    files = read_files(tmp_path, **options)
+    assert (files.codes is None) == in_blocks
+    names = files.factors.factor_names if in_blocks else files.factors.columns
+    assert list(names) == (["factor a"] if "row_groups" in options else ["factor a", "factor b"])
+
+
+def test_a_broken_file_of_a_folder_is_named(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
+    for read in (parquet_blocks.parquet_blocks, read_files):
+        with pytest.raises(
+            EvidenceError, match=r"a\.parquet cannot be read as a \.parquet table \(.+\): check the file"
+        ) as raised:
+            read(tmp_path)
+        assert "\n" not in str(raised.value)
+
+
+def test_rows_keep_their_order_over_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_blocks, "ROWS_IN_BLOCK", 7)
+    table(slice(90)).write_parquet(tmp_path / "a.parquet", row_group_size=10)
+    blocks = list(parquet_blocks.parquet_blocks(tmp_path).parts[0].blocks())
+    assert len(blocks) > 1
+    np.testing.assert_array_equal(np.concatenate([codes for _, codes in blocks])[:, 0], -FACTORS[:, 0])

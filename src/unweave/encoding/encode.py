@@ -88,8 +88,8 @@ def encode(
     read = kept if parts is None else [parts.read(start, stop) for start, stop in stretches]
     arrays = {name: np.concatenate([part[name] for part in read]) for name in read[0]}
     encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note)
-    if parts is not None and out is not None:
-        encoded.save(_npz(out))
+    if parts is not None:
+        encoded.save(parts.out)
         parts.remove()
     return encoded
 

@@ -26,7 +26,7 @@ class KeptParts:
     """Finished parts of an encoding, each with a range of rows."""
 
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
-        self.folder = out.with_name(out.name + ".parts")
+        self.out, self.folder = out, out.with_name(out.name + ".parts")
         self._identity = json.loads(json.dumps(dict(identity)))
         if (self.folder / MANIFEST).exists() or any(self.folder.glob("*.npz")):
             self._refuse_others()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,7 @@ class Opened:
                     "--codes and --row-groups."
                 )
         if len(set(names)) < len(names):
-            twice = Counter(names).most_common(1)[0][0]
-            raise EvidenceError(f"{twice!r} is named twice: name every array or column once.")
+            raise EvidenceError(f"{mode(names)!r} is named twice: name every array or column once.")
 
 
 def opened(path: str | Path) -> Opened:
@@ -101,7 +100,7 @@ def _opened_arrays(path: Path, expected: type) -> Opened:
         content = np.load(path, allow_pickle=False, mmap_mode="r" if expected is np.ndarray else None)
         if not isinstance(content, expected):
             raise ValueError("the file has the ending of the other kind")
-        if set(getattr(content, "files", ())) >= SPARSE_PARTS:
+        if SPARSE_PARTS.issubset(getattr(content, "files", ())):
             from scipy.sparse import load_npz
 
             return Opened(path, load_npz(path), ())
@@ -165,8 +164,9 @@ def _checked_header(path: Path) -> list[str]:
     if header and all(map(_is_number, header)):
         raise EvidenceError(f"{path} has numbers in its first row: put the names of the columns there.")
     if len(set(header)) < len(header):
-        twice = Counter(header).most_common(1)[0][0]
-        raise EvidenceError(f"{path} has two columns called {quoted(twice)}: give every column a name of its own.")
+        raise EvidenceError(
+            f"{path} has two columns called {quoted(mode(header))}: give every column a name of its own."
+        )
     return header
 
 

@@ -31,7 +31,7 @@ class ParquetPart:
         import polars
 
         frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
-        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
+        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK):
             yield self._columns(batch)
 
     def some(self, start: int, stop: int) -> Block:
@@ -149,7 +149,7 @@ def _expanded(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[st
     names: list[str] = []
     for name in code_names:
         if schema[name].base_type() in (polars.List, polars.Array):
-            first = polars.scan_parquet(part.path).select(name).head(1).collect()[name].to_list()[0]
+            first = polars.scan_parquet(part.path).select(name).first().collect()[name].to_list()[0]
             names += [f"{name} {k}" for k in range(len(first or ()))]
         else:
             names.append(name)
