@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unweave.datasets import ColouredShapes, DataSetError
+from unweave.datasets.coloured_shapes import _inside
 
 
 def test_all_combinations_are_different_images():
@@ -30,5 +31,21 @@ def test_areas():
 
 
 def test_too_small():
-    with pytest.raises(DataSetError, match="at least 8"):
-        ColouredShapes(4)
+    with pytest.raises(DataSetError, match="in 7 pixels: choose a size of at least 8"):
+        ColouredShapes(7)
+    assert ColouredShapes(8).images([0, 51_199]).shape == (2, 3, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("shape", "on_the_edge"),
+    [
+        ("disc", [(1.0, 0.0), (0.0, -1.0)]),
+        ("square", [(0.85, 0.2), (-0.85, -0.85), (0.1, 0.85)]),
+        ("triangle", [(0.0, 0.6), (0.0, -1.1)]),
+        ("cross", [(1.0, 0.1), (-0.1, 1.0), (0.35, 0.9), (-0.9, -0.35)]),
+    ],
+)
+def test_the_edge_belongs_to_the_shape(shape, on_the_edge):
+    points = np.array(on_the_edge).T
+    assert _inside(shape, *points).all()
+    assert not _inside(shape, *(points * 1.001)).any()

@@ -98,3 +98,11 @@ def test_many_dependences_at_once():
     places = sprites.places(DependentSample(sprites, demands).sample_indices(100, rng=0))
     assert set(places[:, 1]) == {5}
     assert (places == [1, 5, 31, 31]).all(axis=1).any()
+
+
+@pytest.mark.parametrize("dependence", [CorrelatedPair("x", "scale", 0.2), DeterminedFactor("y", ("x",), "cube")])
+def test_probabilities_are_weights_divided_by_their_total(dependence):
+    sprites = small_sprites()
+    found = DependentSample(sprites, [dependence]).weights_of(np.arange(len(sprites)))
+    weights = np.broadcast_to(dependence.weights(sprites), sprites.n_values).ravel()
+    assert found == pytest.approx(weights / weights.sum(), abs=1e-15)

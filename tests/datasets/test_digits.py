@@ -146,3 +146,59 @@ def test_numbers_of_every_type(tmp_path, kind, dtype, name):
     content = struct.pack(">HBBII", 0, kind, 2, 2, 3) + array.tobytes()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     assert read_idx(tmp_path / name).tolist() == array.tolist()
+
+
+def write_mnist(folder, pixels, labels):
+    (folder / "train-images-idx3-ubyte").write_bytes(idx_bytes(np.asarray(pixels, np.uint8)))
+    (folder / "train-labels-idx1-ubyte").write_bytes(idx_bytes(np.asarray(labels, np.uint8)))
+    return folder
+
+
+def test_images_are_padded_on_all_sides_and_one_more_below_and_to_the_right(tmp_path):
+    pixels = np.arange(1, 13).reshape(1, 3, 4)
+    write_mnist(tmp_path, pixels, [0])
+    padded = mnist(tmp_path, size=9)
+    assert padded.image_shape == (1, 9, 9)
+    expected = np.zeros((9, 9))
+    expected[3:6, 2:6] = pixels[0]
+    assert np.array_equal(np.rint(padded.images()[0, 0] * 255), expected)
+    plain = mnist(tmp_path)
+    assert plain.image_shape == (1, 3, 4)
+    assert np.array_equal(np.rint(plain.images() * 255), pixels[:, None])
+    assert mnist(tmp_path, size=4).images().shape == (1, 1, 4, 4)
+    with pytest.raises(DataSetError, match="Images of 3 x 4 cannot be padded to 3: choose a larger size"):
+        mnist(tmp_path, size=3)
+
+
+def test_labels_have_names(tmp_path):
+    write_mnist(tmp_path, np.zeros((3, 2, 2)), [0, 7, 9])
+    assert mnist(tmp_path).value_names["label"] == tuple("0123456789")
+    assert mnist(tmp_path).labels.tolist() == [0, 7, 9]
+    assert fashion_mnist(tmp_path).n_images == 3
+    write_mnist(tmp_path, np.zeros((3, 2, 2)), [0, 7, 10])
+    with pytest.raises(DataSetError, match="has label 10, but fashion_mnist has 10 labels"):
+        fashion_mnist(tmp_path)
+
+
+def test_a_file_without_images_is_refused(tmp_path):
+    with pytest.raises(DataSetError, match="has no images: get the file again"):
+        mnist(write_mnist(tmp_path, np.zeros((0, 2, 2)), np.zeros(0)))
+
+
+def test_the_digest_of_digits_is_of_all_pixels_and_labels(tmp_path):
+    pixels = np.zeros((3, 2, 2))
+    digests = {mnist(write_mnist(tmp_path, pixels, [0, 1, 2])).fingerprint}
+    digests.add(mnist(write_mnist(tmp_path, pixels, [0, 1, 3])).fingerprint)
+    for at in (0, 2):
+        changed = pixels.copy()
+        changed[at, 1, 1] = 1
+        digests.add(mnist(write_mnist(tmp_path, changed, [0, 1, 2])).fingerprint)
+    assert len(digests) == 4
+
+
+def test_measures_at_the_limits():
+    """No images, and one pixel that is just half as bright as can be: the region of at least one half is a point."""
+    assert measured(np.zeros((0, 5, 5))).shape == (0, 4)
+    point = np.zeros((1, 5, 6))
+    point[0, 2, 3] = 0.5
+    assert measured(point, 1.0)[0, 2:].tolist() == [0.0, 0.0]

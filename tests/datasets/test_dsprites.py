@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from unweave.datasets import DataSetError, DSprites, small_sprites
-from unweave.datasets.sprite_shapes import reach
+from unweave.datasets.dsprites import _within_period
+from unweave.datasets.grid import GridDataSet
+from unweave.datasets.sprite_shapes import HALF_SIDE, SEMI_AXES, inside, reach
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
 
@@ -122,6 +124,8 @@ def test_small_sprites():
     ("make", "message"),
     [
         (lambda: DSprites(0), "size from 1 to 1024"),
+        (lambda: DSprites(1025), "size from 1 to 1024"),
+        (lambda: next(DSprites(32, averaged=True).packed_blocks()), "averaged=False"),
         (lambda: DSprites(keep={"colour": [1]}), "no factor 'colour'"),
         (lambda: DSprites(keep={"shape": ["star"]}), "square, ellipse, heart"),
         (lambda: DSprites(keep={"x": [32]}), "0 to 31"),
@@ -154,3 +158,38 @@ def test_averaged_images_are_means_of_blocks_and_have_a_fingerprint_of_their_own
     assert small.fingerprint != DSprites(16, keep).fingerprint
     assert DSprites(48, keep, averaged=True).images([0]).shape == (1, 1, 48, 48)  # averaged from 96 pixels
     assert DSprites(64, keep, averaged=True).fingerprint == DSprites(64, keep).fingerprint
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 13, 27, 50])
+def test_a_pixel_is_lit_if_its_centre_is_inside(size):
+    """All pixels are tried, while rendering looks only where the shape can be."""
+    sprites = DSprites(size, {"scale": [0, 5], "orientation": [0, 7], "x": [0, 17, 31], "y": [0, 12, 31]})
+    shape, scale, angle, x, y = (column[:, None, None] for column in sprites.factors().T)
+    at = (np.arange(size) + 0.5) * 64 / size
+    dx, dy = at[None, None, :] - 16 - 32 * x, at[None, :, None] - 16 - 32 * y
+    u, v = (np.cos(angle) * dx - np.sin(angle) * dy) / scale, (np.sin(angle) * dx + np.cos(angle) * dy) / scale
+    expected = np.select(
+        [shape == 0, shape == 1], [inside("square", u, v), inside("ellipse", u, v)], inside("heart", u, v)
+    )
+    assert np.array_equal(sprites.images()[:, 0], expected)
+
+
+def test_the_edge_of_squares_and_ellipses_belongs_to_them():
+    for shape, (u, v) in {"square": (HALF_SIDE, HALF_SIDE), "ellipse": SEMI_AXES}.items():
+        ends = np.array([u, -u, 0.0, 0.0]), np.array([0.0, 0.0, v, -v])
+        assert inside(shape, *ends).all()
+        assert not inside(shape, 1.0001 * ends[0], 1.0001 * ends[1]).any()
+
+
+def test_only_averaged_images_have_another_digest():
+    keep = {"orientation": [0]}
+    for size in (16, 32, 64):
+        sprites, averaged = DSprites(size, keep), DSprites(size, keep, averaged=True)
+        assert sprites.fingerprint == GridDataSet.fingerprint.fget(sprites)
+        assert (averaged.fingerprint == sprites.fingerprint) == (size == 64)
+    assert DSprites(48, keep, averaged=True).fingerprint != DSprites(48, keep).fingerprint
+
+
+def test_angles_that_are_the_period_up_to_rounding_are_none():
+    angles = np.array([0.0, 1.0, 2 - 2e-9, 2 - 0.5e-9, 2.0, 3.5])
+    assert _within_period(angles, 2.0) == pytest.approx([0.0, 1.0, 2 - 2e-9, 0.0, 0.0, 1.5], abs=1e-15)

@@ -86,6 +86,7 @@ def test_kept_values_are_numbered_anew_and_a_single_one_is_no_factor():
 @pytest.mark.parametrize(
     ("keep", "message"),
     [
+        ({"size": [0, 3]}, "size has the values 0 to 2"),
         ({"size": [3]}, "size has the values 0 to 2: keep at least one"),
         ({"size": [0, -1]}, "size has the values 0 to 2"),
         ({"size": []}, "size has the values 0 to 2"),
@@ -133,3 +134,18 @@ def test_a_table_has_a_row_per_image_and_a_column_per_factor(table, n_factors):
         DataSetError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"
     ):
         Tabled(table, n_factors=n_factors)
+
+
+def test_a_value_at_the_tolerance_is_found():
+    assert Numbers(([0.0, 0.1, 0.4], *VALUES[1:])).indices_of([[1e-6, 0, -300.0]]).tolist() == [0]
+    assert Numbers(([0.5, 0.5, 0.5], *VALUES[1:])).indices_of([[0.5, 0, -300.0]]).tolist() == [0]
+
+
+def test_a_grid_of_one_image_has_no_factors():
+    grid = Numbers(size=[2], shape=["square"], far=[3])
+    assert (len(grid), grid.factor_names, grid.factors().shape) == (1, (), (1, 0))
+    assert grid.images().ravel().tolist() == [213.0]
+
+
+def test_a_table_may_have_one_row():
+    assert Tabled([[4.0]]).factors().tolist() == [[4.0]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, DSprites, load, small_sprites
+from unweave.datasets import CorrelatedPair, DataSetError, DependentSample, DSprites, load, small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import factor_vae_score
 
@@ -106,3 +106,13 @@ def test_an_unknown_name_suggests_the_nearest():
         load("smal_sprites")
     with pytest.raises(DataSetError, match="the data sets are dsprites, "):
         load("xyz")
+    with pytest.raises(DataSetError, match="small_sprites does not take colour: leave it out"):
+        load("small_sprites", colour=3)
+    with pytest.raises(TypeError):
+        load("small_sprites", size="16")  # an option that it takes
+
+
+def test_digests_have_sixteen_bytes():
+    sprites = small_sprites()
+    for dataset in (DSprites(), sprites, DependentSample(sprites, [CorrelatedPair("x", "y", 0.1)])):
+        assert len(bytes.fromhex(dataset.fingerprint)) == 16

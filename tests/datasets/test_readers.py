@@ -27,7 +27,10 @@ def dsprites_arrays():
 def test_dsprites(tmp_path, save):
     save(tmp_path / "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz", **dsprites_arrays())
     read, rendered = DSpritesFile(tmp_path), DSprites(keep=KEEP)
-    assert read.factor_names == rendered.factor_names
+    assert (read.factor_names, read.image_shape) == (rendered.factor_names, rendered.image_shape)
+    assert read.value_names == rendered.value_names
+    assert read.images([]).shape == (0, 1, 64, 64)
+    assert len(bytes.fromhex(read.fingerprint)) == 16
     assert np.allclose(read.factors(), rendered.factors())
     chosen = rng.permutation(len(rendered))[:60]
     assert np.array_equal(read.images(chosen), rendered.images(chosen))
@@ -44,6 +47,10 @@ def test_dsprites(tmp_path, save):
         ({"imgs": None}, "no array 'imgs' but latents_values"),
         ({"imgs": np.zeros((144, 4, 4), ">u2")}, "should be bytes"),
         ({"latents_values": np.full((144, 6), np.nan)}, "not numbers"),
+        ({"latents_values": np.where(np.arange(864).reshape(144, 6) == 863, np.inf, 1.0)}, "not numbers"),
+        ({"latents_values": np.ones((144, 5))}, r"\(144, 6\) and \(144, 5\): they should be 144 x 6"),
+        ({name: np.ones((144, 5)) for name in ("latents_classes", "latents_values")}, "they should be 144 x 6"),
+        ({"latents_values": np.array([[{}]], dtype=object)}, "'latents_values' of .* cannot be read"),
     ],
 )
 def test_other_dsprites(tmp_path, change, message):
@@ -65,6 +72,20 @@ def test_dsprites_with_bytes_up_to_255(tmp_path):
         DSpritesFile(tmp_path / "other.npz").images([0, 1])
 
 
+def test_one_is_the_largest_byte_of_dsprites(tmp_path):
+    np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": np.full((144, 2, 2), 2, np.uint8)}))
+    with pytest.raises(DataSetError, match="bytes up to 2: those of dSprites are 0 and 1"):
+        DSpritesFile(tmp_path / "other.npz").images([0])
+
+
+def test_a_full_turn_of_a_file_equals_no_turn(tmp_path):
+    arrays = dsprites_arrays()
+    turns = np.array([0.0, 1.0, 2 * np.pi])
+    arrays["latents_values"][:, 3] = turns[arrays["latents_classes"][:, 3]]
+    np.savez(tmp_path / "other.npz", **arrays)
+    assert DSpritesFile(tmp_path / "other.npz").values[2].tolist() == [0.0, 1.0, 0.0]
+
+
 def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
     """Rows are read correctly in any order, with many saved states of the decompression."""
     monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 16)
@@ -72,9 +93,37 @@ def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
     table = rng.integers(0, 40, size=(5000, 11, 3)).astype(np.uint8)
     np.savez_compressed(tmp_path / "table.npz", table=table)
     rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
-    for chosen in (rng.integers(5000, size=30), np.array([4999]), np.array([0, 0, 7]), np.arange(1000, 1100)):
+    for chosen in (
+        rng.integers(5000, size=30),
+        np.array([4999]),
+        np.array([0, 0, 7]),
+        np.arange(1000, 1100),
+        np.array([3, 5, 7]),
+    ):
         assert np.array_equal(rows[chosen], table[chosen])
     assert rows[np.array([], dtype=np.int64)].shape == (0, 11, 3)
+
+
+def test_states_are_saved_at_regular_distances(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 14)
+    monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 8)
+    table = rng.integers(0, 256, size=(1000, 100)).astype(np.uint8)
+    np.savez_compressed(tmp_path / "table.npz", table=table)
+    rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
+    assert np.array_equal(rows[np.arange(1000)], table)
+    saved = [given_out for given_out, _, _ in rows._stream._kept]
+    assert len(saved) == 1 + 100_000 // (1 << 14)
+    assert np.diff(saved) == pytest.approx(1 << 14, rel=0.05)
+
+
+def test_a_stream_that_ends_early_is_refused(tmp_path):
+    np.savez_compressed(tmp_path / "table.npz", table=rng.integers(0, 256, size=(1000, 100)).astype(np.uint8))
+    arrays = ZippedArrays(tmp_path / "table.npz")
+    arrays._members["table"].compress_size //= 2
+    rows = arrays.rows_of("table")
+    assert rows[np.array([0])].shape == (1, 100)
+    with pytest.raises(DataSetError, match="ends before its arrays do: it was cut off"):
+        rows[np.array([999])]
 
 
 def test_a_cut_off_archive(tmp_path):
@@ -100,6 +149,9 @@ def test_mpi3d(tmp_path):
     assert np.array_equal(np.rint(read.images([95, 0]) * 255), images[[95, 0]].transpose(0, 3, 1, 2))
     with pytest.raises(DataSetError, match="96 images, which is none of the published"):
         MPI3D(tmp_path)
+    for n_values in ((2, 2, 2, 1, 3, 2, 3), (2, 2, 2, 3, 2, 2)):  # too many images, and too few factors
+        with pytest.raises(DataSetError, match="96 images, which is none of the published"):
+            MPI3D(tmp_path, n_values=n_values)
     with pytest.raises(DataSetError, match=r"mpi3d_real\.npz"):
         MPI3D(_empty(tmp_path))
     for odd in (images.transpose(0, 3, 1, 2), images / 255, images.astype(">u2"), images[0]):
@@ -128,6 +180,7 @@ def test_shapes3d(tmp_path):
     read = Shapes3D(tmp_path)
     assert np.allclose(read.factors(), labels)
     assert read.kinds[0] == "circular:1"
+    assert (read.image_shape, read.value_names) == ((3, 6, 6), {"shape": ("cube", "cylinder")})
     chosen = [100, 3, 3, 50]
     assert np.array_equal(np.rint(read.images(chosen) * 255), images[chosen].transpose(0, 3, 1, 2))
     write_shapes3d(tmp_path / "other.h5", labels, images, name="pictures")
@@ -167,7 +220,9 @@ def test_small_norb(tmp_path):
     stem, pixels, category, info = write_norb(tmp_path)
     read = SmallNORB(tmp_path)
     assert np.array_equal(read.factors(), np.column_stack([category, info[:, :2], 10 * info[:, 2], info[:, 3]]))
-    assert np.array_equal(np.rint(read.images([7, 2])[:, 0] * 255), pixels[[7, 2], 0])
+    assert read.image_shape == (1, 96, 96)
+    assert len(bytes.fromhex(read.fingerprint)) == 16
+    assert np.array_equal(np.rint(read.images([7, 2]) * 255), pixels[[7, 2], :1])
     with pytest.raises(DataSetError, match=r"testing-dat\.mat"):
         SmallNORB(tmp_path, "test")
     path = tmp_path / f"{stem}-cat.mat"
@@ -282,6 +337,7 @@ def test_matrices_of_norb_of_every_type(tmp_path, kind, dtype, shape):
     [
         ((), "it begins with another number"),
         ((0x1E3D4C55, 1, 1, 1), "it begins with another number"),
+        ((0x554C3D1E,), "its bytes are in big-endian order"),
         ((0x1E3D4C55, 9, *[1] * 9), "its header states 9 axes"),
         ((0x1E3D4C55, 4, 1, 1, 1), "its header states 4 axes"),
     ],
@@ -320,6 +376,7 @@ def test_cars_are_averaged_to_a_divisor_of_their_size(tmp_path, size):
     with pytest.raises(DataSetError, match=f"Images of 16 x 16 cannot be averaged to {size}: choose a divisor"):
         Cars3D(tmp_path, size=size)
     assert Cars3D(tmp_path, size=1).image_shape == (3, 1, 1)
+    assert Cars3D(tmp_path, size=4).images([0, 23]).shape == (2, 3, 4, 4)
     savemat(tmp_path / "car.mat", {"im": np.zeros((16, 8, 3, 6, 4), np.uint8)})
     with pytest.raises(DataSetError, match="Images of 16 x 8 cannot be averaged"):
         Cars3D(tmp_path)
@@ -334,6 +391,7 @@ def test_cars_are_averaged_to_a_divisor_of_their_size(tmp_path, size):
         ("2\nBald Hat\n1.jpg 1 -1\n2.jpg 1 -1 1\n", "Line 4 of .* is not a picture and 2 attributes"),
         ("2\nBald Hat\n1.jpg 1 -1\n2.jpg 1\n", "Line 4 of .* is not a picture and 2 attributes"),
         ("1\nBald Hat\n1.jpg 1 0\n", "Line 3 of .* is not a picture and 2 attributes"),
+        ("0\nBald Hat", "There is no folder img_align_celeba"),
         ("2\nBald Hat\n\n1.jpg 1 -1\n2.jpg -1 -1\n\n", "There is no folder img_align_celeba"),
     ],
     ids=repr,

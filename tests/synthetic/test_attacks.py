@@ -51,7 +51,8 @@ def test_without_strength_only_noise_is_added():
 
 
 def test_bad_attacks_are_refused_with_a_sentence():
-    with pytest.raises(EvidenceError, match="orthonormal 3 x 3"):
-        Redundancy(1.0, ((1.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))).attack(POSTERIOR)
+    for mixing in (((1.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), np.eye(3) / 2, np.eye(2), np.eye(2, 3)):
+        with pytest.raises(EvidenceError, match="orthonormal 3 x 3"):
+            Redundancy(1.0, tuple(map(tuple, mixing))).attack(POSTERIOR)
     with pytest.raises(EvidenceError, match="categorical"):
         Synergy().attack(Posterior(categories={"shape": [[0.5, 0.5]] * 5}))

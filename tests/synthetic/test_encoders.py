@@ -221,10 +221,30 @@ def test_paper_names():
         (lambda: Distributed(1), "2 or more codes"),
         (lambda: PartlyMixed(1.5), "t=1.5 .* from 0 to 1"),
         (lambda: Noisy(Mixed(), share=1.0), "share=1.0 .* from 0 to less than 1"),
+        (lambda: Mixed(ratio=0.5), "ratio=0.5 give no mixing: use numbers from 1"),
+        (lambda: Noisy(Mixed(), share=-0.1), "share=-0.1 .* from 0 to less than 1"),
         (lambda: Dropped((7,)).encode(FREE), "different numbers from 0"),
+        (lambda: Dropped((0, 7)).encode(FREE), r"\(0, 7\) are not different factors of 5: use .* from 0 to 4"),
+        (lambda: Kept((0, -1)).encode(FREE), r"\(0, -1\) are not different factors of 5"),
+        (lambda: Kept((5,)).encode(FREE), r"\(5,\) are not different factors of 5"),
+        (lambda: Kept((1, 1)).encode(FREE), r"\(1, 1\) are not different factors of 5"),
         (lambda: WithMixedExtras().encode(FREE[:, :1]), "two factors"),
     ],
 )
 def test_bad_encoders_say_so(build, sentence):
     with pytest.raises(EvidenceError, match=sentence):
         build()
+
+
+def test_the_smallest_sizes_are_allowed():
+    assert WithMixedExtras().encode(FREE[:9, :2]).shape == (9, 4)
+    assert sorted(Copied(1.0).sources(D, np.random.default_rng(0))) == list(range(D))
+    assert WithMixedExtras(1.0).n_codes(D) == D
+    assert np.array_equal(Noisy(Mixed(), share=0.0).encode(FREE[:9]), Mixed().encode(FREE[:9]))
+
+
+@pytest.mark.parametrize("kind", [Noisy, Reshaped, WithCopies, WithNoiseCodes])
+def test_a_generator_gives_one_seed_below_two_to_the_31(kind):
+    encoder, seed = kind(Mixed()), int(np.random.default_rng(5).integers(2**31))
+    assert np.array_equal(encoder.encode(FREE[:9], np.random.default_rng(5)), encoder.encode(FREE[:9], seed))
+    assert np.array_equal(encoder.purity(D, np.random.default_rng(5)), encoder.purity(D, seed))

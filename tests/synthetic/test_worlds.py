@@ -13,10 +13,12 @@ from unweave.synthetic.worlds import (
     Confounded,
     Correlated,
     Independent,
+    Levelled,
     OneFactorConstraint,
     TwoFactorConstraint,
     WithCovariance,
 )
+from unweave.synthetic.worlds.world import with_marginal
 
 WORLDS = [
     Independent(4),
@@ -107,6 +109,18 @@ def test_dependence_is_as_declared():
     ("build", "sentence"),
     [
         (lambda: Correlated(5, rho=-0.5), "-0.250 to 1"),
+        (lambda: Correlated(3, rho=1.5), "3 factors cannot all have correlation 1.5: use -0.500 to 1"),
+        (lambda: Correlated(1, rho=-1.5), "-1.000 to 1"),
+        (lambda: WithCovariance(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))), "covariance is not valid"),
+        (lambda: WithCovariance(((1.0, 0.5), (0.0, 1.0))), "covariance is not valid"),
+        (lambda: WithCovariance(((1.0, 0.0), (0.0, -2e-10))), "covariance is not valid"),
+        (lambda: WithCovariance((1.0, 1.0)), "covariance is not valid"),
+        (lambda: OneFactorConstraint(2, functions=("cube", "tanh")), "2 functions .*: use 1 to 1"),
+        (lambda: OneFactorConstraint(2, functions=()), "0 functions .*: use 1 to 1"),
+        (lambda: Confounded((0.5, -2.0)), "from -1 to 1"),
+        (lambda: Confounded(()), "from -1 to 1"),
+        (lambda: Levelled(3, levels=(1, 5)), r"levels=\(1, 5\) is not valid: use numbers of levels from 2"),
+        (lambda: Levelled(3, levels=()), r"levels=\(\) is not valid"),
         (lambda: WithCovariance(((1.0, 2.0), (2.0, 1.0))), "covariance is not valid"),
         (lambda: OneFactorConstraint(4, functions=("cosine",)), "no constraint 'cosine'"),
         (lambda: TwoFactorConstraint(3, functions=("sum", "product")), "1 to 1"),
@@ -118,3 +132,18 @@ def test_dependence_is_as_declared():
 def test_bad_worlds_say_so(build, sentence):
     with pytest.raises(EvidenceError, match=sentence):
         build()
+
+
+def test_worlds_at_the_limits():
+    assert Correlated(1, rho=-1.0).sample(3).shape == (3, 1)
+    same = Correlated(3, rho=1.0).sample(9)
+    assert same == pytest.approx(np.repeat(same[:, :1], 3, axis=1), abs=1e-7)
+    singular = WithCovariance(((1.0, 1.0), (1.0, 1.0))).sample(9)
+    assert singular[:, 0] == pytest.approx(singular[:, 1], abs=1e-7)
+    assert OneFactorConstraint(2).effective_dimension == 1
+    assert TwoFactorConstraint(3).effective_dimension == 2
+    caused = Confounded((1.0, -1.0)).sample(9)
+    assert np.array_equal(caused[:, 0], -caused[:, 1])
+    assert Levelled(2, n_continuous=2).kinds == Levelled(2, n_continuous=5).kinds == ("continuous",) * 2
+    assert Levelled(3, n_continuous=2).kinds == ("continuous", "continuous", "ordinal")
+    assert with_marginal(np.array([[-9.0, 9.0]]), "discrete").tolist() == [[0.0, 9.0]]

@@ -51,7 +51,8 @@ class ColouredShapes(GridDataSet):
 
     def _rendered(self, places: Indices) -> Images:
         ground, shape_hue, size, shape, x = places.T
-        at = (np.arange(self.image_shape[1]) + 0.5) / self.image_shape[1]
+        *_, width = self.image_shape
+        at = (np.arange(width) + 0.5) / width
         u = (at[None, None, :] - CENTRES[x][:, None, None]) / RADII[size][:, None, None]
         v = (at[None, :, None] - 0.5) / RADII[size][:, None, None]
         lit = np.zeros(np.broadcast_shapes(u.shape, v.shape), dtype=bool)

@@ -57,8 +57,8 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     unweave.datasets.interface.DataSetError: There is no data set 'dsprits': did you mean 'dsprites'?
     """
     if name not in DATA_SETS:
-        near = get_close_matches(name, DATA_SETS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
+        near = next(iter(get_close_matches(name, DATA_SETS)), None)
+        hint = f"did you mean {near!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
         raise DataSetError(f"There is no data set {name!r}: {hint}")
     if (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"

@@ -123,7 +123,7 @@ class DSprites(GridDataSet):
             for start in range(0, rows.size, RENDERED_AT_ONCE):
                 some = rows[start : start + RENDERED_AT_ONCE]
                 lit = _lit(name, size * block, places[some, 1:])
-                images[some, 0] = lit.reshape(-1, size, block, size, block).mean(axis=(2, 4)) if block > 1 else lit
+                images[some, 0] = lit if block == 1 else lit.reshape(-1, size, block, size, block).mean(axis=(2, 4))
         return images
 
 

@@ -146,10 +146,7 @@ class GridDataSet(DataSet):
     def _places_of(self, j: int, column: FloatArray) -> Indices:
         """Indices of values; the first index for values that occur twice."""
         values, first = np.unique(self._column(j), return_index=True)
-        right = np.clip(np.searchsorted(values, column), 1, max(values.size - 1, 1))
-        left = right - 1
-        right = np.minimum(right, values.size - 1)
-        nearest = np.where(np.abs(values[left] - column) <= np.abs(values[right] - column), left, right)
+        nearest = np.searchsorted((values[1:] + values[:-1]) / 2, column)
         far = ~(np.abs(values[nearest] - column) <= TOLERANCE * max(1.0, float(np.abs(values).max())))
         if far.any():
             wrong = int(np.flatnonzero(far)[0])

@@ -71,8 +71,7 @@ class Digits(DataSet):
         """Digest of the images and labels."""
         digest = hashlib.blake2b(repr((self.name, self.image_shape, self._transposed)).encode(), digest_size=16)
         digest.update(self._labels.tobytes())
-        for start in range(0, len(self), 10_000):
-            digest.update(self._pixels[start : start + 10_000].tobytes())
+        digest.update(self._pixels.ravel().data)
         return digest.hexdigest()
 
     def _upright(self, indices: Indices) -> NDArray[Any]:

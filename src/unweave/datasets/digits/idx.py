@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unweave.datasets.interface import DataSetError
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+LONGEST_IDX_HEADER = 4 + 4 * 255  # of an array with 255 axes
 
 
 def read_idx(path: str | Path) -> NDArray[Any]:
@@ -25,7 +26,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
     if path.suffix != ".gz":
         size = path.stat().st_size
         with path.open("rb") as file:
-            shape, dtype, start = _header(file.read(4 + 4 * 255), path)
+            shape, dtype, start = _header(file.read(LONGEST_IDX_HEADER), path)
         _refuse_other_size(size - start, shape, dtype, path)
         return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
     try:

@@ -49,6 +49,7 @@ class Cars3D(GridDataSet):
         )
         super().__init__("cars3d", described, values)
         self.image_shape = (channels, size, size)
+        self._step = height // size
 
     def _rendered(self, places: Indices) -> Images:
         channels, size, _ = self.image_shape
@@ -62,8 +63,7 @@ class Cars3D(GridDataSet):
                 )
             rows = np.flatnonzero(places[:, 2] == car)
             chosen = views[:, :, :, places[rows, 1], places[rows, 0]].transpose(3, 2, 0, 1)
-            step = chosen.shape[2] // size
-            blocks = chosen.reshape(len(rows), channels, size, step, size, step)
+            blocks = chosen.reshape(len(rows), channels, size, self._step, size, self._step)
             images[rows] = blocks.mean(axis=(3, 5), dtype=np.float32) / 255
         return images
 

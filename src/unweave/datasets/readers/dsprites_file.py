@@ -42,7 +42,7 @@ class DSpritesFile(GridDataSet):
             )
         columns = refuse_incomplete(path, classes[:, 1:], values[:, 1:])
         described = (
-            Factor("shape", "categorical", SHAPES[: len(columns[0])]),
+            Factor("shape", "categorical", SHAPES),
             Factor("scale", "ordinal"),
             Factor("orientation", f"circular:{2 * np.pi!r}"),
             Factor("x", "ordinal"),

@@ -45,7 +45,7 @@ class Shapes3D(GridDataSet):
             Factor("wall hue", "circular:1"),
             Factor("object hue", "circular:1"),
             Factor("scale", "ordinal"),
-            Factor("shape", "categorical", SHAPES[: len(columns[4])]),
+            Factor("shape", "categorical", SHAPES),
             Factor("orientation", "ordinal"),
         )
         super().__init__(f"shapes3d of {path.name}", described, columns)

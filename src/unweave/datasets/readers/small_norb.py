@@ -15,6 +15,7 @@ from unweave.datasets.tabled import TabledDataSet
 STEMS = {"train": "smallnorb-5x46789x9x18x6x2x96x96-training", "test": "smallnorb-5x01235x9x18x6x2x96x96-testing"}
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
 TYPES = {0x1E3D4C55: "u1", 0x1E3D4C54: "<i4", 0x1E3D4C51: "<f4", 0x1E3D4C53: "<f8", 0x1E3D4C56: "<i2"}
+LONGEST_NORB_HEADER = 8 + 4 * 32
 
 
 class SmallNORB(TabledDataSet):
@@ -65,7 +66,7 @@ def read_binary_matrix(path: Path) -> NDArray[Any]:
     if not path.is_file():
         raise DataSetError(f"There is no file {path.name} in {path.parent}: SmallNORB needs it by this name.")
     with path.open("rb") as file:
-        head = file.read(8 + 4 * 32)
+        head = file.read(LONGEST_NORB_HEADER)
     words = np.frombuffer(head[: len(head) // 4 * 4], dtype="<u4")
     if len(words) < 5 or int(words[0]) not in TYPES:
         swapped = len(words) > 0 and int(words[0].byteswap()) in TYPES

@@ -117,7 +117,7 @@ class _Inflated:
         self._path, self._start, self._end = path, start, start + n_bytes
         # a state has the number of decompressed bytes, the position in the file, and the decompressor
         self._kept: list[tuple[int, int, Any]] = [(0, start, zlib.decompressobj(-15))]
-        self._now: tuple[int, int, Any] = (0, start, zlib.decompressobj(-15))
+        self._now = self._kept[0]
 
     def read(self, at: int, n_bytes: int) -> bytes:
         given_out, place, unpacker = self._state_before(at)

@@ -12,6 +12,9 @@ from scipy.special import betainc, betaincinv
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
 
+FEWEST_DRAWS, MOST_DRAWS = 20, 2000
+ENTRIES_DRAWN = 5_000_000  # of all random matrices together
+
 
 @dataclass(frozen=True)
 class NullMcc:
@@ -73,7 +76,7 @@ class NullMcc:
 def _drawn(n_rows: int, n_codes: int, n_factors: int) -> FloatArray:
     """MCC of random matrices whose entries have the exact null distribution; large matrices need fewer draws."""
     generator = np.random.default_rng(0)
-    n_draws = int(np.clip(5_000_000 // (n_codes * n_factors), 20, 2000))
+    n_draws = int(np.clip(ENTRIES_DRAWN // (n_codes * n_factors), FEWEST_DRAWS, MOST_DRAWS))
     draws = np.empty(n_draws)
     for k in range(n_draws):
         matrix = np.sqrt(generator.beta(0.5, (n_rows - 2) / 2, size=(n_codes, n_factors)))
