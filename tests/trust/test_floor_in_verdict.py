@@ -13,7 +13,7 @@ from unweave.score import Score
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floors
 from unweave.trust.reasons.floor_in_verdict import with_floor
-from unweave.trust.verdict import Verdict, verdicts
+from unweave.trust.verdict import Reason, Verdict, verdicts
 
 
 def judged(value, floor, p_value, level="trust", best=1.0):
@@ -114,3 +114,82 @@ def test_very_few_draws_do_not_make_a_score_noise():
     assert with_floor(Verdict("trust"), score, floor).level == "trust"
     reached = NoiseFloor("it", "permutation", 0.6, floor=0.03, p_value=2 / 18, resolution=1 / 18, calibrated=0.59)
     assert with_floor(Verdict("trust"), score, reached).level == "do not use"
+
+
+@pytest.mark.parametrize(
+    ("known", "level", "kind"),
+    [
+        # value, floor, p-value, calibrated score
+        ((0.5, 0.5, 0.05, 0.0), "caution", "hardly_above_noise"),
+        ((0.5, 0.5, 0.051, 0.0), "do not use", "not_above_noise"),
+        ((0.1, 0.1, 0.5, 0.0), "trust", "scores_like_noise"),
+        ((0.1, 0.101, 0.5, 0.0), "do not use", "not_above_noise"),
+        ((0.101, 0.1, 0.5, 0.0), "do not use", "not_above_noise"),
+        ((0.5, 0.5, 0.5, -0.1), "do not use", "not_above_noise"),
+        ((0.5, 0.5, 0.5, -0.101), "do not use", "below_noise"),
+        ((0.5, 0.5, 0.01, 0.1), "caution", "hardly_above_noise"),
+        ((0.9, 0.5, 0.01, 0.101), "trust", "floor_far_from_zero"),
+        ((0.9, 0.501, 0.01, 0.101), "caution", "floor_far_from_zero"),
+        ((0.9, 0.101, 0.01, 0.05), "caution", "hardly_above_noise"),
+        ((0.9, 0.1, 0.01, 0.05), None, None),
+        ((1.0, 0.991, 0.01, 0.5), "do not use", "noise_scores_high"),
+        ((1.0, 0.985, 0.01, 0.5), "caution", "floor_far_from_zero"),
+    ],
+)
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 2.0), (1.0, 3.0)])
+def test_where_the_limits_of_floors_lie(known, level, kind, low, high):
+    """Values are shares of the range; a floor next to the best score is that near on any range."""
+    value, floor, p_value, calibrated = known
+    if low:  # limits are met exactly from 0 on only
+        value, floor = (0.0999 if number == 0.1 else number for number in (value, floor))
+    floor = high - 1 + floor if value == 1.0 else low + (high - low) * floor
+    value = low + (high - low) * value
+    found = with_floor(
+        Verdict("trust"),
+        Score(value, bounds=(low, high), best=high),
+        NoiseFloor("it", "permutation", value, floor=floor, p_value=p_value, calibrated=calibrated),
+    )
+    assert found.level == (level or "trust")
+    assert [reason.finding.kind for reason in found.reasons] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(("spread", "kind"), [(0.125, "floor_far_from_zero"), (0.126, "noise_varies_widely")])
+def test_exactly_four_standard_deviations_are_enough(spread, kind):
+    known = NoiseFloor("it", "permutation", 0.75, floor=0.25, p_value=0.01, calibrated=0.9, spread=spread)
+    assert with_floor(Verdict("trust"), Score(0.75, bounds=(0.0, 1.0), best=1.0), known).reasons[0].finding.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("level", "kinds"), [("trust", ["floor_far_from_zero"]), ("do not use", ["floor_far_from_zero", "before"])]
+)
+def test_reasons_for_trust_are_dropped_if_the_floor_speaks_against_it(level, kinds):
+    before = Verdict(level, (Reason(Finding("before"), "", 0.0),), elsewhere=0.25)
+    known = NoiseFloor("it", "permutation", 0.9, floor=0.69, p_value=0.005, calibrated=0.68)
+    found = with_floor(before, Score(0.9, bounds=(0.0, 1.0), best=1.0), known)
+    assert [reason.finding.kind for reason in found.reasons] == kinds
+    assert found.elsewhere == 0.25
+    mild = NoiseFloor("it", "permutation", 0.9, floor=0.3, p_value=0.005, calibrated=0.86)
+    found = with_floor(before, Score(0.9, bounds=(0.0, 1.0), best=1.0), mild)
+    assert [reason.finding.kind for reason in found.reasons] == ["floor_far_from_zero", "before"]
+
+
+def test_a_floor_does_not_change_what_has_no_verdict_and_no_score():
+    known = NoiseFloor("it", "permutation", 0.9, floor=0.69, p_value=0.005, calibrated=0.68)
+    score = Score(0.9, bounds=(0.0, 1.0), best=1.0)
+    for verdict in (Verdict("no verdict"), Verdict("trust")):
+        assert with_floor(verdict, Score(math.nan, bounds=(0.0, 1.0), best=1.0), known) is verdict
+        assert with_floor(verdict, score, None) is verdict
+    assert with_floor(Verdict("no verdict"), score, known) == Verdict("no verdict")
+    other = NoiseFloor("it", "permutation", reason=Finding("no_pairing", metric="it", looks_at="codes"))
+    assert with_floor(Verdict("trust"), score, other, chance_known=False) == Verdict("trust")
+
+
+def test_scores_without_a_range_have_no_reason_from_their_floor():
+    known = NoiseFloor("it", "permutation", 5.0, floor=2.0, p_value=0.5, calibrated=0.1)
+    assert with_floor(Verdict("trust"), Score(5.0, bounds=(0.0, math.inf), best=math.inf), known).reasons == ()
+
+
+def test_the_line_of_a_reason_has_the_draws_and_the_rows():
+    known = NoiseFloor("it", "permutation", 0.9, (0.1, 0.2), floor=0.69, p_value=0.005, calibrated=0.68, n_rows=300)
+    found = with_floor(Verdict("trust"), Score(0.9, bounds=(0.0, 1.0), best=1.0), known)
+    assert found.reasons[0].how.endswith("noise_floor(metric, evidence, n_draws=2, n_rows=300)")
