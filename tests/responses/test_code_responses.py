@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.responses.code_responses import MODELS, _standard_error, responses_to_factors
+from unweave.responses import code_responses, interactions
+from unweave.responses.code_responses import (
+    MODELS,
+    Responses,
+    _smallest_sufficient,
+    _standard_error,
+    response_rows,
+    responses_to_factors,
+)
 from unweave.responses.factor_bases import factor_bases, has_lumps
 from unweave.responses.factor_views import factor_view
-from unweave.responses.interactions import InteractionFit
+from unweave.responses.interactions import InteractionFit, interaction_fit
 from unweave.responses.one_factor import _along, _level_means, local_fit
 
 N = 1000
@@ -173,3 +181,96 @@ def test_shares_with_interactions_are_reduced_by_what_chance_explains(unit):
     codes = unit * np.column_stack([a + c, a])
     found = InteractionFit._shares(fit, codes, unit**2 * np.array([2.0, 0.0]))
     assert found == pytest.approx(np.array([[(1 - 1 / 30) / 4, 1.0], [0.0, 0.0]]), abs=1e-5)  # the ridge is 1e-6
+
+
+EVEN, UNEVEN = np.ones(4), np.array([0.0, 0.0, 2.0, 2.0])  # mean 1, and standard errors of 0 and 1/2
+
+
+@pytest.mark.parametrize(
+    ("excess", "variance", "allowed", "kept"),
+    [
+        (0.25 * EVEN, 1.0, (9.0, 0.25), True),
+        (0.26 * EVEN, 1.0, (9.0, 0.25), False),
+        (UNEVEN, 4.0, (2.0, 0.0), True),
+        (UNEVEN, 4.0, (1.9, 0.0), False),
+        (UNEVEN, 4.0, (1.9, 0.25), True),  # the larger of both counts
+        (0.5 * EVEN, 1.0, (0.0, 9.0), True),  # half of what the best model explains
+        (0.51 * EVEN, 1.0, (0.0, 9.0), False),
+        (0.01 * EVEN, 0.0, (0.0, 9.0), False),  # the best model explains nothing
+        (0.0 * EVEN, 0.0, (0.0, 0.0), True),
+    ],
+)
+def test_a_smaller_model_is_kept_if_its_loss_is_within_the_limit(excess, variance, allowed, kept):
+    """The best model of the first code is the second one, and that of the second code is the third one."""
+    least = np.zeros(4)
+    errors = [np.stack([excess, 9 * EVEN], 1), np.stack([least, excess], 1), np.stack([least, least], 1)]
+    found = _smallest_sufficient(errors, np.full(2, variance), [allowed] * 3, None)
+    assert found.tolist() == ([0, 1] if kept else [1, 2])
+
+
+def test_the_share_of_mixing_is_that_of_what_factors_explain():
+    found = Responses(
+        model=np.zeros(3, dtype=int),
+        factor=np.zeros(3, dtype=int),
+        purity=np.array([[0.3, 0.15], [0.0, 0.0], [0.7, 0.0]]),
+        explained=np.zeros(3),
+        informative=np.ones(3, dtype=bool),
+        signal=np.array([0.6, 0.0, 0.6]),
+        do_codes=np.zeros((2, 3)),
+        do_signal=np.zeros((2, 3)),
+    )
+    assert found.unmixed == pytest.approx(np.array([[0.5, 0.25], [0.0, 0.0], [1.0, 0.0]]))
+    ones = replace(found, **{name: np.ones_like(value) for name, value in vars(found).items()})
+    merged = found.replaced(ones, np.array([False, True, False]))
+    assert merged.purity.tolist() == [[0.3, 0.15], [1.0, 1.0], [0.7, 0.0]]
+    assert merged.do_codes.tolist() == merged.do_signal.tolist() == [[0.0, 1.0, 0.0]] * 2
+    assert merged.signal.tolist() == [0.6, 1.0, 0.6]
+    assert found.signal.tolist() == [0.6, 0.0, 0.6]
+
+
+def test_codes_are_informative_beyond_what_the_best_of_all_tests_explains_by_chance():
+    """Noise explains more than 2 log(tests / .01) / n of a code in one of a hundred data sets; a test is a fit."""
+    n, rng = 200, np.random.default_rng(9)
+    z = rng.normal(size=(n, 2))
+    noise = np.linalg.qr(np.column_stack([np.ones(n), z, rng.normal(size=(n, 1))]))[0][:, 3]
+    codes = z[:, :1] / z[:, 0].std() + np.linspace(1.2, 3.4, 50) * np.sqrt(n) * noise[:, None]
+    found = responses(codes.T, factors=z)
+    limit = 2 * np.log(50 * 2 * len(MODELS) / 0.01) / n
+    assert found.informative.tolist() == (found.explained > limit).tolist()
+    assert 10 < found.informative.sum() < 40
+    alone = 2 * np.log(2 * len(MODELS) / 0.01) / n
+    above, below = codes[:, found.explained > alone][:, -1:], codes[:, found.explained < alone][:, :1]
+    for one, expected in ((above, True), (below, False)):
+        single = responses(one.T, factors=z)
+        assert single.explained[0] == pytest.approx(alone, rel=0.08)
+        assert single.informative.tolist() == [expected]
+
+
+def test_codes_are_analysed_alike_in_blocks_and_at_once(monkeypatch):
+    z = Z[:80, :2]
+    codes = [z[:, 0], z[:, 1] ** 3, z.sum(axis=1), z.prod(axis=1), z[:, 1]]
+    whole = responses(codes, factors=z)
+    monkeypatch.setattr(code_responses, "MOST_CODES_AT_ONCE", 2)
+    parts = responses(codes, factors=z)
+    for name, value in vars(whole).items():
+        assert getattr(parts, name) == pytest.approx(value), name
+
+
+def test_few_rows_are_used_for_kernels_and_for_independent_factors(monkeypatch):
+    """Every third of 60 random rows; a factor's values come from rows that hardly correlate with the others."""
+    monkeypatch.setattr(code_responses, "MOST_ROWS", 60)
+    monkeypatch.setattr(interactions, "MOST_ROWS", 20)
+    evidence = Evidence(Z[:300], Z[:300])
+    rows = response_rows(evidence, 3)
+    assert rows.some.size == np.unique(rows.some).size == 60
+    assert (np.diff(rows.some) > 0).all()
+    assert rows.some.max() > 200
+    assert rows.do.shape == (60, 4)
+    assert sorted(rows.residual.tolist()) == list(range(60))
+    moved = np.column_stack([factor_bases(evidence)[j].linear[rows.do[:, j]] for j in range(4)])
+    assert np.abs(np.corrcoef(moved[:, :2].T)[0, 1]) < 0.03
+    assert np.abs(np.corrcoef(moved.T) - np.eye(4)).max() < 0.15
+    fit = interaction_fit(list(factor_bases(evidence)), Z[:300], np.arange(300) % 5, rows.some, rows.do)
+    assert fit.places.tolist() == list(range(0, 60, 3))
+    assert fit.some.tolist() == rows.some[::3].tolist()
+    assert fit.codes.tolist() == Z[rows.some[::3]].tolist()

@@ -169,7 +169,7 @@ def responses_to_factors(evidence: Evidence, n_folds: int, seed: int) -> tuple[R
     fold, rows = fold_of_rows(evidence, n_folds, seed), response_rows(evidence, seed)
 
     def of(columns: FloatArray) -> Responses:
-        return responses(factors, which, columns, fold, rows, evidence.row_groups, columns.shape[1])
+        return responses(factors, which, columns, fold, rows, evidence.row_groups)
 
     found = of(codes)
     if not any_lumps(evidence) or not codes.shape[1]:
@@ -186,9 +186,8 @@ def responses(
     fold: Folds,
     rows: ResponseRows,
     row_groups: NDArray[np.intp] | None,
-    n_tested: int,
 ) -> Responses:
-    """Responses of all codes (n x m); ``n_tested`` is the number of codes, for the correction of multiple tests."""
+    """Responses of all codes (n x m)."""
     distinct, free = which.distinct, which.free
     n_codes = codes.shape[1]
     blocks = [
@@ -199,7 +198,7 @@ def responses(
     variances = codes.var(axis=0)
     found["explained"] = 1 - found["loss"] / variances
     unclear = np.flatnonzero(found["explained"] < 1 - NEGLIGIBLE) if free.size > 1 else np.empty(0, dtype=np.intp)
-    luck = 2 * np.log(max(n_tested, 1) * len(factors) * len(MODELS) / LUCK)  # number of rows times the R2 of noise
+    luck = 2 * np.log(max(n_codes, 1) * len(factors) * len(MODELS) / LUCK)  # number of rows times the R2 of noise
     informative = found["explained"] > luck / len(codes)
     if unclear.size:
         fit = interaction_fit([factors[j] for j in free], codes[:, unclear], fold, rows.some, rows.do[:, free])
@@ -308,7 +307,7 @@ def _smallest_sufficient(
     best = np.array([error.mean(axis=0) for error in errors]).argmin(axis=0)
     least = np.choose(best, errors)
     model = best.copy()
-    for k in range(len(errors) - 1, -1, -1):
+    for k in reversed(range(len(errors))):
         excess = errors[k] - least
         standard_errors, negligible = allowed[k]
         within = np.maximum(standard_errors * _standard_error(excess, row_groups), negligible * variances)
