@@ -1,11 +1,14 @@
 """Factors that are functions of others by construction, and the agreement of all users of the result."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from unweave import Evidence
 from unweave.metrics import identification, t_mex
-from unweave.responses.constraints import factor_constraints
+from unweave.responses import constraints
+from unweave.responses.constraints import FactorConstraints, _separate_rows, factor_constraints
 from unweave.trust.diagnosis.diagnosis import diagnose
 
 OF_ONE = {
@@ -134,3 +137,98 @@ def test_a_product_is_a_polynomial_of_two_factors_and_of_no_other_number():
     assert search.open_to_pair(3, (0, 1)) == pytest.approx(0, abs=1e-6)
     assert search.open_to_pair(2, (0, 1)) > 0.8
     assert search.open_to_pair(3, (0,)) == search.open_to_pair(3, (0, 1, 2)) == 1.0
+
+
+@pytest.mark.parametrize(("kind", "n_used"), [("continuous", 3), ("ordinal", 6)])
+def test_the_search_uses_one_row_of_a_group_and_of_a_combination_of_numbers(kind, n_used):
+    """Six groups of two rows; two groups each have the same value."""
+    groups = np.repeat(np.arange(6), 2)
+    evidence = Evidence({"x": groups // 2 + 0.5}, row_groups=groups, kinds={"x": kind})
+    found = _separate_rows(evidence, 3)
+    assert (found.n_separate, found.n_repeated, found.rows.size) == (6, 6 - n_used, n_used)
+    seen, expected = set(), []
+    for row in np.random.default_rng(3).permutation(12).tolist():
+        new = {("group", groups[row])} | ({("value", groups[row] // 2)} if kind == "continuous" else set())
+        if not new & seen:
+            expected.append(row)
+        seen |= new
+    assert found.rows.tolist() == expected
+
+
+def test_the_search_uses_as_many_random_rows_as_it_may(monkeypatch):
+    monkeypatch.setattr(constraints, "MOST_ROWS", 7)
+    evidence = Evidence({"x": np.arange(9.0)}, kinds={"x": "continuous"})
+    found = _separate_rows(evidence, 1)
+    assert found.rows.tolist() == np.random.default_rng(1).permutation(9)[:7].tolist()
+    assert (found.n_separate, found.n_repeated) == (9, 0)
+
+
+@pytest.mark.parametrize(("n_rows", "n_views"), [(49, 0), (50, 2)])
+def test_there_is_no_search_with_fewer_than_fifty_rows(n_rows, n_views):
+    """Of two factors that determine each other, the later one is removed, and a constant is no factor."""
+    x = np.random.default_rng(6).normal(size=n_rows)
+    found = factor_constraints(Evidence({"x": x, "cube": x**3, "still": np.ones(n_rows)}))
+    assert len(found.views) == n_views
+    named = [(each.determined, each.by, each.invertible, each.is_single) for each in found.constraints]
+    assert named == ([("cube", ("x",), True, True)] if n_views else [])
+
+
+def test_the_search_is_among_the_first_factors_that_vary(monkeypatch):
+    monkeypatch.setattr(constraints, "MOST_FACTORS", 2)
+    x, y = np.random.default_rng(7).normal(size=(2, 60))
+    found = factor_constraints(Evidence({"x": x, "y": y, "cube": x**3}))
+    assert [view.name for view in found.views] == ["x", "y", "cube"]
+    assert len(found.search.views) == 2
+    assert found.constraints == ()
+    assert found.alike(["x", "y", "cube"]).tolist() == [0, 1, 2]
+
+
+def related(found, *, given_back=(), determined=()):
+    """Constraints among factors 0 to 5, with tables in place of the search."""
+    search = SimpleNamespace(
+        gives_back=lambda target, sources: (target, sources) in given_back,
+        is_determined=lambda target, sources: (target, sources) in determined,
+    )
+    views = tuple(SimpleNamespace(name=str(j)) for j in range(6))
+    return FactorConstraints(None, views, found, (), search)
+
+
+@pytest.mark.parametrize(("worth", "free"), [(0.51, [1]), (0.509, [0]), (0.4, [0])])
+def test_a_factor_replaces_another_if_it_is_worth_a_hundredth_more(worth, free):
+    known = related(((1, (0,)),), given_back={(0, (1,))})
+    assert known.free(["0", "1"], np.array([0.5, worth])) == free
+    assert related(((1, (0,)),)).free(["0", "1"], np.array([0.5, worth])) == [0]
+
+
+def test_the_least_valuable_source_that_is_given_back_is_replaced():
+    """Factor 2 is a function of 0 and 1; of these, 1 is worth less, and 0 is replaced if 1 cannot be."""
+    worth = np.array([0.4, 0.3, 0.9])
+    names = ["0", "1", "2"]
+    both = {(1, (0, 2)), (0, (1, 2))}
+    assert related(((2, (0, 1)),), given_back=both).free(names, worth) == [0, 2]
+    assert related(((2, (0, 1)),), given_back={(0, (1, 2))}).free(names, worth) == [1, 2]
+    assert related(((2, (0, 1)),)).free(names, worth) == [0, 1]
+
+
+def test_sources_that_were_removed_themselves_stand_for_their_own():
+    """Factor 3 follows from 2 and 1, and 2 from 0: the kept factors behind 3 are 0 and 1."""
+    known = related(((3, (1, 2)), (2, (0,))), given_back={(0, (1, 3))})
+    assert known.free(["0", "1", "2", "3"], np.array([0.1, 0.3, 0.0, 0.9])) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("found", "target", "sources", "expected"),
+    [
+        (((1, (0,)),), 0, (2, 3), True),  # 2 and 3 give back 1, which determines 0
+        (((1, (0,)),), 0, (1, 2), False),  # 1 is a source itself
+        (((1, (0, 4)),), 0, (2, 3), False),  # 1 is a function of two factors
+        (((0, (1,)),), 0, (2, 3), True),
+        (((0, (1, 4)),), 0, (2, 3), False),
+        (((5, (1,)),), 0, (2, 3), False),
+    ],
+)
+def test_a_factor_is_given_back_through_one_that_is_equivalent_to_it(found, target, sources, expected):
+    known = related(found, given_back={(1, (2, 3)), (1, (1, 2))}, determined={(0, (1,))})
+    assert known._gives_back(target, sources) is expected
+    assert related(found, given_back={(target, sources)})._gives_back(target, sources) is True
+    assert related(found, given_back={(1, (2, 3))})._gives_back(0, (2, 3)) is False
