@@ -5,7 +5,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from limits import CHEAP, recorded_limits, rules_of
+from limits import claims_by_cost, made_up_figures, recorded_limits, rules_of
+from records import recorded, versions
 
 from unweave.cli import main
 from unweave.evidence import EvidenceError
@@ -17,23 +18,19 @@ from unweave.papers.ledger.claim_files import claim_of, claims_of
 from unweave.papers.ledger.selection import selected_claims
 
 
-def parts(cheap):
-    """Group claims by the module of their evidence, because claims of a module share cached results."""
-    found = {}
-    for claim in claims_of():
-        if claim.evidence and not claim.needs and (claim.seconds < CHEAP) == cheap:
-            found.setdefault(f"{claim.paper}-{claim.evidence.partition(':')[0]}", []).append(claim)
-    return found
-
-
 def as_recorded(claims, folder):
+    """Figures are within their tolerances, and with the same libraries as on record to six digits."""
     checked = list(checking.check(claims, Options(folder)))
     assert [(entry.claim.name, entry.reason) for entry in checked if entry.outcome != "as recorded"] == []
+    if versions() == recorded("versions"):
+        for claim, found in ((entry.claim, entry.found.figures) for entry in checked):
+            for name, figure in claim.figures.items():
+                assert found[name].numbers == pytest.approx(figure.numbers, abs=2e-6, nan_ok=True), (claim.name, name)
 
 
-@pytest.mark.parametrize("part", parts(cheap=True))
+@pytest.mark.parametrize("part", claims_by_cost(cheap=True))
 def test_cheap_evidence_and_the_limits_of_its_rules_are_as_recorded(part, tmp_path):
-    claims = parts(cheap=True)[part]
+    claims = claims_by_cost(cheap=True)[part]
     with rules_of(claims) as limits:
         as_recorded(claims, tmp_path)
     on_record = recorded_limits()
@@ -41,9 +38,15 @@ def test_cheap_evidence_and_the_limits_of_its_rules_are_as_recorded(part, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", parts(cheap=False))
+@pytest.mark.parametrize("part", claims_by_cost(cheap=False))
 def test_other_evidence_is_as_recorded(part, tmp_path):
-    as_recorded(parts(cheap=False)[part], tmp_path)
+    as_recorded(claims_by_cost(cheap=False)[part], tmp_path)
+
+
+@pytest.mark.parametrize("part", claims_by_cost(cheap=False))
+def test_other_evidence_of_made_up_scores_and_the_limits_of_its_rules_are_as_recorded(part):
+    claims, on_record = claims_by_cost(cheap=False)[part], recorded_limits()
+    assert made_up_figures(claims) == {claim.name: on_record[claim.name] for claim in claims}
 
 
 @pytest.mark.parametrize("paper", MODULES)

@@ -44,7 +44,7 @@ def a_constraint_leaves_one_dimension() -> Evidenced:
         "effective dimension by construction, d = 5": OneFactorConstraint(5).effective_dimension,
         "effective dimension measured, d = 5": found.effective_dimension,
     }
-    return Evidenced.of(found.effective_dimension == 1, figures)
+    return decided(figures, lambda v: v[1] == 1)
 
 
 def r2_is_nonlinear() -> Evidenced:
@@ -59,7 +59,7 @@ def r2_is_nonlinear() -> Evidenced:
         "R2 of a linear probe": float(r2(evidence)),
         "closed form, 3 / 5": 0.6,
     }
-    return Evidenced.of(figures["released R2 of z^3 from z"] > 0.9, figures)
+    return decided(figures, lambda v: v[0] > 0.9)
 
 
 def dci_uses_a_lasso() -> Evidenced:
@@ -73,7 +73,7 @@ def dci_uses_a_lasso() -> Evidenced:
         "the released probe is a lasso (1 is yes)": float(type(probe).__name__ == "Lasso"),
         "its DCI-D under D_f, d = 5": halved,
     }
-    return Evidenced.of(type(probe).__name__ == "Lasso" or halved > 0.95, figures)
+    return decided(figures, lambda v: v[0] == 1 or v[1] > 0.95)
 
 
 def only_fitted_metrics_see_a_part_of_the_rows() -> Evidenced:
@@ -87,8 +87,7 @@ def only_fitted_metrics_see_a_part_of_the_rows() -> Evidenced:
         "MCC-P of noise by the released protocol, n = 100": float(np.mean(scores(here, "MCC-P"))),
         "MCC-P of noise on all rows, n = 100": float(np.mean(scores(here, "MCC-P", "ours"))),
     }
-    released, ours = list(figures.values())[1:]
-    return Evidenced.of(abs(released - ours) < 0.05, figures)
+    return decided(figures, lambda v: abs(v[1] - v[2]) < 0.05)
 
 
 def _largest_share_of_one_factor(released: bool) -> float:
@@ -107,7 +106,7 @@ def extra_codes_mix_factors() -> Evidenced:
     """
     figures = {"smallest rank correlation of a code with its factor, released": _largest_share_of_one_factor(True)}
     figures["smallest rank correlation of a code with its factor, as in the text"] = _largest_share_of_one_factor(False)
-    return Evidenced.of(next(iter(figures.values())) < 0.95, figures)
+    return decided(figures, lambda v: v[0] < 0.95)
 
 
 def the_null_encoder_is_uniform_from_zero() -> Evidenced:
@@ -123,7 +122,7 @@ def the_null_encoder_is_uniform_from_zero() -> Evidenced:
             f"smallest code of {name.upper()}": float(codes.min()),
             f"largest code of {name.upper()}": float(codes.max()),
         }
-    return Evidenced.of(min(lowest.values()) >= 0, lowest)
+    return decided(lowest, lambda values: min(values) >= 0)
 
 
 def the_constraint_is_a_cube() -> Evidenced:
@@ -134,7 +133,7 @@ def the_constraint_is_a_cube() -> Evidenced:
     nearest = [min(float(np.abs(factors[:, j] - of[:, i]).max()) for i, j in pairs) for of in (cube, bent)]
     names = ("z^3", "tanh(2 z^3 - .1)")
     figures = {f"largest distance of a factor from {n} of another": x for n, x in zip(names, nearest, strict=True)}
-    return Evidenced.of(nearest[0] < 1e-9, figures)
+    return decided(figures, lambda v: v[0] < 1e-9)
 
 
 def titles_state_two_factors() -> Evidenced:
@@ -157,4 +156,4 @@ def ratios_end_at_three() -> Evidenced:
     """Claim 67: the ratio m/d is at most 3. Our result: in the results it goes up to 10."""
     ratios = {setting.m / setting.d for setting in SWEEPS["exp09"].settings if setting.run == "exp09_ratio"}
     figures = {"largest m/d": max(ratios), "smallest m/d above 1": min(ratio for ratio in ratios if ratio > 1)}
-    return Evidenced.of(max(ratios) <= 3, figures)
+    return decided(figures, lambda v: v[0] <= 3)

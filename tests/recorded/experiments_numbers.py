@@ -1,0 +1,419 @@
+"""What experiments of the papers ask for, on numbers that are made up: figures to draw, models to train, claims.
+
+Nothing is drawn and nothing is trained: a figure is the arguments with which it was asked for.
+"""
+
+import importlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+from papers_numbers import (
+    attacked,
+    by_model,
+    codes,
+    cores,
+    correlated,
+    decomposed,
+    factors,
+    flows,
+    gaps,
+    matrix,
+    pairs,
+    per_bin,
+    per_draw,
+    said,
+    settings,
+    shared,
+    spectra,
+    torus,
+    two_kinds,
+)
+
+from unweave.papers.dependent_factors import comparisons as of_004
+from unweave.papers.dependent_factors import toy_curves, toy_experiments
+from unweave.papers.dependent_factors.toy_curves import ToyCurves
+from unweave.papers.experiment import ClaimCheck, Options
+from unweave.papers.learning_disentangled_representations import drawings, seed_studies
+from unweave.papers.manifold_entropic_metrics import (
+    core_flows,
+    digit_flows,
+    experiments,
+    sample_sizes,
+    torus_pictures,
+    trained_flows,
+    vae_spectra,
+    wavelet_flows,
+)
+from unweave.papers.partial_information_decomposition import all_images, toy_table
+from unweave.papers.partial_information_decomposition import experiments as of_002
+from unweave.papers.partial_information_decomposition import seed_studies as repeated_trainings
+
+FIGURES_IN = ("curves", "geometry", "point_clouds", "information_diagrams", "partial_information")
+USUAL = Options(Path("folder"))
+QUICK = Options(Path("folder"), quick=True)
+STATED = Options(Path("folder"), seed=3, n_seeds=2, n_steps=7, n_rows=40)
+
+
+def plain(value):
+    """Ranges, iterators and slices as lists, so that a record has their content."""
+    if isinstance(value, slice):
+        return [value.start, value.stop]
+    if isinstance(value, (range, Iterator)):
+        return list(value)
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def asked(name, *given, **options):
+    """A call, as data."""
+    return [name, plain(given), plain(options)]
+
+
+def drawn(draw, *given, options=USUAL):
+    """The figures that a function asks for, by the names of their files."""
+    found = {}
+
+    def save(figure, path):
+        found[path.name] = figure
+        return path
+
+    with ExitStack() as stack:
+        for module in (importlib.import_module(f"unweave.report.figures.{name}") for name in FIGURES_IN):
+            names = [name for name in vars(module) if name.endswith("_figure") and not name.startswith("_")]
+            for name in names:
+                stack.enter_context(patch.object(module, name, partial(asked, name)))
+            if hasattr(module, "save"):
+                stack.enter_context(patch.object(module, "save", save))
+        files = [path.name for path in draw(*given, options)]
+    assert files == list(found)
+    return found
+
+
+def with_centres(found):
+    """Flows with an image of every digit."""
+    rng = np.random.default_rng(5)
+    for flow in (found.gin, found.conditional):
+        flow.centres = rng.uniform(-1.5, 1.0, size=(10, 16))
+    return found
+
+
+def one_alone(which, problem=""):
+    """Flows of which one is missing, and the other may have diverged."""
+    found = with_centres(flows(1))
+    getattr(found, "conditional" if which == "gin" else "gin").problem = problem
+    setattr(found, which, None)
+    return found
+
+
+def trained_flow(seed, latents=20):
+    """A flow of the torus or of two moons."""
+    rng = np.random.default_rng(seed)
+    entropies = rng.normal(size=latents)
+    spectrum = SimpleNamespace(
+        entropies=entropies,
+        sorted_entropies=np.sort(entropies)[::-1],
+        cumulative=np.cumsum(np.sort(entropies)[::-1]),
+        order=np.argsort(-entropies).tolist(),
+    )
+    return trained_flows.TrainedFlow(
+        rng.uniform(),
+        spectrum,
+        rng.uniform(0, 2),
+        rng.uniform(size=(latents, latents)) + seed * np.eye(latents),
+        tuple(rng.normal(size=(2, 3, 4, 2))),
+        torus(seed) if latents == 20 else None,
+    )
+
+
+def toy_curve(names, label="score"):
+    """Curves over three ticks, which fall by .04, .05, .06 and so on."""
+    curves = {name: [0.9, 0.5, 0.9 - (4 + k) / 100 - 1e-9] for k, name in enumerate(names)}
+    return ToyCurves("beta", (0.0, 0.5, 2.0), {"": curves}, label)
+
+
+def compared(module, compare, *given):
+    """What is said, with claims of the ledger by their numbers."""
+
+    def rows(paper, *numbers, folder):
+        return [ClaimCheck(f"{paper}:{number}", "", str(folder), None, number, undecided=True) for number in numbers]
+
+    with patch.object(module, "claim_rows", rows):
+        return [[check.claim, check.paper, check.here, check.verdict] for check in compare(*given, USUAL)]
+
+
+def with_nothing(found):
+    """Spectra without those of trained models, and without those of published ones."""
+    return vae_spectra.VAESpectra({}, found.published), vae_spectra.VAESpectra(found.trained, {})
+
+
+def trained_as(compute, module, options):
+    """The plans of flows, and how they come back."""
+    with patch.object(module, "measured_flows", lambda plans, options: {plan: plan for plan in plans}):
+        found = compute(options)
+    if isinstance(found, wavelet_flows.TwoKinds):
+        return [found.first_name, found.second_name, found.first, found.second, plain(found.scales)]
+    return found
+
+
+def torus_as(compute, options):
+    """The world, the shape of the flow, its objectives and the steps."""
+    with patch.object(
+        trained_flows, "_trained", lambda world, *rest: [type(world).__name__, rest[0], list(rest[1].items()), rest[2]]
+    ):
+        return compute(options)
+
+
+def spread_as(options):
+    """What is sampled from which flow."""
+    with ExitStack() as stack:
+        digits = SimpleNamespace(side=4)
+        for name, value in {
+            "digit_images": lambda options: digits,
+            "trained_flow": lambda plan, digits, path, progress: (plan, path.suffix),
+            "Evidence": lambda decoder: decoder,
+            "geometry": lambda decoder, sampling: SimpleNamespace(log_lengths=decoder, log_directions=sampling),
+            "spread": lambda *given: list(given),
+        }.items():
+            stack.enter_context(patch.object(sample_sizes, name, value))
+        decoders = importlib.import_module("unweave.neural.image_flows.class_decoders")
+        stack.enter_context(patch.object(decoders, "class_decoder", lambda flow: flow))
+        return sample_sizes.compute_spread(options)
+
+
+def vaes_as(options):
+    """How VAEs of digits are trained."""
+    from unweave import models
+    from unweave.papers.manifold_entropic_metrics.digit_images import DigitImages
+
+    images = np.linspace(-2, 3, 2 * 16, dtype=np.float32).reshape(2, 1, 4, 4)
+    digits = DigitImages(images, np.arange(2), images, np.arange(2), 0.25, 0.5)
+    found = []
+    with patch.object(models, "train", lambda *given, **options: found.append((given, options)) or []):
+        vae_spectra._trained(6, digits, options)
+    [(given, named)] = found
+    return [given, {key: str(value) if isinstance(value, Path) else plain(value) for key, value in named.items()}]
+
+
+def latents_as(options):
+    """How models with several numbers of latents are trained and measured."""
+    with (
+        patch.object(seed_studies, "trained", lambda options, objectives, n_codes: [objectives, n_codes]),
+        patch.object(
+            seed_studies,
+            "measured",
+            lambda models, label, numbers, options, n_codes: [SimpleNamespace(seeds=(models, label, n_codes))],
+        ),
+    ):
+        return seed_studies.compute_latents(options)
+
+
+def evaluations_as(options):
+    """How trained models are evaluated several times."""
+
+    def measured(models, label, numbers, options):
+        return [seed_studies.SmallSetting("a", tuple({"MIG": 10 * k + numbers.args[0]} for k in range(3)))]
+
+    with (
+        patch.object(repeated_trainings, "trained", lambda options, objectives: objectives),
+        patch.object(repeated_trainings, "measured", measured),
+    ):
+        return repeated_trainings.compute(options)
+
+
+def times_as(options):
+    """CPU seconds with a clock that counts calls of metrics."""
+    clock, seen = [0.0], []
+
+    def metric(evidence):
+        clock[0] += evidence.n_factors
+        seen.append([evidence.n_rows, float(evidence.codes[0, 0])])
+
+    with ExitStack() as stack:
+        for name, value in {
+            "TIMED": {"one": (metric,), "two": (metric, metric)},
+            "time": SimpleNamespace(process_time=lambda: clock[0]),
+            "TIMED_ROWS": 5,
+        }.items():
+            stack.enter_context(patch.object(toy_curves, name, value))
+        return [toy_curves.times(options), seen]
+
+
+def written(write, *given):
+    """The text of the file that is written, in a folder that is made for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        [path] = write(*given, Options(Path(folder, "new", "deep")))
+        return [path.name, path.read_text(encoding="utf-8")]
+
+
+def models(make):
+    return next(by_model(make))
+
+
+NUISANCE = ("minimality", "a", "b", "c")
+TIMES = ("minimality, sufficiency", "MIG", "modularity", "DCI")
+TWO_PANELS = ToyCurves("alpha", (1.0,), {"a": {"b": [1.0]}, "c": {"b": [2.0]}})
+GROWING = ToyCurves("d", (2.0, 8.0), {"": {name: [k + 1, 3.0 * (k + 2)] for k, name in enumerate(TIMES)}})
+REPEATED = repeated_trainings.Repeated(
+    {name: np.random.default_rng(k).uniform(size=(3, 4)) for k, name in enumerate("ab")}
+)
+SPREAD = sample_sizes.SampleSpread((4, 16), {"manifold entropy": [0.2, 0.1], "total entropy": [0.5, 0.3]})
+BY_ROWS = {
+    name: SimpleNamespace(scores={"MIG": 0.5}, by_grid={3: 0.1, 4: k}, by_rows={1: 0.5}) for k, name in enumerate("ab")
+}
+TABLE = {("none", 2): (1.4, 0.1, 0.3, 2.0), ("redundancy", 3): (0.9, 0.5, 1.5, 2.0), ("synergy", 5): (0.2, 0.1, 0.4, 2)}
+INFORMATION = {key: toy_table.ToyInformation(*values) for key, values in TABLE.items()}
+CURVES = {
+    key: [toy_table.ToyInformation(*(x + k / 9 for x in values)) for k in range(8)] for key, values in TABLE.items()
+}
+IMAGES = SimpleNamespace(
+    by_grid={100: SimpleNamespace(value=0.5), 300: SimpleNamespace(value=0.7)},
+    by_rows={200: SimpleNamespace(value=0.1)},
+)
+
+CASES = {
+    "000, figures of digits": lambda: [
+        drawn(draw, found)
+        for draw in (
+            digit_flows.draw_gin,
+            digit_flows.draw_spectra,
+            digit_flows.draw_tangents,
+            digit_flows.draw_traversals,
+        )
+        for found in (
+            with_centres(flows(0)),
+            one_alone("gin"),
+            one_alone("conditional"),
+            one_alone("gin", "It diverged."),
+        )
+    ],
+    "000, figures of spectra": lambda: [
+        [drawn(draw, "figE7", found), *(drawn(draw, "figE7", part) for part in with_nothing(found))]
+        for draw in (vae_spectra.draw, vae_spectra.draw_totals)
+        for found in [spectra(1)]
+    ],
+    "000, figures of two kinds": lambda: [
+        drawn(draw, two_kinds(2)) for draw in (wavelet_flows.draw, wavelet_flows.draw_convolutional)
+    ],
+    "000, figures of cores": lambda: [
+        drawn(draw, found) for draw in (core_flows.draw, core_flows.draw_information) for found in (cores(2), [])
+    ],
+    "000, figures of samples": lambda: [
+        drawn(sample_sizes.draw_spread, SPREAD),
+        drawn(sample_sizes.draw_pca, sample_sizes.compute_pca(USUAL)),
+        said(sample_sizes.compare_spread(SPREAD, USUAL)),
+    ],
+    "000, figures of the torus": lambda: [
+        drawn(torus_pictures.draw_data, None),
+        drawn(torus_pictures.draw_generated, torus(1)),
+        drawn(torus_pictures.draw_grids, torus(1)),
+        drawn(experiments.draw_torus, {"a": trained_flow(0), "b": trained_flow(1)}),
+        drawn(experiments.draw_two_moons, {name: trained_flow(k, 2) for k, name in enumerate("ABC")}),
+    ],
+    "000, flows of the torus": lambda: [
+        said(experiments.compare_torus({"a": trained_flow(k), "b": trained_flow(j)}, USUAL))
+        for k, j in ((0, 1), (1, 0))
+    ],
+    "000, flows of two moons": lambda: said(
+        experiments.compare_two_moons({name: trained_flow(k, 2) for k, name in enumerate("ABC")}, USUAL)
+    ),
+    "000, flows to train": lambda: [
+        trained_as(compute, module, options)
+        for compute, module in (
+            (wavelet_flows.compute, wavelet_flows),
+            (wavelet_flows.compute_convolutional, wavelet_flows),
+            (core_flows.compute, core_flows),
+            (digit_flows.compute_gin, digit_flows),
+            (digit_flows.compute_both, digit_flows),
+        )
+        for options in (USUAL, QUICK, STATED)
+    ],
+    "000, known worlds to train": lambda: [
+        torus_as(compute, options)
+        for compute in (trained_flows.two_moons, trained_flows.torus)
+        for options in (USUAL, STATED)
+    ],
+    "000, latents to sample": lambda: [spread_as(options) for options in (USUAL, QUICK, STATED)],
+    "000, VAEs to train": lambda: [vaes_as(options) for options in (USUAL, QUICK, STATED)],
+    "001, figures": lambda: [
+        drawn(partial(draw, "fig14"), models(make))
+        for draw, make in (
+            (drawings.draw_rmig, factors),
+            (drawings.draw_jemmig, factors),
+            (drawings.draw_bars, factors),
+            (drawings.draw_sorted, codes),
+            (drawings.draw_bins, per_bin),
+            (drawings.draw_draws, per_draw),
+            (drawings.draw_matrices, matrix),
+            (drawings.draw_shared, shared),
+            (drawings.draw_estimates, pairs),
+            (drawings.draw_gaps, gaps),
+        )
+    ],
+    "001, sorted codes": lambda: [
+        drawn(partial(drawings.draw_sorted, name), found)
+        for name in ("fig9", "fig14")
+        for found in ({"VAE": [0.5, 0.4], "beta-VAE": [0.7]}, {"VAE": [0.5, 0.4]})
+    ],
+    "001, figures over seeds": lambda: [
+        drawn(partial(seed_studies.draw, "fig2", ("I(x, z)", "WSEPIN")), settings(0)),
+        drawn(
+            partial(seed_studies.draw, "fig5", ("RMIG",)),
+            [seed_studies.SmallSetting("factor_vae-gamma=10-critic_hidden=64", ({"RMIG": 0.5},))],
+        ),
+    ],
+    "001, latents to train": lambda: [latents_as(options) for options in (USUAL, STATED)],
+    "002, figures of the toy model": lambda: [
+        drawn(toy_table.draw_table, INFORMATION),
+        drawn(toy_table.draw_curves, CURVES),
+        *(drawn(partial(toy_table.draw_systems, name), INFORMATION) for name in toy_table.DIAGRAMS),
+    ],
+    "002, the toy model": lambda: [
+        compared(toy_table, toy_table.compare_table, INFORMATION),
+        compared(toy_table, toy_table.compare_curves, CURVES),
+        compared(toy_table, toy_table.compare_systems, INFORMATION),
+        written(partial(toy_table.write_scores, "tab1"), INFORMATION),
+        written(partial(toy_table.write_scores, "sec5.1"), CURVES),
+    ],
+    "002, strengths of attacks": lambda: [
+        [list(found), [each.scores for informations in found.values() for each in informations]]
+        for found in [toy_table.compute_curves(USUAL)]
+    ],
+    "002, figures": lambda: [
+        drawn(of_002.draw_scores, decomposed(0)),
+        drawn(of_002.draw_scores, BY_ROWS),
+        drawn(of_002.draw_parts, decomposed(0)),
+        drawn(of_002.draw_attacks, attacked(0)),
+        drawn(repeated_trainings.draw, REPEATED),
+        drawn(all_images.draw, IMAGES),
+    ],
+    "002, evaluations": lambda: [evaluations_as(options) for options in (USUAL, STATED)],
+    "004, figures": lambda: [
+        *(
+            drawn(partial(toy_experiments.draw, name, "a title"), found)
+            for name in ("fig3", "fig9")
+            for found in (toy_curve(NUISANCE), toy_curve(TIMES, "seconds"))
+        ),
+        drawn(partial(toy_experiments.draw, "fig2", ""), TWO_PANELS),
+        drawn(partial(of_004.draw, "fig5", "accuracy"), correlated(0)),
+    ],
+    "004, toys": lambda: [
+        compared(toy_experiments, toy_experiments.compare_nuisance, toy_curve(NUISANCE)),
+        compared(toy_experiments, toy_experiments.compare_nuisance, toy_curve(NUISANCE[:2])),
+        compared(toy_experiments, toy_experiments.compare_times, GROWING),
+        *(
+            compared(toy_experiments, each.compare, toy_curve(TIMES))
+            for each in toy_experiments.TOYS
+            if each.name not in ("fig3", "fig4")
+        ),
+        written(partial(toy_experiments.write, "fig2"), toy_curve(NUISANCE)),
+        written(partial(of_004.write, "fig5"), correlated(0)),
+    ],
+    "004, times": lambda: [times_as(options) for options in (USUAL, STATED)],
+}
