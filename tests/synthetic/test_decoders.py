@@ -47,3 +47,17 @@ def test_moons_are_where_scikit_learn_puts_them():
 def test_samples_follow_the_seed():
     assert (TwoMoons().sample(5, 1) == TwoMoons().sample(5, 1)).all()
     assert (Torus().sample(5, 1) != Torus().sample(5, 2)).any()
+
+
+def test_the_lower_moon_begins_at_zero():
+    assert TwoMoons().decode(np.zeros((1, 2))).tolist() == [[0.0, 0.5]]
+    assert TwoMoons().decode(np.array([[-1e-9, 0.0]])) == pytest.approx(np.array([[-1.0, 0.0]]), abs=1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.1])
+def test_the_entropy_along_the_moons_has_the_mean_of_the_logarithm_of_the_radius(noise):
+    """E log(1 + s n) = -s^2 / 2 - 3 s^4 / 4 - ... for small s."""
+    along, across = TwoMoons(noise).true_entropies
+    assert along - np.log(2 * np.pi) == pytest.approx(-(noise**2) / 2 - 3 * noise**4 / 4, abs=20 * noise**6)
+    assert across == pytest.approx(0.5 * np.log(2 * np.pi * np.e * noise**2))
+    assert np.isfinite(TwoMoons(0.5).true_entropies).all()  # some radii are negative

@@ -12,6 +12,7 @@ from unweave.arrays import FloatArray
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
 ROWS_PER_BLOCK = 1000
+N_NODES = 40  # of quadrature
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +97,7 @@ class Torus:
         D.26 has an additional log 10. This is an error: because of its deltas, the sum over i in D.19 has one nonzero
         term and not ten.
         """
-        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-        radii = np.log(np.abs(1 + self.deviations[self.n_circles :, None] * nodes)) @ weights / weights.sum()
+        radii = _mean_log_radius(self.deviations[self.n_circles :])
         return HALF_LOG_2PI_E + np.log(self.deviations) + np.concatenate([radii, np.zeros(self.n_circles)])
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
@@ -155,9 +155,7 @@ class TwoMoons:
     @property
     def true_entropies(self) -> FloatArray:
         """Entropies along the moons, log 2 pi (their length) + E log r, and across them, that of the noise."""
-        nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-        radius = np.log(np.abs(1 + self.noise * nodes)) @ weights / weights.sum()
-        return np.array([np.log(2 * np.pi) + radius, HALF_LOG_2PI_E + np.log(self.noise)])
+        return np.array([np.log(2 * np.pi) + _mean_log_radius(self.noise), HALF_LOG_2PI_E + np.log(self.noise)])
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
         """Data like those of scikit-learn's ``make_moons``: points on the moons plus noise in both directions."""
@@ -187,3 +185,9 @@ class TwoMoons:
         along = np.column_stack([np.cos(angle), np.sin(angle)])
         radius = 1 + self.noise * latents[:, 1:]
         return position >= 1, along, radius, 2 * np.pi * norm.pdf(latents[:, :1])
+
+
+def _mean_log_radius(deviation: FloatArray | float) -> FloatArray:
+    """E log |r| of a Gaussian radius r with mean 1 and this standard deviation."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(N_NODES)
+    return np.log(np.abs(1 + np.multiply.outer(deviation, nodes))) @ weights / weights.sum()
