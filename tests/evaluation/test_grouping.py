@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import unweave
+from unweave.evaluation.grouping import _ranked, welch_p_value
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 
@@ -46,3 +47,27 @@ def test_single_seeds_have_no_spread(sixty):
 def test_every_representation_needs_a_group(sixty):
     with pytest.raises(unweave.EvidenceError, match="is in no group"):
         sixty.grouped({"setting 00 seed 0": "a"})
+
+
+def ranked(values, down=False, level=0.95):
+    return [(score.group, score.letters) for score in _ranked(values, down, level)]
+
+
+def test_settings_are_ranked_with_those_without_a_score_last():
+    values = {"a": [0.1, 0.1], "none": [], "b": [0.5, 0.5], "alone": [0.3]}
+    assert ranked(values) == [("b", "a"), ("alone", ""), ("a", "b"), ("none", "")]
+    assert ranked(values, down=True) == [("a", "a"), ("alone", ""), ("b", "b"), ("none", "")]
+
+
+def test_settings_differ_up_to_one_minus_the_level():
+    one, two = [0.1, 0.2, 0.3], [0.3, 0.45, 0.5]
+    p_value = stats.ttest_ind(one, two, equal_var=False).pvalue
+    assert welch_p_value(one, two) == pytest.approx(p_value)
+    assert ranked({"a": one, "b": two}, level=1 - 1.1 * p_value) == [("b", "a"), ("a", "b")]
+    assert ranked({"a": one, "b": two}, level=1 - 0.9 * p_value) == [("b", "a"), ("a", "a")]
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")
+@pytest.mark.parametrize("values", [([1.0, 1.0], [1.0, 3.0]), ([1.0, 3.0], [1.0, 1.0])])
+def test_one_constant_setting_is_tested_as_any_other(values):
+    assert welch_p_value(*values) == pytest.approx(stats.ttest_ind(*values, equal_var=False).pvalue)

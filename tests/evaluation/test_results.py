@@ -3,11 +3,15 @@
 import dataclasses
 import json
 import math
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from unweave import Evaluation, EvidenceError, compare, evaluate
+from unweave.evaluation import results
+from unweave.evaluation.notes import notes_of
 from unweave.findings import Finding
 
 RNG = np.random.default_rng(0)
@@ -193,3 +197,57 @@ def test_fields_that_are_nan_are_equal_to_themselves(evaluation):
     assert Evaluation.from_json(odd.to_json()) == odd
     assert odd != evaluation
     assert odd != "something else"
+
+
+def test_a_frame_has_the_numbers_of_every_check(evaluation):
+    lines = evaluation.to_frame().to_dicts()
+    assert any(row.noise_floor and row.interval and row.verdict for row in evaluation.rows)
+    for row, line in zip(evaluation.rows, lines, strict=True):
+        expected = {name: getattr(row.noise_floor, name, math.nan) for name in ("floor", "p_value", "calibrated")}
+        expected |= {name: getattr(row.interval, name, math.nan) for name in ("lower", "upper")}
+        expected |= {name: getattr(row.score, name, math.nan) for name in ("value", "raw")}
+        expected["chance"] = math.nan if row.chance is None else row.chance
+        np.testing.assert_equal({name: line[name] for name in expected}, expected)
+        assert (line["seed"], line["seconds"]) == (row.seed, row.seconds)
+        assert line["verdict"] == (row.verdict.level if row.verdict else None)
+        assert line["note"] == " ".join(map(str, row.score.caveats if row.score else [row.problem]))
+
+
+@pytest.mark.parametrize(("n", "shown"), [(2, "'a', 'b'"), (4, "'a', 'b', 'c', 'd'"), (5, "'a', 'b', 'c', 'd', ...")])
+def test_four_representations_are_named(n, shown):
+    several = Evaluation((), {"representations": dict.fromkeys("abcdefg"[:n])})
+    with pytest.raises(EvidenceError, match=re.escape(f"There are {n} representations ({shown}): write evaluation")):
+        several["mcc"]
+
+
+@pytest.mark.parametrize(
+    ("text", "has"), [(r"a \\\\ b", False), (r"a \\\\ b \u0007", True), (r"\n \\\\", True), ("plain", False)]
+)
+def test_control_characters_are_seen_beside_backslashes(text, has):
+    assert results._has_control(text) is has
+
+
+@pytest.mark.parametrize(("seeds", "said"), [((0, 1), "seed 0"), ((3, 1, 0), "seed 3"), ((4,), None)])
+def test_the_first_seed_is_the_one_that_was_checked(seeds, said):
+    plain = {"label": "mcc", "representation": "a", "noise_floor": None, "interval": None}
+    rows = [SimpleNamespace(**plain, seed=seed, score=None, problem=None, verdict="trust") for seed in seeds]
+    notes = list(notes_of(rows, 1))
+    assert [f"means over {len(seeds)} seeds" in note and f"{said} alone" in note for note in notes] == [True] * bool(
+        said
+    )
+    for row in rows:
+        row.verdict = None
+    assert notes_of(rows, 1) == {}
+
+
+def test_a_note_names_the_representations_unless_it_is_about_all():
+    def row(name, label):
+        score = SimpleNamespace(caveats=("A caveat.",))
+        return SimpleNamespace(
+            label=label, representation=name, noise_floor=None, interval=None, seed=None, score=score, problem=None,
+            verdict=None,
+        )  # fmt: skip
+
+    rows = [row("a", "mcc"), row("b", "r2")]
+    assert notes_of(rows, 2) == {"A caveat.": ("mcc", "r2")}
+    assert notes_of(rows, 3) == {"a, b: A caveat.": ("mcc", "r2")}

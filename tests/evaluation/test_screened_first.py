@@ -1,6 +1,7 @@
 """Screening of many codes: those that depend on a factor are found on half of the rows and scored on the other half."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from scipy import sparse
 
 from unweave import Evidence, EvidenceError, compare, evaluate
 from unweave.cli import main
-from unweave.evaluation import Evaluation
+from unweave.evaluation import Evaluation, screened_first
 from unweave.metrics import mcc
+from unweave.metrics.concepts.screening import ScreenedCodes
 
 RNG = np.random.default_rng(0)
 N, M, D = 1200, 300, 3
@@ -116,3 +118,85 @@ def test_a_sparse_matrix_in_a_file(tmp_path):
     broken = CliRunner().invoke(main, words)
     assert broken.exit_code != 0
     assert "is not a complete .npz file" in broken.output
+
+
+def given(**other):
+    """An evidence, as far as the limits of screening depend on it."""
+    plain = {"posterior": None, "code_groups": {}, "all_rows": None, "n_factors": 1, "n_codes": 2, "n_rows": 200}
+    return SimpleNamespace(**plain | {"sparse_codes": None} | other)
+
+
+@pytest.mark.parametrize(
+    ("other", "may"),
+    [
+        ({}, True),
+        ({"n_rows": 199}, False),
+        ({"n_codes": 1}, False),
+        ({"n_factors": 0}, False),
+        ({"posterior": "one"}, False),
+        ({"code_groups": {"a": (0,)}}, False),
+        ({"all_rows": "many"}, False),
+    ],
+)
+def test_codes_are_screened_only_if_they_are_single_points_on_enough_rows(other, may):
+    assert screened_first._may_be(given(**other)) is may
+
+
+@pytest.mark.parametrize(
+    ("n_codes", "stored", "wanted", "many"),
+    [
+        (1000, None, None, False),
+        (1001, None, None, True),
+        (64, "sparse", None, False),
+        (65, "sparse", None, True),
+        (2, None, True, True),
+        (5000, None, False, False),
+    ],
+)
+def test_so_many_codes_are_screened_without_asking(n_codes, stored, wanted, many):
+    assert screened_first._is_to_be(given(n_codes=n_codes, sparse_codes=stored), wanted) is many
+
+
+def selected(factors, q_value=0.01, rate=0.05):
+    n = len(factors)
+    return ScreenedCodes(
+        np.arange(n)[::-1], tuple(map(str, range(n))), tuple(factors), np.zeros(n), np.zeros(n),
+        np.broadcast_to(q_value, n), 5000, rate,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("n_factors", "n_scored"), [(3, 64), (32, 64), (33, 66), (128, 256), (129, 256)])
+def test_at_most_so_many_codes_are_scored(n_factors, n_scored):
+    assert screened_first._chosen(selected(["a"] * 400), n_factors).size == n_scored
+
+
+def test_the_strongest_codes_of_every_factor_are_scored_first():
+    """The first 64 codes are of one factor, and one code of another factor comes after them."""
+    chosen = screened_first._chosen(selected(["a"] * 64 + ["b"]), 2)
+    assert chosen.tolist() == [0, *range(2, 65)]
+
+
+def test_codes_at_the_rate_are_found_and_a_thousand_are_listed():
+    q_values = np.where(np.arange(1500) < 1200, 0.05, 0.0501)
+    found = screened_first._described(selected(["a"] * 1500, q_values), 7, 300)
+    assert {key: found[key] for key in found if key != "codes"} == {
+        "n_codes": 5000, "n_found": 1200, "n_scored": 7, "n_rows": 300, "rate": 0.05,
+    }  # fmt: skip
+    assert len(found["codes"]) == 1000
+    assert len(screened_first._described(selected(["a"] * 3), 3, 300)["codes"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_codes", "stored", "dense"),
+    [
+        (10, 256, "sparse", True),
+        (10, 257, "sparse", False),
+        (10, 256, None, False),
+        (160_000, 250, "sparse", True),
+        (160_001, 250, "sparse", False),
+    ],
+)
+def test_a_few_sparse_codes_become_a_table(n_rows, n_codes, stored, dense):
+    evidence = given(n_rows=n_rows, n_codes=n_codes, sparse_codes=stored, choosing_codes=len)
+    found = screened_first._dense(evidence)
+    assert (found == n_codes) if dense else (found is evidence)
