@@ -56,6 +56,7 @@ TERMS = {
     "two": {"unique": 0.02, "redundant": 0.6, "unique to the rest": 0.001, "synergistic": 0.05},
 }
 UNIT = {"low": (0.1, 0.5), "high": (0.4, 0.9)}
+PARTS = tuple(TERMS["one"])
 
 
 def drawn(figure):
@@ -64,6 +65,9 @@ def drawn(figure):
         "size": list(figure.get_size_inches()),
         "axes": [_axes(axes) for axes in figure.axes],
         "styles": np.array([number for each in figure.findobj() for number in _styles(each)], dtype=float),
+        "legends": [
+            (each._ncols, each.handlelength, each.get_frame_on()) for each in figure.findobj(mpl.legend.Legend)
+        ],
     }
 
 
@@ -103,6 +107,9 @@ def _axes(axes):
         ],
         "images": [(np.asarray(each.get_array(), float), each.get_clim()) for each in axes.images],
         "texts": [(text.get_text(), text.get_position(), text.get_fontsize()) for text in axes.texts],
+        "inks": [_colour(text.get_color()) for text in axes.texts],
+        "title is wrapped": axes.title.get_wrap(),
+        "place": axes.get_position(original=True).bounds,
         "legend": [text.get_text() for text in axes.get_legend().get_texts()] if axes.get_legend() else [],
     }
 
@@ -129,7 +136,8 @@ def in_short(figure):
         for number in _numbers(axes[key])
     ]
     titles = [axes["title"] for axes in found["axes"]]
-    return {"size": found["size"], "titles": titles, "places": np.array(places), "styles": found["styles"]}
+    kept = {key: found[key] for key in ("size", "styles", "legends")}
+    return kept | {"titles": titles, "places": np.array(places)}
 
 
 def _numbers(value):
@@ -205,6 +213,25 @@ def pairs():
     classes = np.digitize(LINE, [-0.3, 0.4]).astype(float)
     pair = codes_and_factors.Pair
     return [pair("size", "c0", LINE, LINE**2), pair("shape", "c1", classes, LINE**3, ("a", "b", "c"))]
+
+
+def many_nats(scale):
+    """Parts of information in other units, one of them hardly there, one narrow and late."""
+    shares = [(0.9, 0.02, 0.05, 0.03), (0.05, 0.03, 0.02, 0.9), (0.001, 0.4, 0.199, 0.4), (0.3, 0.0, 0.3, 0.0)]
+    return {f"of {k}": dict(zip(PARTS, scale * np.array(each), strict=True)) for k, each in enumerate(shares)}
+
+
+def with_gaps(n_codes, n_factors):
+    """A matrix with entries above 1, undefined ones, and a factor that never varies."""
+    matrix = 2 * np.sin(np.arange(n_codes * n_factors, dtype=float)).reshape(n_codes, n_factors)
+    matrix[0, 0] = matrix[:, 1] = np.nan
+    names = [f"c{i}" for i in range(n_codes)], [f"z{j}" for j in range(n_factors)]
+    return codes_and_factors.matrix_figure(matrix, *names, "a long title")
+
+
+def lines(n):
+    """So many curves of three points."""
+    return {f"line {k}": LINE[k : k + 3] for k in range(n)}
 
 
 def dots():
@@ -293,6 +320,86 @@ FIGURES = {
     ),
     "reconstructions": lambda: training.reconstruction_figure(IMAGES[:, :1], {"vae": IMAGES[:, 1:2]}),
     "traversals": lambda: training.traversal_figure({"c0": IMAGES[:, :3], "c1": IMAGES[:2, 1:]}, "vae"),
+    "a matrix of 150 cells": lambda: with_gaps(15, 10),
+    "a matrix of 156 cells": lambda: with_gaps(13, 12),
+    "a matrix of 40 codes": lambda: with_gaps(40, 2),
+    "a matrix of 41 codes": lambda: with_gaps(41, 2),
+    **{
+        f"bars of {n} factors": partial(
+            lambda n: codes_and_factors.factor_bars_figure(
+                {f"z{k}": k / 5 for k in range(n)}, {"z0": (0.0, 0.1)}, {"z1": (0.1, 0.3)}
+            ),
+            n,
+        )
+        for n in (4, 5)
+    },
+    "one matched pair": lambda: codes_and_factors.matched_pairs_figure(pairs()[:1]),
+    "five matched pairs": lambda: codes_and_factors.matched_pairs_figure([*pairs(), *pairs(), *pairs()][:5]),
+    "13 classes": lambda: codes_and_factors.matched_pairs_figure(
+        [codes_and_factors.Pair("z", "c", np.arange(26.0) % 13, LINE[:26], tuple("abcdefghijklm"))]
+    ),
+    **{
+        f"curves over {n} ticks": partial(
+            lambda n: curves.curves_figure(
+                {"a": LINE[:n], "b": LINE[n : 2 * n]}, range(n), "mcc", bands={"b": (LINE[:n], LINE[1 : n + 1])}
+            ),
+            n,
+        )
+        for n in (5, 6)
+    },
+    **{
+        f"bars of {n} groups": partial(
+            lambda n: curves.bars_figure({f"g{k}": {f"e{j}": j / 9 for j in range(8)} for k in range(n)}, "score"), n
+        )
+        for n in (3, 4)
+    },
+    **{f"{n} curves": partial(lambda n: curves.curves_figure(lines(n), range(3), "mcc"), n) for n in (10, 11)},
+    "panels in two columns": lambda: curves.panels_figure(
+        {f"panel {k}": lines(3) for k in range(3)}, [1, 2, 3], "mcc", n_across=2, in_order=True, heading="all"
+    ),
+    "history of nine": lambda: history.history_figure([1, 2, 3], lines(9)),
+    "history of none": lambda: history.history_figure([1, 2, 3], {}),
+    "circles of many nats": lambda: information_diagrams.circles_figure(many_nats(4.0)),
+    "bands of many nats": lambda: information_diagrams.bands_figure(many_nats(100.0), unit="bits"),
+    "gaps of many nats": lambda: information_diagrams.gap_figure({"a": (3.0, 2.8, 0.1), "b": (2.0, 2.5, 1.0)}),
+    "bands without entropy": lambda: partial_information.band_figure(
+        [
+            FactorBand("size", "c0", 0.6, 0.5, 1.3, math.nan),
+            FactorBand("hue", "c1", 0.3, 0.4, 0.701, 1.1),
+            FactorBand("angle", "c2", 0.3, 0.4, 0.697, 1.1),
+        ]
+    ),
+    "one interval without width": lambda: partial_information.interval_figure(
+        {"vae": {"low": (0.3, 0.3), "high": (0.4, 0.403)}}, "nats"
+    ),
+    **{f"{n} spectra": partial(lambda n: geometry.spectrum_figure(lines(n)), n) for n in (1, 5, 6)},
+    "information of nothing": lambda: geometry.information_figure({"a": 0.0 * MATRIX}),
+    "a little information": lambda: geometry.information_figure({"a": 0.1 * MATRIX, "b": 0.2 * MATRIX}),
+    "information on a scale": lambda: geometry.information_figure({"a": MATRIX}, largest=2.0, label="bits"),
+    "contours alone": lambda: geometry.contour_grid_figure(
+        dict.fromkeys(("a", "b"), (IMAGES[0, :3, :6, :2], IMAGES[1, :2, :6, :2])), IMAGES[2, 0, :, :2]
+    ),
+    "black images": lambda: geometry.image_grid_figure(0.0 * IMAGES[:2, :2], THREE),
+    "seven tangents": lambda: geometry.tangent_figure(
+        np.column_stack([np.zeros(64), -IMAGES.reshape(12, 64)[:6].T]), (8, 8), [2, 0, 1, 3, 6, 5, 4], list("abcdefg")
+    ),
+    "one score": lambda: scores.scores_figure([scores.Dot("mcc", 0.9)]),
+    "two scores": lambda: scores.scores_figure(dots()[2:]),
+    "losses of two terms": lambda: training.loss_figure(
+        {
+            term: {f"vae {k}": {"seed 0": ([1, 2], [3.0, end])} for k in range(7)}
+            for term, end in (("kl", 0.0), ("b", 1.0))
+        }
+    ),
+    **{
+        f"losses of {n} settings": partial(
+            lambda n: training.loss_figure({"kl": {f"vae {k}": {"seed 0": ([1, 2], [3.0, -1.0])} for k in range(n)}}), n
+        )
+        for n in (12, 13)
+    },
+    "images beyond their range": lambda: training.traversal_figure(
+        {"c0": 3 * IMAGES[:2, :1] - 1, "c1": IMAGES[:, 1:2]}, ""
+    ),
     **{f"evaluation, {kind}": partial(plotted, kind) for kind in ("scores", "verdicts", "matrix", "factors")},
     "evaluation, compared": partial(plotted, "comparison", ("a", "b", "c")),
     "evaluation, verdicts of three": partial(plotted, "verdicts", ("a", "b", "c")),
@@ -306,6 +413,12 @@ if mpl:
         "audits": lambda: [in_short(audit_figure(audited(metric, False))) for metric in (matched, product)],
         "projections": lambda: in_short(point_clouds.projections_figure(MATRIX, THREE)),
         "traversals of latents": lambda: in_short(geometry.traversal_figure(IMAGES[..., None], THREE, FOUR)),
+        "traversals in colour": lambda: in_short(
+            geometry.traversal_figure(np.moveaxis(3 * IMAGES[None, :, 1:], 2, -1), THREE[:1], THREE)
+        ),
+        "traversals that change nothing": lambda: in_short(
+            geometry.traversal_figure(np.ones((2, 3, 4, 4, 1)), THREE[:2], THREE)
+        ),
     }
     CASES |= {
         f"{name} of 003": partial(lambda name: in_short(of_guardians(name)), name)

@@ -74,7 +74,7 @@ def factor_bars_figure(
             axes.bar(place, high - low, width=0.84, bottom=low, color=INK, alpha=0.18, zorder=3)
         if intervals and name in intervals:
             axes.plot([place, place], intervals[name], color=INK, linewidth=1.4, zorder=4)
-    axes.set_xticks(range(len(values)), list(values), rotation=30 if len(values) > 4 else 0, fontsize=8)
+    axes.set_xticks(range(len(values)), list(values), rotation=30 if len(values) > 4 else 0)
     axes.set_ylabel(label)
     quiet(axes)
     return figure
@@ -127,9 +127,9 @@ def _ridges(axes: Axes, pair: Pair) -> None:
     levels = np.unique(pair.factor_values)[:MOST_CLASSES]
     for place, level in enumerate(levels):
         counts, _ = np.histogram(pair.code_values[pair.factor_values == level], edges)
-        height = 0.95 * counts / max(counts.max(), 1)
+        height = 0.95 * counts / counts.max()
         axes.fill_between(middles, place, place + height, step="mid", color=colour_of(0), alpha=0.55, linewidth=0)
-    axes.set_yticks(range(len(levels)), list(pair.classes[: len(levels)]), fontsize=7)
+    axes.set_yticks(range(len(levels)), list(pair.classes[: len(levels)]))
 
 
 def _frame(column: int, row: int) -> Any:
