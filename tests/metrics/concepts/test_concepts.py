@@ -1,5 +1,7 @@
 """Codes as detectors of concepts, compared with scikit-learn and with planted structure."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,6 +16,8 @@ from unweave.metrics.concepts import (
     single_codes,
     split_concepts,
 )
+from unweave.metrics.concepts.concept_inputs import columns_of_dense
+from unweave.metrics.concepts.k_sparse_probing import _most_different
 
 RNG = np.random.default_rng(0)
 CONCEPTS = (RNG.random((300, 3)) < 0.25).astype(int)
@@ -34,6 +38,8 @@ def test_best_codes_agree_with_scikit_learn():
         assert found.average_precision[j] == pytest.approx(max(precisions), abs=1e-12)
         assert found.f1[j] == pytest.approx(max(f1), abs=1e-12)
         assert found.auroc_code[j] == np.argmax(areas)
+        assert found.average_precision_code[j] == np.argmax(precisions)
+        assert found.f1_code[j] == np.argmax(f1)
 
 
 def test_sparse_equals_dense():
@@ -147,3 +153,145 @@ def test_probes_use_as_many_codes_as_there_are():
     found = k_sparse_probing({"red": rng.integers(0, 2, 200)}, rng.normal(size=(200, 3)), k=(1, 2, 5))
     assert found.codes.shape == (1, 3)
     assert k_sparse_probing({"red": rng.integers(0, 2, 200)}, rng.normal(size=(200, 3)), k=(1, 2)).codes.shape == (1, 2)
+
+
+@pytest.mark.parametrize("n_codes", [1, 2, 4, 40])
+def test_the_area_of_chance_follows_from_the_spread_over_all_orders_of_the_samples(n_codes):
+    """The ranks of 2 of 6 samples take 15 sets of values, and the largest of many areas is at most 1."""
+    areas = [(sum(ranks) - 3) / 8 for ranks in combinations(range(1, 7), 2)]
+    found = single_codes({"red": [1, 1, 0, 0, 0, 0]}, np.tile(np.arange(6.0)[:, None], n_codes))
+    chance = min(0.5 + np.std(areas) * np.sqrt(2 * np.log(max(n_codes, 2))), 1.0)
+    assert found.auroc_of_chance == pytest.approx([chance])
+    assert (chance == 1.0) == (n_codes == 40)
+    assert found.prevalence == pytest.approx([1 / 3])
+
+
+@pytest.mark.parametrize("n_present", [1, 5, 9])
+def test_codes_are_sorted_by_the_standardised_difference_of_their_means(n_present):
+    present = np.arange(10) < n_present
+    codes = np.column_stack([np.random.default_rng(0).normal(1.0, size=(10, 20)), np.full(10, 2.0), np.zeros(10)])
+    spread = codes.std(axis=0)
+    size = np.abs(codes[present].mean(axis=0) - codes[~present].mean(axis=0)) / np.where(spread > 0, spread, np.inf)
+    order = np.argsort(-size, kind="stable").tolist()
+    for most in (22, 3):
+        assert _most_different(present[:, None].astype(float), columns_of_dense(codes), most).tolist() == [order[:most]]
+
+
+@pytest.mark.parametrize("k", [(), (0, 1), (-1,)])
+def test_probes_of_no_codes_are_refused(k):
+    with pytest.raises(EvidenceError, match="are not numbers of codes: use whole numbers from 1"):
+        k_sparse_probing(CONCEPTS, CODES, k=k)
+
+
+def test_a_code_is_dense_if_it_is_active_on_more_than_half_of_the_samples():
+    found = code_usage(np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 0.0]]))
+    assert found.density.tolist() == [0.5, 0.75, 0.25]
+    assert found.dense.tolist() == [1]
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 8])
+def test_the_cosine_of_chance_is_that_of_random_directions(n_columns):
+    columns = np.random.default_rng(0).normal(size=(50, n_columns))
+    assert dictionary_matching(columns[:, :1], columns).chance == pytest.approx(
+        np.sqrt(2 * np.log(max(n_columns, 2)) / 50)
+    )
+    assert dictionary_matching(np.ones((1, 1)), np.ones((1, n_columns))).chance == 1.0
+
+
+@pytest.mark.parametrize("matching", ["exact", "fast"])
+def test_opposite_directions_are_equal_if_signs_do_not_count(matching):
+    turned = -np.eye(4)[:, [2, 0, 1]]
+    found = dictionary_matching(np.eye(4), turned, matching=matching, signed=False)
+    assert (found.mean_cosine, found.cosines.tolist()) == (1.0, [1.0] * 3)
+    assert (found.first.tolist(), found.second.tolist()) == ([0, 1, 2], [1, 2, 0])
+    assert dictionary_matching(np.eye(4), turned, matching=matching).mean_cosine == 0.0
+
+
+@pytest.mark.parametrize("given", [np.ones(3), np.ones((3, 0))])
+def test_a_dictionary_is_a_table(given):
+    with pytest.raises(EvidenceError, match=r"first dictionary has shape \(3,.*pass dimensions x columns"):
+        dictionary_matching(given, np.eye(3))
+
+
+def test_blocks_of_columns_are_matched_as_all_columns_are(monkeypatch):
+    first, second = np.random.default_rng(2).normal(size=(2, 8, 30))
+    whole = dictionary_matching(first, second, matching="fast")
+    monkeypatch.setitem(dictionary_matching.__globals__, "COLUMNS_IN_BLOCK", 7)
+    parts = dictionary_matching(first, second, matching="fast")
+    np.testing.assert_array_equal(parts.second, whole.second)
+    np.testing.assert_allclose(parts.cosines, whole.cosines)
+
+
+@pytest.mark.parametrize(
+    ("n_present", "codes", "specific", "main", "coverage", "together", "split", "absorbing"),
+    [
+        (30, [[*range(18), 50, 51]], 1, 0, 18, 18, False, 0),  # 18 of 20 active samples have the concept: 90 %
+        (30, [[*range(17), 50, 51]], 0, -1, 0, 0, False, 0),
+        (30, [range(5)], 1, 0, 5, 5, False, 0),
+        (30, [range(4)], 0, -1, 0, 0, False, 0),  # too few active samples
+        (90, [[*range(19), 95]], 1, 0, 19, 19, False, 0),  # half way from a share of 90 % to all
+        (90, [[*range(18), 95]], 0, -1, 0, 0, False, 0),
+        (30, [range(5), range(6)], 2, 1, 6, 6, False, 0),
+        (30, [range(19), range(19, 30)], 2, 0, 19, 30, True, 0),
+        (30, [range(19), range(10)], 2, 0, 19, 19, False, 0),  # the second code covers nothing more
+        (30, [range(20), range(20, 30)], 2, 0, 20, 30, False, 1),  # two thirds are covered
+        (30, [range(20), [*range(20, 29), 0]], 2, 0, 20, 29, False, 1),  # 9 of 10 where the main code is inactive
+        (30, [range(20), [*range(20, 28), 0, 1]], 2, 0, 20, 28, False, 0),
+        (30, [range(20), range(20, 25), range(25, 30)], 3, 0, 20, 30, False, 2),
+        (30, [range(20), [*range(20, 24), 0]], 2, 0, 20, 24, False, 0),  # four samples are too few
+        (30, [range(30), range(20, 30)], 2, 0, 30, 30, False, 0),
+    ],
+)
+def test_limits_of_specific_split_and_absorbing_codes(
+    n_present, codes, specific, main, coverage, together, split, absorbing
+):
+    table = np.zeros((100, len(codes)))
+    for i, rows in enumerate(codes):
+        table[list(rows), i] = 1.0
+    found = split_concepts({"red": (np.arange(100) < n_present).astype(int)}, table)
+    assert (found.specific[0], found.main[0], found.absorbing[0]) == (specific, main, absorbing)
+    assert (found.coverage[0], found.together[0]) == (coverage / n_present, together / n_present)
+    assert (found.split[0], found.absorbed[0]) == (split, absorbing > 0)
+
+
+def test_the_report_of_known_codes():
+    """Of 40 samples 12 are red: code 0 is the concept, code 1 is dead, code 2 is always on, code 3 is half of it."""
+    red = np.arange(40) < 12
+    codes = np.column_stack([2.0 * red, np.zeros(40), np.ones(40), np.arange(40) < 6])
+    report = concept_report({"red": red.astype(int)}, codes)
+    (row,) = report.rows()
+    assert row.pop("auroc_of_chance") == pytest.approx(0.5 + np.sqrt(41 / (12 * 12 * 28) * 2 * np.log(4)))
+    assert row.pop("f1_of_chance") == pytest.approx(0.6 / 1.3)
+    best = dict.fromkeys(("f1", "auroc", "average_precision"), 1.0)
+    probes = {f"probe_{k}": 1.0 for k in (1, 2, 5, 16)}
+    splitting = {"specific_codes": 2, "coverage": 1.0, "split": False, "absorbing_codes": 0}
+    assert (
+        row
+        == {"concept": "red", "prevalence": 0.3}
+        | best
+        | {f"{measure}_code": "code 0" for measure in best}
+        | probes
+        | splitting
+    )
+    totals = report.totals()
+    assert totals.pop("mean_density") == pytest.approx((0.3 + 0 + 1 + 0.15) / 4)
+    assert totals.pop("active_per_row") == pytest.approx(1.45)
+    counts = {"n_rows": 40, "n_codes": 4, "dead_codes": 1, "dense_codes": 1, "always_on_codes": 1}
+    found = {"codes_that_depend": 2, "false_discovery_rate": 0.05, "split_concepts": 0, "absorbed_concepts": 0}
+    assert totals == counts | found
+    written = report.to_dict()
+    assert written == {
+        "schema": "unweave.concepts/1",
+        **report.totals(),
+        "concepts": report.rows(),
+        "codes": report.screening.rows(),
+    }
+    assert [code["code"] for code in written["codes"]] == ["code 0", "code 3"]
+
+
+def test_what_is_undefined_is_none_in_the_written_report():
+    """A concept of one sample is missing in the training rows or in the test rows of the probes."""
+    codes = np.random.default_rng(0).normal(size=(20, 2))
+    (row,) = concept_report({"rare": np.eye(20, dtype=int)[0]}, codes).to_dict()["concepts"]
+    assert [row[f"probe_{k}"] for k in (1, 2, 5, 16)] == [None] * 4
+    assert row["prevalence"] == 0.05

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import fisher_exact, hypergeom, rankdata, skew
+from scipy.stats import chi2, fisher_exact, hypergeom, rankdata, skew
 
 from unweave import Evidence
 from unweave.estimators.dependence.correlation import Spearman
 from unweave.evidence import EvidenceError
 from unweave.metrics.concepts import screened_codes
 from unweave.metrics.concepts.concept_inputs import columns_of_dense, sparse_or_dense_columns
-from unweave.metrics.concepts.screening import _p_values, _presence, _rank_skewness, screened
+from unweave.metrics.concepts.screening import (
+    ScreenedCodes,
+    _p_values,
+    _presence,
+    _rank_skewness,
+    _skewed_tail,
+    _skewness,
+    screened,
+)
 from unweave.metrics.matrices import factor_bases
 
 
@@ -109,3 +117,61 @@ def test_exact_tails_are_computed_only_where_they_may_matter(hits):
     bases = factor_bases(Evidence(present, code), Spearman())
     (p_value,), _ = _p_values(columns_of_dense(code), bases, present, level=0.05)
     assert p_value == (pytest.approx(4 * hypergeom(1000, 40, 200).sf(hits - 1)) if hits > 11 else 1.0)
+
+
+@pytest.mark.parametrize(("n_kept", "n_codes"), [(12, 12), (12, 15), (3, 3), (3, 5), (10, 10)])
+def test_ten_codes_are_printed_and_all_are_in_the_table(n_kept, n_codes):
+    numbers = np.arange(1.0, n_kept + 1)
+    names = tuple(f"code {k}" for k in range(n_kept))
+    found = ScreenedCodes(
+        np.arange(n_kept), names, ("hue",) * n_kept, -numbers, numbers / 1000, numbers / 100, n_codes, 0.1
+    )
+    said, *lines = str(found).split("\n")
+    assert said == f"{n_kept} of {n_codes} codes depend on a factor (false-discovery rate 0.1)"
+    n_shown = min(n_kept, 10)
+    shown = [f"code {k}: hue, q = {(k + 1) / 100:.2g}" for k in range(n_shown)]
+    assert lines == shown + ([f"{n_codes - n_shown} codes are not shown."] if n_codes > n_shown else [])
+    assert found.n_left_out == n_codes - n_kept
+    assert found.rows() == [
+        {"code": f"code {k}", "factor": "hue", "correlation": -(k + 1), "p_value": (k + 1) / 1000, "q_value": q}
+        for k, q in enumerate(numbers / 100)
+    ]
+
+
+@pytest.mark.parametrize("rate", [0, 1, 1.5])
+def test_a_rate_lies_between_0_and_1(rate):
+    with pytest.raises(EvidenceError, match="is not a false discovery rate"):
+        screened_codes(np.arange(20.0), np.arange(20.0)[:, None], rate=rate)
+
+
+def test_the_tail_of_skewed_ranks():
+    """Without skewness it is that of chi-squared; beyond z = 2 / skewness it does not fall further; 1 is the most."""
+    statistic, width = np.array([4.0, 9.0, 16.0, 100.0]), np.array([1, 2, 1, 1])
+    np.testing.assert_allclose(_skewed_tail(statistic, width, np.zeros(4)), chi2.sf(statistic, width))
+    z = np.array([2.0, 3.0, 4.0, 4.0])
+    np.testing.assert_allclose(
+        _skewed_tail(statistic, width, np.full(4, 0.5)), chi2.sf(z**2, width) * np.exp(z**3 * 0.5 / 6)
+    )
+    assert _skewed_tail(np.array([1.0]), np.array([5]), np.array([2.0])) == [1.0]
+
+
+def test_the_skewness_of_the_functions_of_a_factor():
+    rng = np.random.default_rng(0)
+    factor = rng.exponential(size=(300, 2)) * [1.0, -1.0]
+    centred = factor - factor.mean(axis=0)
+    bases = tuple((centred / np.linalg.norm(centred, axis=0))[:, [j]] for j in range(2))
+    np.testing.assert_allclose(_skewness((*bases, np.empty((300, 0)))), [*np.abs(skew(factor)), 0.0])
+
+
+@pytest.mark.parametrize(("n_active", "by_ranks"), [(20, True), (19, False), (80, True), (81, False)])
+def test_the_rank_test_needs_ten_expected_samples(n_active, by_ranks):
+    """Half of 100 samples have the concept; otherwise Fisher's test alone decides."""
+    present, code = np.zeros((100, 1)), np.zeros((100, 1))
+    present[:50] = 1.0
+    n_hits = min(n_active, 50) - 2
+    code[:n_hits] = 1.0
+    code[50 : 50 + n_active - n_hits] = 1.0
+    bases = factor_bases(Evidence(present, code), Spearman())
+    (p_value,), _ = _p_values(columns_of_dense(code), bases, present, level=0.05)
+    exact = 4 * hypergeom(100, 50, n_active).sf(n_hits - 1)
+    assert p_value < 0.9 * exact if by_ranks else p_value == pytest.approx(exact)

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 import unweave.metrics.geometry.manifolds
-from unweave import EvidenceError
+from unweave import Evidence, EvidenceError
+from unweave.estimators.geometry.priors import StandardNormal
 from unweave.metrics import manifold_entropy, total_entropy
-from unweave.metrics.geometry.spectrum import spectrum, traversals
+from unweave.metrics.geometry.manifolds import Sampling, _cut, _usable_samples
+from unweave.metrics.geometry.spectrum import Spectrum, spectrum, traversals
 from unweave.synthetic.known_decoders import LinearDecoder, Torus
 
 
@@ -66,3 +68,52 @@ def test_mean_tangents_of_a_linear_decoder_are_its_columns():
 def test_traversals_need_a_decoder():
     with pytest.raises(EvidenceError, match="pass the decoder itself"):
         traversals(np.eye(3), [0])
+
+
+def test_limits_of_a_known_spectrum():
+    """Sorted entropies of 3, 2.5 and 1 nats fall most after the second."""
+    entropies, cumulative = np.array([3.0, 1.0, 2.5]), np.array([3.0, 5.0, 4.5])
+    found = Spectrum(("a", "b", "c"), entropies, np.zeros(3), cumulative, 0.0, np.eye(3))
+    assert (found.order, found.sorted_entropies.tolist()) == ([0, 2, 1], [3.0, 2.5, 1.0])
+    assert found.knee == (2, 1.5)
+    assert [found.n_for(nats) for nats in (3.0, 3.1, 5.0)] == [1, 2, 2]
+    assert [found.n_above(nats) for nats in (3.0, 2.5, 2.4, 0.0)] == [0, 1, 2, 3]
+    with pytest.raises(EvidenceError, match=r"keeps 5\.1 nats: the first 2 latents keep the most, 5 nats"):
+        found.n_for(5.1)
+    shares = np.exp(2 * entropies) / np.exp(2 * entropies).sum()
+    assert found.effective_dimension == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
+
+
+def test_one_latent_has_no_knee():
+    n_latents, fall = spectrum(np.eye(3)[:, :1]).knee
+    assert n_latents == 1
+    assert np.isnan(fall)
+
+
+@pytest.mark.parametrize(("missing", "is_kept"), [(0, True), (1, False)])
+def test_cosines_are_kept_if_they_fit(monkeypatch, missing, is_kept):
+    """Five samples with 3 x 3 cosines of 8 bytes."""
+    monkeypatch.setattr(unweave.metrics.geometry.manifolds, "KEPT_BYTES", 5 * 3 * 3 * 8 - missing)
+    evidence = Evidence(decoder=np.random.default_rng(0).normal(size=(5, 4, 3)))
+    found = unweave.metrics.geometry.manifolds.geometry(evidence, Sampling(StandardNormal(), 1, 0))
+    assert (found.cosines is not None) == is_kept
+
+
+@pytest.mark.parametrize(("n_latents", "sizes"), [(256, [2, 2, 1]), (400, [1] * 5), (100, [5])])
+def test_blocks_are_cut_so_that_products_fit_into_the_cache(n_latents, sizes):
+    assert [len(part) for part in _cut(np.zeros((5, 1, n_latents)))] == sizes
+
+
+def test_a_loss_at_most_samples_is_a_property_of_the_decoder():
+    """The last column tells where all directions together are dependent, and the others where a latent is still."""
+    half = np.array([[False, True], [False, False]])
+    used, resolved = _usable_samples(half)
+    assert (used.tolist(), resolved.tolist()) == ([True, True], [False, True])
+    used, resolved = _usable_samples(np.vstack([half, [False, True]]))
+    assert (used.tolist(), resolved.tolist()) == ([True] * 3, [True, False, True])
+    still = np.array([[True, False, True], [False, False, False], [False, False, False]])
+    assert _usable_samples(still)[0].tolist() == [False, True, True]
+    dead = np.array([[True, False, True], [True, True, True]])
+    assert _usable_samples(dead)[0].tolist() == [True, False]
+    nowhere = np.array([[True, False, True], [False, True, True]])
+    assert _usable_samples(nowhere)[0].tolist() == [True, True]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from unweave.metrics.identification import readout
-from unweave.metrics.identification.recovery import _linear_readouts
+from unweave.metrics.identification.chance import Luck, _luck_of_mixings, luck
+from unweave.metrics.identification.recovery import _lengths, _linear_readouts
 
 
 @pytest.mark.parametrize(("n_rows", "smallest"), [(17, 1e-6), (16, 1e-3), (15, 1e-3)])
@@ -46,3 +47,51 @@ def test_linear_readouts_do_not_depend_on_the_unit_of_codes(unit):
     assert found[:2] == pytest.approx([1 / 2, 2 / 3], abs=0.08)
     assert found[2] == pytest.approx(found[1])
     assert found == pytest.approx(_linear_readouts(codes, (factor,), np.arange(200) % 5, [1, 2, 3]), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("code", "n_functions"),
+    [
+        (np.arange(12.0).repeat(20), 12),
+        (np.arange(13.0).repeat(20), 8 + 8),
+        (np.maximum(np.arange(200.0), 4), 8),
+        (np.maximum(np.arange(200.0), 5), 8 + 1),
+        (np.maximum(np.arange(400.0), 7), 8),
+        (np.maximum(np.arange(400.0), 8), 8 + 1),
+    ],
+    ids=["12 values", "13 values", "5 of 200 rows", "6 of 200 rows", "8 of 400 rows", "9 of 400 rows"],
+)
+def test_values_that_many_rows_share_have_indicators(code, n_functions):
+    """Up to twelve values have nothing else; of more, at most eight that more than 5 rows and 2 % of all rows share."""
+    found = readout._functions_of(code)
+    assert found.shape == (code.size, n_functions)
+    np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.std(axis=0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "lengths"), [(0, []), (1, [1]), (2, [1, 2]), (7, [1, 2, 3, 4, 5, 6, 7]), (9, [1, 2, 3, 4, 5, 6, 8, 9])]
+)
+def test_numbers_of_codes_that_are_tried(n, lengths):
+    assert _lengths(n) == lengths
+
+
+def test_the_chance_level_is_interpolated_between_numbers_of_codes():
+    two, three = luck(2, 2), luck(3, 2)
+    assert luck(2.25, 2) == Luck(
+        pytest.approx(0.75 * two.quantile + 0.25 * three.quantile),
+        pytest.approx(0.75 * two.passing + 0.25 * three.passing),
+    )
+    assert luck(0.3, 2) == luck(1, 2)
+    assert luck(5, 1) == Luck(0.0, 0.0)
+
+
+def test_above_two_codes_for_a_factor_the_chance_level_is_interpolated_on_a_log_scale():
+    """Beyond 4 codes of 2 factors, the next numbers are 5 and 7: 4 times 1.3 and 1.69, rounded."""
+    four, five, seven = (_luck_of_mixings(n_codes, 2) for n_codes in (4, 5, 7))
+    assert luck(4, 2) == four
+    share = np.log(4.5 / 4) / np.log(5 / 4)
+    assert luck(4.5, 2).quantile == pytest.approx((1 - share) * four.quantile + share * five.quantile)
+    share = np.log(6 / 5) / np.log(7 / 5)
+    assert luck(6, 2).quantile == pytest.approx((1 - share) * five.quantile + share * seven.quantile)
+    assert luck(6, 2).passing == pytest.approx((1 - share) * five.passing + share * seven.passing)

@@ -6,6 +6,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.metrics import irs
+from unweave.metrics.intervention.distances_from_mean import far
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = [entry for entry in json.loads((GOLDEN / "prediction.json").read_text()) if entry["metric"] == "IRS"]
@@ -91,3 +92,17 @@ def test_dead_codes_and_unknown_options():
     for option in ({"overall": "mean"}, {"values": "some"}, {"scale": "logs"}):
         with pytest.raises(ValueError, match=next(iter(option))):
             irs(z, z, **option)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 40])
+@pytest.mark.parametrize("quantile", [0.0, 0.5, 0.9, 0.99, 1.0])
+def test_the_quantile_of_distances_is_that_of_numpy(n_rows, quantile):
+    group = np.random.default_rng(0).normal(size=(n_rows, 3))
+    known = np.quantile(np.abs(group - group.mean(axis=0)), quantile, axis=0)
+    np.testing.assert_allclose(far(group, quantile), known, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n_rows", "few"), [(400, None), (380, 19.0)])
+def test_twenty_rows_for_a_value_are_enough(n_rows, few):
+    z = np.random.default_rng(0).normal(size=(n_rows, 2))
+    assert [caveat.quantities["n_rows"] for caveat in irs(z, z, bins=20).caveats] == ([] if few is None else [few])

@@ -3,11 +3,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from unweave import Evidence, EvidenceError
 from unweave.estimators.probes.logistic_probe import Logistic
 from unweave.metrics import beta_vae_score, factor_vae_score, relevance_factor_vae_score
-from unweave.metrics.intervention.fixed_factors import Plan, batches, cells, half_cells
+from unweave.metrics.intervention.comparable_codes import comparable_codes
+from unweave.metrics.intervention.fixed_factors import (
+    Plan,
+    _dealt,
+    _shared_out,
+    batches,
+    cells,
+    half_cells,
+    held_values,
+)
+from unweave.metrics.intervention.held_factors import all_others_held, holdable, one_held
+from unweave.metrics.intervention.votes import _majority_accuracy
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = json.loads((GOLDEN / "prediction.json").read_text())
@@ -191,3 +203,82 @@ def test_cells_of_two_held_factors_are_those_of_every_pair_of_values():
         [16, 17, 18, 19],
         [20],
     ]
+
+
+@pytest.mark.parametrize(("n_rows", "few"), [(400, None), (390, 19.5)])
+def test_twenty_rows_for_a_value_are_enough(n_rows, few):
+    """The two halves of a cell of 40 rows have 20 rows in the median, because what one lacks the other has."""
+    z = np.random.default_rng(0).normal(size=(n_rows, 2))
+    evidence = Evidence(z, z)
+    good, caveats = holdable(evidence, one_held(evidence), Plan(10, 4, 10, "ranks"), range(3))
+    assert good == {0: (0,), 1: (1,)}
+    assert [caveat.quantities["n_rows"] for caveat in caveats] == ([] if few is None else [few])
+
+
+def test_factors_whose_values_are_all_rare_are_named():
+    rng = np.random.default_rng(0)
+    factors = {"name": np.arange(20).repeat(3), "size": np.repeat([0, 1], 30), "hue": rng.integers(0, 2, 60)}
+    evidence = Evidence(factors, rng.normal(size=(60, 2)), kinds="categorical")
+    good, caveats = holdable(evidence, all_others_held(evidence), Plan(10, 4, 10, "ranks"), range(2))
+    assert good == {0: (1, 2)}
+    assert caveats[0].kind == "factors_not_held"
+    assert list(caveats[0].factors) == ["size", "hue"]
+
+
+def test_ranks_of_codes_lie_between_0_and_1_and_ties_share_them():
+    codes = np.column_stack([np.random.default_rng(0).integers(0, 4, 30), np.full(30, 2), np.arange(30)[::-1]])
+    evidence = Evidence(np.arange(30.0), codes.astype(float))
+    expected = (rankdata(codes[:, [0, 2]], axis=0) - 0.5) / 30
+    np.testing.assert_allclose(comparable_codes(evidence, "ranks"), expected)
+    np.testing.assert_array_equal(comparable_codes(evidence, "values"), codes[:, [0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("total", "sizes", "shares"),
+    [(10, [1, 1, 1], [3, 4, 3]), (100, [3, 1], [75, 25]), (2, [1, 1, 1, 1], [0, 1, 1, 0]), (5, [0, 0], [0, 0])],
+)
+def test_batches_are_shared_out_in_proportion(total, sizes, shares):
+    assert _shared_out(total, sizes) == shares
+
+
+@pytest.mark.parametrize(
+    ("n_batches", "values"), [(5, {1: 1, 3: 1, 5: 1, 7: 1, 9: 1}), (200, dict.fromkeys(range(10), 20))]
+)
+def test_values_of_one_factor_are_its_evenly_spaced_quantiles(n_batches, values):
+    column = np.random.default_rng(0).permutation(10).astype(float)
+    evidence = Evidence(column[:, None], column[:, None], factor_names=["z"])
+    found = held_values(evidence, (0,), n_batches, np.random.default_rng(0))
+    assert {fixed["z"]: n_here for fixed, n_here in found} == values
+
+
+@pytest.mark.parametrize("n_rows", [3, 7, 8, 20])
+def test_rows_are_dealt_in_whole_shuffles(n_rows):
+    """Of 9 rows and batches of 4, 8 rows are dealt before any is repeated; of 3 rows, all 3."""
+    rng = np.random.default_rng(0)
+    dealt = _dealt(np.arange(9), n_rows, 4, rng)
+    assert dealt.size == n_rows
+    assert np.unique(dealt[:8]).size == min(n_rows, 8)
+    few = _dealt(np.array([5, 6, 7]), n_rows, 4, rng)
+    assert few.size == n_rows
+    assert sorted(few[:3]) == [5, 6, 7]
+
+
+@pytest.mark.parametrize(("n_rows", "n_factors", "bins"), [(600, 3, 4), (150, 2, 4), (400, 2, 10), (100, 4, 2)])
+def test_by_default_cells_of_relevance_have_sixteen_rows(n_rows, n_factors, bins):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(n_rows, n_factors))
+    codes = z @ rng.normal(size=(n_factors, n_factors))
+    by_bins = {
+        given: relevance_factor_vae_score(z, codes, bins=given, n_splits=1, n_batches=40, batch_size=8)
+        .parts["vote_matrix"]
+        .tolist()
+        for given in (None, bins, bins + 1, bins - 1)
+        if given != 1
+    }
+    assert [given for given in by_bins if given and by_bins[given] == by_bins[None]] == [bins]
+
+
+def test_the_vote_of_a_code_that_never_won_is_wrong():
+    learned = np.array([[0.0, 0.0], [3.0, 1.0], [1.0, 4.0]])
+    tested = np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 4.0]])
+    assert _majority_accuracy(learned, tested).tolist() == [3 / 6, 4 / 6]
