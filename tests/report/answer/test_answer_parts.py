@@ -1,0 +1,279 @@
+"""Parts of the answer at the limits of their conditions, from numbers that are made up."""
+
+import dataclasses
+import math
+from types import SimpleNamespace
+
+import pytest
+from fake_evaluations import CHOSEN, fake_evaluation
+
+from unweave.evaluation import Evaluation
+from unweave.evaluation.questions import QUESTIONS
+from unweave.report.answer import answer, compared_answer, factor_rows, levels, question_lines, screening, steps
+from unweave.report.answer.compared_answer import ComparedQuestion, Ranked
+from unweave.report.answer.factor_rows import FactorRow
+from unweave.report.answer.grouping import by_question
+from unweave.trust.verdict import Verdict
+
+RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
+
+
+def row(value=0.5, best=1.0, bounds=(0.0, 1.0), **other):
+    """A row, as far as the answer depends on it."""
+    card = SimpleNamespace(best=best, bounds=bounds, lower_is_better=best == bounds[0])
+    plain = {"noise_floor": None, "interval": None, "verdict": None, "chance": None}
+    return SimpleNamespace(score=SimpleNamespace(value=value, raw=value), card=card, **plain | other)
+
+
+def floor(p_value, resolution=0.005, defined=True):
+    return SimpleNamespace(p_value=p_value, resolution=resolution, defined=defined, floor=0.2)
+
+
+@pytest.mark.parametrize(
+    ("nulls", "at_noise"),
+    [
+        (None, False),
+        (floor(0.05), False),
+        (floor(0.051), True),
+        (floor(0.1, resolution=0.1), False),
+        (floor(0.11, resolution=0.1), True),
+        (floor(0.5, defined=False), False),
+    ],
+)
+def test_a_score_is_at_noise_level_above_one_in_twenty_and_above_the_resolution(nulls, at_noise):
+    assert levels.is_at_noise_level(row(noise_floor=nulls)) is at_noise
+    for level in ("trust", "caution"):
+        said = levels.verdict_in_words(row(noise_floor=nulls, verdict=SimpleNamespace(level=level)))
+        assert said == ("noise level" if at_noise and level == "trust" else level)
+
+
+def test_an_unknown_verdict_is_worse_than_none_and_better_than_do_not_use():
+    ranks = [levels.rank_of(level) for level in ("trust", "caution", "no verdict", "odd", "do not use")]
+    assert ranks == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "bounds", "noise", "word"),
+    [
+        (0.8, 1.0, (0.0, 1.0), None, "yes"),
+        (0.79, 1.0, (0.0, 1.0), None, "partly"),
+        (0.1, 1.0, (0.0, 1.0), None, "no"),
+        (0.11, 1.0, (0.0, 1.0), None, "partly"),
+        (0.6, 1.0, (0.0, 1.0), 0.5, "partly"),
+        (0.25, 0.0, (0.0, 1.25), None, "yes"),  # lower is better
+        (0.5, 0.0, (0.0, 1.25), None, "partly"),
+        (0.5, 0.0, (0.0, 1.25), 0.5, "no"),
+        (0.5, 1.0, (0.0, 1.0), 1.0, "not known"),
+        (0.5, math.inf, (0.0, math.inf), 0.1, "not known"),
+        (0.5, 1.0, (-math.inf, 1.0), None, "not known"),
+        (0.5, 1.0, (-math.inf, 1.0), 0.0, "partly"),
+    ],
+)
+def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, bounds, noise, word):
+    given = row(value, best, bounds)
+    assert question_lines._in_a_word(given, noise, "trust") == word
+    for level in ("do not use", "no verdict"):
+        assert question_lines._in_a_word(given, noise, level) == "not known"
+
+
+@pytest.mark.parametrize(
+    ("share", "word"), [(0.1, "no"), (0.11, "a little"), (0.19, "a little"), (0.2, "yes"), (0.9, "yes"), (None, None)]
+)
+def test_a_fifth_of_unexplained_variance_is_other_content(share, word):
+    data = {"diagnosis": {"codes": {"nuisance_share": share}}}
+    found = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
+    assert (found and (found.answer, found.value)) == (word and (word, share))
+
+
+def test_a_metric_is_chosen_by_verdict_then_by_noise_floor_and_interval():
+    interval, unknown = SimpleNamespace(defined=True), SimpleNamespace(defined=False)
+    trust, caution = SimpleNamespace(level="trust"), SimpleNamespace(level="caution")
+    bare, other = row(verdict=trust), row(verdict=trust)
+    floored, expected = row(verdict=trust, noise_floor=floor(0.01)), row(verdict=trust, chance=0.0)
+    both = row(verdict=trust, noise_floor=floor(0.01), interval=interval)
+    doubted = row(verdict=caution, noise_floor=floor(0.01), interval=interval)
+    undefined = row(verdict=trust, noise_floor=floor(0.01, defined=False), interval=unknown)
+    for better, worse in [
+        (bare, other),
+        (floored, bare),
+        (expected, bare),
+        (both, floored),
+        (bare, doubted),
+        (bare, undefined),
+        (floored, undefined),
+        (row(verdict=trust, interval=interval), bare),
+        (doubted, row()),
+    ]:
+        assert question_lines.chosen_row([better, worse]) is better
+    assert question_lines.chosen_row([doubted, undefined, bare, floored, expected, both]) is both
+
+
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [((0.2, 0.7), (0.2, 0.7)), ((-0.2, 1.3), (0.0, 1.0)), ((0.2, math.nan), (None, None)), (None, (None, None))],
+)
+def test_intervals_of_factors_are_clipped(ends, shown):
+    interval = SimpleNamespace(defined=True, per_factor={"x": ends} if ends else {})
+    assert factor_rows._ends(row(interval=interval), "x") == shown
+    assert factor_rows._ends(row(interval=SimpleNamespace(defined=False, per_factor={"x": ends})), "x") == (None, None)
+    assert factor_rows._ends(row(), "x") == (None, None)
+
+
+@pytest.mark.parametrize(("number", "known"), [(None, None), (math.nan, None), (-0.2, 0.0), (0.3, 0.3), (1.5, 1.5)])
+def test_numbers_that_are_not_known_are_left_out(number, known):
+    assert factor_rows._known(number) == known
+
+
+@pytest.mark.parametrize(("mcc", "own", "higher"), [(0.1, 0.0, True), (0.09, 0.0, False), (0.9, 0.95, False)])
+def test_an_mcc_that_is_a_tenth_higher_is_explained(mcc, own, higher):
+    scores = {"mcc": row(mcc), "identification": row(own)}
+    assert answer._mcc_is_higher(SimpleNamespace(row=lambda label, _: scores[label]), "codes") is higher
+    for missing in scores:
+        some = SimpleNamespace(row=lambda label, _, missing=missing: None if label == missing else scores[label])
+        assert not answer._mcc_is_higher(some, "codes")
+
+
+def changed(evaluation, change, **more):
+    rows = tuple(new for old in evaluation.rows if (new := change(old)))
+    return Evaluation(rows, {**evaluation.data, **more})
+
+
+def test_metrics_that_failed_come_last():
+    failing = changed(
+        fake_evaluation(),
+        lambda row: dataclasses.replace(row, score=None, verdict=None) if row.label == "jemmig" else row,
+    )
+    assert by_question(fake_evaluation())[COMPACTNESS] == ["jemmig", "dci_completeness", "mig"]
+    assert by_question(failing)[COMPACTNESS] == ["dci_completeness", "mig", "jemmig"]
+
+
+def test_representations_are_compared_by_the_metric_that_most_of_them_have():
+    both = fake_evaluation(["a", "b"])
+    compared = compared_answer._compared(COMPACTNESS, both)
+    assert compared.metric == "jemmig"
+    assert compared.noise == (0.93, 0.93)
+    rarer = changed(both, lambda row: None if (row.label, row.representation) == ("jemmig", "b") else row)
+    assert compared_answer._compared(COMPACTNESS, rarer).metric == "dci_completeness"
+    assert compared_answer._compared(OTHER_CONTENT, both) is None
+
+
+def test_of_equally_trusted_metrics_the_one_that_tells_representations_apart_is_preferred():
+    trusted = [(*entry[:5], "trust") for entry in CHOSEN]
+    both = fake_evaluation(["a", "b"], chosen=trusted)
+    assert compared_answer._compared(COMPACTNESS, both).metric == "dci_completeness"  # the first of the panel
+    letters = {"jemmig": both.data["comparison"]["jemmig"] | {"letters": {"a": "a", "b": "b"}}}
+    assert compared_answer._compared(COMPACTNESS, changed(both, lambda row: row, comparison=letters)).metric == "jemmig"
+    doubted = changed(
+        both,
+        lambda row: dataclasses.replace(row, verdict=Verdict("caution")) if row.label == "jemmig" else row,
+        comparison=letters,
+    )
+    assert compared_answer._compared(COMPACTNESS, doubted).metric == "dci_completeness"
+
+
+def test_the_noise_of_a_comparison_is_a_range():
+    both = fake_evaluation(["a", "b"])
+    floors = {"a": 0.25, "b": 0.125}
+    moved = changed(
+        both,
+        lambda row: dataclasses.replace(
+            row, noise_floor=dataclasses.replace(row.noise_floor, floor=floors[row.representation])
+        ),
+    )
+    assert compared_answer.compared_by("mcc", RECOVERY, moved).noise == (0.125, 0.25)
+    quick = fake_evaluation(["a", "b"], trusted=False)
+    bare = changed(quick, lambda row: dataclasses.replace(row, chance=None))
+    assert compared_answer.compared_by("mcc", RECOVERY, bare).noise is None
+
+
+@pytest.mark.parametrize(("label", "order"), [("mcc", ["a", "b", "c"]), ("jemmig", ["c", "b", "a"])])
+def test_representations_are_ranked_in_the_direction_of_the_metric(label, order):
+    three = fake_evaluation(["a", "b", "c"])
+    ranked = compared_answer.compared_by(label, RECOVERY, three).ranked
+    assert [entry.representation for entry in ranked] == order
+    assert {entry.representation: entry.best for entry in ranked} == {"a": True, "b": True, "c": False}
+    failed = changed(three, lambda row: dataclasses.replace(row, score=None) if row.representation == order[0] else row)
+    last = compared_answer.compared_by(label, RECOVERY, failed).ranked[-1]
+    assert (last.representation, last.value, last.verdict, last.best) == (order[0], None, "undefined", False)
+
+
+def test_what_is_not_to_be_used_is_not_best():
+    three = fake_evaluation(["a", "b", "c"])
+    assert not any(entry.best for entry in compared_answer.compared_by("mig", COMPACTNESS, three).ranked)
+
+
+def question(*entries):
+    ranked = [Ranked(name, 0.5, None, None, level, level, best) for name, level, best in entries]
+    return ComparedQuestion("q", "", "", "mcc", None, tuple(ranked))
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([("a", "trust", True), ("b", "trust", False)], "a is best by mcc."),
+        ([("a", "trust", True), ("b", "trust", True)], "By mcc the representations do not differ significantly."),
+        ([("a", "trust", True), ("b", "caution", True)], "a is best by mcc."),
+        ([("a", "caution", True), ("b", "trust", False)], "any trusted metric."),
+    ],
+)
+def test_only_trusted_scores_are_reported_as_best(entries, said):
+    assert compared_answer._report((question(*entries),)).endswith(said)
+
+
+def test_factors_that_are_mixed_through_others_are_one_group():
+    def mixed(name, *others, **more):
+        return FactorRow(name, "no", reason="mixed", mixed_with=others, **more)
+
+    rows = [mixed("a", "b"), mixed("c", "d"), mixed("b", "c"), mixed("x", "y"), FactorRow("n", "no", reason="noisy")]
+    assert steps._mixed_groups(rows) == [{"a", "b", "c", "d"}, {"x", "y"}]
+    said = list(
+        steps.of_factors(
+            [
+                mixed("a", "b", codes=("c1", "c2"), readable=0.9),
+                mixed("b", "a", codes=("c2",), readable=0.85),
+                FactorRow("n", "partly", ("c3",), reason="noisy"),
+                FactorRow("f", "yes", ("c4",), reason="folded"),
+            ]
+        )
+    )
+    assert len(said) == 2
+    assert said[0].startswith("a and b are mixed with each other in c1 and c2.")
+    assert "R2 0.85" in said[0]
+    assert said[1].startswith("Much of the variance of c3 is not explained by n")
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "depend"),
+    [
+        ({}, False),
+        ({"max_correlation": 0.1}, True),
+        ({"max_correlation": 0.099}, False),
+        ({"max_correlation": 0.5, "max_free_correlation": 0.05}, False),
+        ({"max_free_correlation": 0.1}, True),
+        ({"constraints": ["one"]}, True),
+        ({"dependent_pairs": ["one"]}, True),
+        ({"constraints": [], "dependent_pairs": [], "max_correlation": None}, False),
+    ],
+)
+def test_factors_depend_on_each_other_from_a_correlation_of_a_tenth(diagnosis, depend):
+    assert steps._factors_depend(diagnosis) is depend
+
+
+def screened(n_codes, *names):
+    codes = [{"code": f"c{k}", "q_value": 10.0 ** -(k % 9)} for k in range(n_codes)]
+    found = {"n_codes": 4000, "n_found": n_codes, "n_scored": n_codes, "n_rows": 300, "rate": 0.05, "codes": codes}
+    return SimpleNamespace(representations=names, data={"screening": dict.fromkeys(names[:1], found)})
+
+
+@pytest.mark.parametrize(("n_codes", "n_shown"), [(49, 49), (50, 50), (51, 50)])
+def test_fifty_screened_codes_are_listed(n_codes, n_shown):
+    (found,) = screening.code_lists(screened(n_codes, "vae"))
+    assert (len(found["codes"]), found["n_hidden"]) == (n_shown, 4000 - n_shown)
+    assert [entry["q"] for entry in found["codes"][5:9]] == ["1e\N{MINUS SIGN}05", "1e\N{MINUS SIGN}06"] + [
+        "< 1e\N{MINUS SIGN}06"
+    ] * 2
+
+
+def test_screened_codes_of_several_representations_are_told_apart():
+    (alone,), (named,) = (screening.screening_sentences(screened(3, *names)) for names in (["vae"], ["vae", "b"]))
+    assert named == f"vae: {alone}"

@@ -1,0 +1,195 @@
+"""Pieces of the pages at their limits: places on an axis, frames, images and what a page has room for."""
+
+import base64
+import math
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from unweave.evidence import Evidence, EvidenceError
+from unweave.report.page import block_pictures, code_pictures, html, notebook, notebook_parts
+from unweave.report.page.colours import LIGHT
+from unweave.report.page.geometry_page import image_shape
+from unweave.score import Score
+
+
+def chunks_of(content):
+    """The chunks of a PNG by kind; their lengths and checksums have to be right."""
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    found, place = {}, 8
+    while place < len(content):
+        (length,) = struct.unpack(">I", content[place : place + 4])
+        kind, data = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
+        assert struct.unpack(">I", content[place + 8 + length : place + 12 + length]) == (zlib.crc32(kind + data),)
+        found[kind] = data
+        place += 12 + length
+    assert list(found)[-1] == b"IEND"
+    return found
+
+
+@pytest.mark.parametrize(("channels", "colour_type"), [(1, 0), (3, 2)])
+def test_images_of_codes_are_png_files_by_the_standard(channels, colour_type):
+    pixels = np.arange(2 * 5 * channels, dtype=np.uint8).reshape(2, 5, channels)
+    found = chunks_of(code_pictures._png(pixels))
+    assert struct.unpack(">IIBBBBB", found[b"IHDR"]) == (5, 2, 8, colour_type, 0, 0, 0)
+    lines = np.frombuffer(zlib.decompress(found[b"IDAT"]), dtype=np.uint8).reshape(2, -1)
+    assert (lines[:, 0] == 0).all()
+    assert np.array_equal(lines[:, 1:], pixels.reshape(2, -1))
+
+
+def test_a_matrix_is_a_png_file_with_a_palette():
+    found = chunks_of(block_pictures.png([[0.0, 0.5, None], [2.0, -1.0, 0.24]], (0.0, 1.0), LIGHT))
+    assert struct.unpack(">IIBBBBB", found[b"IHDR"]) == (3, 2, 8, 3, 0, 0, 0)
+    assert found[b"PLTE"] == bytes(part for colour in [*LIGHT, block_pictures.UNDEFINED] for part in colour)
+    assert list(zlib.decompress(found[b"IDAT"])) == [0, 0, 10, 21, 0, 20, 20, 5]
+
+
+def strip_size(uri):
+    return struct.unpack(">II", base64.b64decode(uri.split(",")[1])[16:24])
+
+
+@pytest.mark.parametrize(("side", "width"), [(64, 66), (65, 35), (128, 66), (129, 45)])
+def test_large_images_are_thinned_out(side, width):
+    assert strip_size(code_pictures._picture(np.zeros((3, 1, side, side)))) == (3 * width, width)
+    assert strip_size(code_pictures._picture(*np.zeros((2, 3, 1, side, side)))) == (3 * width, 2 * width)
+
+
+@pytest.mark.parametrize(
+    ("shape", "fits"),
+    [((9, 1, 4, 5), True), ((9, 3, 4, 5), True), ((9, 2, 4, 5), False), ((8, 1, 4, 5), False), ((9, 4, 5), False)],
+)
+def test_a_decoder_returns_an_image_with_one_or_three_channels_for_each_code(shape, fits):
+    decode, codes = lambda _: np.zeros(shape), np.zeros((9, 2), dtype=np.float32)
+    if fits:
+        assert code_pictures._decoded(decode, codes).shape == shape
+    else:
+        with pytest.raises(EvidenceError, match="has to return images"):
+            code_pictures._decoded(decode, codes)
+
+
+def test_ten_images_are_reconstructed_in_the_shape_of_the_data():
+    images = np.zeros((12, 1, 4, 5))
+    made = code_pictures._reconstructed(lambda codes: np.zeros((len(codes), 1, 4, 5)), images, np.zeros((12, 2)))
+    assert strip_size(made) == (10 * 7, 2 * 6)
+    with pytest.raises(EvidenceError, match=r"\(1, 4, 5\), but the data set has \(1, 4, 6\)"):
+        code_pictures._reconstructed(lambda codes: images[: len(codes)], np.zeros((12, 1, 4, 6)), np.zeros((12, 2)))
+
+
+def test_the_twenty_most_important_codes_are_traversed():
+    codes = np.random.default_rng(0).normal(size=(60, 21)) * np.arange(1.0, 22.0)
+    found = code_pictures.code_pictures(Evidence(codes[:, :1], codes), lambda asked: np.zeros((len(asked), 1, 2, 2)))
+    assert len(found.rows) == 20
+    assert found.rows[0].importance == 1.0
+    shares = [row.importance for row in found.rows]
+    assert shares == sorted(shares, reverse=True)
+    assert found.reconstructions == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "domain", "place"),
+    [(0.25, [0, 1], "25.0%"), (-1.0, [0, 1], "0.0%"), (7.0, [0, 1], "100.0%"), (3.0, [2, 6], "25.0%")],
+)
+def test_places_on_an_axis(value, domain, place):
+    assert html._place(value, domain) == place
+
+
+def test_bars_reach_from_the_smaller_value_to_the_larger():
+    assert html._span(5.0, 3.0, [2, 6]) == html._span(3.0, 5.0, [2, 6]) == "left:25.0%;width:50.0%"
+    assert html._span(-1.0, 3.0, [2, 6]) == "left:0.0%;width:25.0%"
+
+
+def test_the_matched_code_is_framed_or_the_strongest_or_none():
+    matrix = {
+        "representation": "vae",
+        "column_names": ["matched", "strongest", "undefined", "zero", "elsewhere"],
+        "row_names": ["c0", "c1"],
+        "values": [[0.9, -0.8, None, 0.0, None], [0.1, 0.3, None, 0.0, 0.2]],
+    }
+    pairs = {"vae": [{"factor": "matched", "code": "c1"}, {"factor": "elsewhere", "code": "c7"}]}
+    assert html._best_rows(matrix, pairs) == [1, 0, -1, -1, 1]
+    assert html._best_rows(matrix, {})[0] == 0
+
+
+EMPTY = {"verdict": None, "floor": None, "chance": None, "interval": None, "calibrated": None, "groups": [],
+         "problem": None}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cell", "there"),
+    [
+        ({}, set()),
+        ({"verdict": {"reasons": []}}, {"verdict"}),
+        ({"verdict": {"reasons": ["one"]}}, {"verdict", "why"}),
+        ({"problem": "It failed."}, {"why"}),
+        ({"floor": {"p_value": None}}, {"floor"}),
+        ({"floor": {"p_value": 0.1}, "chance": 0.0}, {"floor", "p_value"}),
+        ({"chance": 0.0}, {"chance"}),
+        ({"interval": {"low": 0.1}}, {"interval"}),
+        ({"calibrated": 0.0}, {"calibrated"}),
+        ({"groups": [0]}, {"ties"}),
+    ],
+)
+def test_a_page_has_the_columns_that_any_cell_fills(cell, there):
+    metric = {"cells": [EMPTY, EMPTY | cell], "domain": [0.0, 1.0]}
+    summary = {"metrics": [metric], "data": {"representations": ["a"]}}
+    found = html._what_there_is(summary)
+    assert {name for name, has in found.items() if has and name not in ("one_axis", "several")} == there
+    assert (found["one_axis"], found["several"]) == ((0.0, 1.0), False)
+    two = {"metrics": [metric, metric | {"domain": [0.0, 2.0]}], "data": {"representations": ["a", "b"]}}
+    found = html._what_there_is(two)
+    assert (found["one_axis"], found["several"]) == (None, True)
+
+
+def test_the_data_are_embedded_unless_they_are_too_large():
+    room = html.MOST_BYTES_OF_DATA - len('{"a": ""}')
+    assert html._embedded({"a": "<" + "x" * 10}) == '{"a": "\\u003cxxxxxxxxxx"}'
+    assert len(html._embedded({"a": "x" * room})) == html.MOST_BYTES_OF_DATA
+    assert html._embedded({"a": "x" * (room + 1)}) == ""
+
+
+def test_letters_of_ties_end_with_the_alphabet():
+    tie = html._page_template().environment.globals["tie"]
+    assert tie([0, 1, 25, 26]) == "abz"
+
+
+@pytest.mark.parametrize(("n", "shape"), [(4, (1, 2, 2)), (12, (3, 2, 2)), (9, (1, 3, 3)), (27, (3, 3, 3))])
+def test_square_images_are_recognised(n, shape):
+    assert image_shape(n) == image_shape(n, shape) == shape
+
+
+@pytest.mark.parametrize(("n", "stated"), [(1, None), (3, None), (8, None), (12, (1, 3, 3))])
+def test_other_images_are_refused(n, stated):
+    with pytest.raises(EvidenceError, match="state"):
+        image_shape(n, stated)
+
+
+def test_a_notebook_shows_forty_rows():
+    factor = {"found": "no", "codes": list("abcd"), "share": 0.5, "low": None, "high": None, "obstacle": ""}
+    line = {"text": "Is it?", "answer": "yes", "value": 0.876, "low": 0.812, "high": 0.914, "noise": None,
+            "metric": "mcc", "sentence": "", "level": "trust", "at_noise_level": False}  # fmt: skip
+    lines = [
+        line,
+        line | {"at_noise_level": True, "value": None, "low": None},
+        line | {"at_noise_level": True, "level": "caution"},
+        line | {"metric": "", "sentence": "Some.", "noise": 0.126},
+    ]
+    rows = [factor | {"factor": f"z{k}"} for k in range(41)]
+    factors, questions, *reading = notebook._of_one({"factors": rows, "questions": lines, "reading": ["", "Read it."]})
+    assert factors.count("<tr>") - 1 == 40
+    assert "<td>z39</td><td>no</td><td>a, b, c and 1 more</td><td>0.50</td><td></td>" in factors
+    cells = [part.split("</td>")[:-1] for part in questions.replace("<td>", "").split("<tr>")[2:]]
+    assert cells == [
+        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "trust"],
+        ["Is it?", "yes", "", "", "mcc", "noise level"],
+        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "caution"],
+        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "0.13", "Some.", ""],
+    ]
+    assert reading == ["<p>Read it.</p>"]
+    entry = {"representation": "a", "value": 0.5, "low": None, "verdict": "trust", "best": True}
+    question = {"text": "Is it?", "metric": "mcc", "ranked": [entry] * 41}
+    title, table = notebook._of_several({"questions": [question]})
+    assert (title, table.count("<td>best</td>")) == ("<p>Is it? By mcc.</p>", 40)
+    many = Score(0.5, metric="mcc", per_factor={f"z{k}": 0.5 for k in range(41)}, per_code={"c": math.nan})
+    assert notebook_parts.score_view(many).count("<td>0.500</td>") == 40

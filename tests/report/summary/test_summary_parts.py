@@ -1,0 +1,129 @@
+"""Parts of the summary at their limits: numbers of the data, bars, reasons and next steps."""
+
+import math
+
+import pytest
+
+from unweave.report.summary import advice, diagnosis_summary, factor_bars
+from unweave.report.summary.page_limits import Detail
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("effective_dimension", 2.5, "2.5 of 4"),
+        ("nuisance_share", 0.126, "13 %"),
+        ("rows_per_code", 1234.0, "1,234"),
+        ("rows_per_code", 1234.5, "1,234"),
+        ("rows_per_code", 99.94, "99.9"),
+        ("rows_per_code", 100.4, "100"),
+        ("rows_per_code", 9.999, "10.00"),
+        ("rows_per_code", 10.01, "10.0"),
+        ("largest_correlation", 0.126, "0.13"),
+        ("n_rows", 12000, "12,000"),
+    ],
+)
+def test_numbers_of_the_data_are_as_long_as_they_need_to_be(key, value, text):
+    assert diagnosis_summary._text(key, value, {"n_factors": 4}) == text
+
+
+@pytest.mark.parametrize(("per_code", "text"), [(9.96, "10.0 rows"), (10.0, "10 rows"), (1234.4, "1,234 rows")])
+def test_rows_per_code_are_counted(per_code, text):
+    sizes = {"n_rows": 20, "n_codes": 2, "n_factors": 1, "rows_per_code": per_code}
+    assert f"which is {text} per code" in diagnosis_summary._sentences_of_sizes(sizes)[0]
+    assert diagnosis_summary._sentences_of_sizes(sizes | {"rows_per_code": None}) == []
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_the_largest_values_of_a_chart_are_shown(n):
+    found = diagnosis_summary._chart("A", {"x": None, **{f"z{k}": k / 10 for k in range(n)}}, Detail(bars=3))
+    assert [bar["name"] for bar in found["bars"]] == [f"z{k}" for k in reversed(range(n))][:3]
+    assert found["sentence"] == ("" if n == 3 else "Only the 3 largest of 4 values are shown.")
+    assert diagnosis_summary._chart("A", {"x": None}, Detail()) is None
+
+
+@pytest.mark.parametrize(
+    ("lower_is_better", "value", "within"),
+    [(False, 0.2, True), (False, 0.21, False), (True, 0.1, True), (True, 0.09, False), (False, math.nan, None)],
+)
+def test_the_edge_of_the_noise_is_noise(lower_is_better, value, within):
+    cell = {"per_factor": {"z": value}, "floor": {"per_factor": {"z": [0.15, 0.1, 0.2]}}, "interval": None}
+    assert factor_bars._bar("z", cell, lower_is_better)["within_noise"] is within
+
+
+@pytest.mark.parametrize(
+    ("n", "at_most", "shown"),
+    [(5, 5, [0, 1, 2, 3, 4]), (6, 5, [5, 4, 1, 0]), (6, 4, [5, 4, 1, 0]), (7, 6, [6, 5, 4, 2, 1, 0])],
+)
+def test_of_many_bars_the_highest_and_the_lowest_are_shown(n, at_most, shown):
+    names = [f"z{k}" for k in range(n)]
+    found, sentence = factor_bars._shown(names, {name: k / 10 for k, name in enumerate(names)}, at_most)
+    assert found == [f"z{k}" for k in shown]
+    half = at_most // 2
+    said = f"Only the {half} highest and {half} lowest of {n} factors are shown."
+    assert sentence == ("" if n <= at_most else said)
+
+
+def judged(label, level, *reasons, p_value=None, problem=None, name="a"):
+    reasons = [
+        {"quantity": "q", "section": "s", "measured": measured, "sentence": sentence, "instead": instead}
+        for measured, sentence, instead in reasons
+    ]
+    floor = None if p_value is None else {"p_value": p_value}
+    verdict = {"level": level, "reasons": reasons} if level else None
+    value = None if problem else 0.5
+    cell = {"representation": name, "verdict": verdict, "floor": floor, "problem": problem, "value": value}
+    return {"label": label, "cells": [cell]}
+
+
+def test_reasons_with_the_same_quantity_are_one_entry_with_the_worst_verdict():
+    metrics = [
+        judged("mcc", "caution", (0.6, "It moves.", "use another.")),
+        judged("r2", "do not use", (0.6, "It moves a lot.", "")),
+        judged("mig", "caution", (0.6, "It moves.", "use another")),
+        judged("sap", "trust", (0.9, "It is fine.", "do nothing")),
+    ]
+    (reason,) = advice.grouped_reasons(metrics, 1)
+    assert (reason["measured"], reason["level"]) == (0.6, "do not use")
+    assert reason["entries"] == [
+        {"level": "do not use", "sentence": "It moves a lot.", "metrics": ["r2"]},
+        {"level": "caution", "sentence": "It moves.", "metrics": ["mcc", "mig"]},
+    ]
+    metrics[0]["cells"][0]["verdict"]["reasons"][0]["measured"] = 0.7
+    (reason,) = advice.grouped_reasons(metrics, 2)
+    assert reason["measured"] is None
+    assert reason["entries"][1]["metrics"] == ["mcc of a", "mig of a"]
+    assert advice.next_steps(metrics, 1) == [{"sentence": "Use another.", "metrics": ["mcc", "mig"]}]
+
+
+def test_next_steps_are_advice_then_noise_then_failures():
+    metrics = [
+        judged("mcc", "caution", (0.6, "It moves.", "look twice"), p_value=0.06),
+        judged("r2", "do not use", (0.6, "It moves.", "look away"), p_value=0.05),
+        judged("mig", None, problem="It failed."),
+    ]
+    assert [(step["sentence"], step["metrics"]) for step in advice.next_steps(metrics, 1)] == [
+        ("Look away.", ["r2"]),
+        ("Look twice.", ["mcc"]),
+        (advice.NO_EVIDENCE, ["mcc"]),
+        ("It failed.", ["mig"]),
+    ]
+    assert advice.next_steps([judged("mig", None)], 1) == [{"sentence": advice.BARE, "metrics": []}]
+    assert advice.headline(metrics) == (
+        "Of 2 scores, none can be trusted on these data, 1 with caution and 1 should not be used. "
+        "1 score could not be computed."
+    )
+    assert advice.headline([judged("mig", None), judged("r2", None)]) == (
+        "2 scores, without verdicts: these are bare scores."
+    )
+
+
+def test_levels_without_a_name_are_quoted_in_their_order():
+    judgements = ["do not use", "trust", "odd", "no verdict", "trust", "caution"]
+    assert advice._levels_in_words(judgements) == [
+        "2 can be trusted on these data",
+        "1 with caution",
+        "1 could not be checked",
+        "1 with the verdict 'odd'",
+        "1 should not be used",
+    ]
