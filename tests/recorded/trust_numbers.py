@@ -6,6 +6,7 @@ import numpy as np
 
 from unweave import Evidence
 from unweave.metrics import mcc, mig, r2
+from unweave.responses.factor_views import factor_view
 from unweave.synthetic import encoders, worlds
 from unweave.trust.budget.costs import DataSizes, Work
 from unweave.trust.budget.draw_plan import draw_plan
@@ -13,6 +14,7 @@ from unweave.trust.counterpart.alike_factors import alike_pairs
 from unweave.trust.counterpart.code_models import code_models
 from unweave.trust.counterpart.counterpart import Counterpart
 from unweave.trust.counterpart.factor_designs import JOINT_MODELS, factor_design
+from unweave.trust.diagnosis.code_health import _models, unexplained_shares
 from unweave.trust.diagnosis.diagnosis import diagnose
 from unweave.trust.nulls.noise_floor import noise_floor
 from unweave.trust.row_order import block_length, notes_on_order, row_order
@@ -149,6 +151,13 @@ def judged(metric, name):
     return [found.level, found.elsewhere, reasons]
 
 
+def explained(name, n_factors):
+    """Kernels and ridges of the models of codes, and what these leave open."""
+    views = [factor_view(MODELLED[name], j) for j in range(n_factors)]
+    kernels = list(_models([view.inputs for view in views]))
+    return [kernels, unexplained_shares(views, np.column_stack([MODELLED[name].codes, REST[:150]]))]
+
+
 def planned(n_rows, budget):
     """What metrics of three prices get."""
     prices = (("cheap", 1e-7), ("middling", 1e-4), ("dear", 1e-3))
@@ -180,6 +189,10 @@ CASES |= {
 }
 CASES |= {f"counterpart of {name}, here": partial(elsewhere, name, where="here") for name in ("mixed", "half known")}
 CASES |= {"counterpart of alike, shared": shared}
+CASES |= {
+    f"explained codes of {name}, {n} factors": partial(explained, name, n)
+    for name, n in (("clean", 1), ("mixed", 2), ("mixed", 3), ("angles with noise", 3), ("classes", 3))
+}
 CASES |= {f"functions of factors, {n} rows": partial(functions, n) for n in (59, 60, 200, 450)}
 CASES |= {f"plan of {n} rows, {s} s": partial(planned, n, s) for n in (100, 20_000) for s in (0.5, 5, 30, 300)}
 CASES |= {

@@ -1,14 +1,18 @@
 """The plan of draws depends only on sizes, stays within the budget and is the same on every machine."""
 
 import time
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from made_up_metrics import made_up
 
-from unweave import Posterior, evaluate
+from unweave import Evidence, Posterior, evaluate
 from unweave.metrics import CATALOGUE
 from unweave.trust.budget import draw_plan as planning
-from unweave.trust.budget.costs import DataSizes, Work, table
+from unweave.trust.budget.allowance import Allowance
+from unweave.trust.budget.costs import TERMS, DataSizes, Work, table, work_of
 from unweave.trust.budget.draw_plan import (
     ALL,
     ESSENTIAL,
@@ -19,6 +23,7 @@ from unweave.trust.budget.draw_plan import (
     Prices,
     draw_plan,
     rows_for_draws,
+    seconds_of_diagnosis,
 )
 
 PAIRING = {"factors", "codes", "posterior", "nuisances"}
@@ -120,3 +125,125 @@ def test_the_budget_is_a_promise(n_rows, posterior):
         evaluate(factors, given, budget=budget)
         # the diagnosis, about a second, is always computed
         assert time.process_time() - start <= 1.2 * (budget + bare) + 1.5
+
+
+def test_terms_of_costs_are_products_of_sizes():
+    found = {name: term(DataSizes(3000, 7, 2)) for name, term in TERMS.items()}
+    assert found == {
+        "1": 1.0, "n": 3000, "m d": 14, "n m": 21_000, "n d": 6000, "k d": 2000, "n m d": 42_000,
+        "n m^2": 147_000, "m^2 d": 98,
+    }  # fmt: skip
+    assert TERMS["k d"](DataSizes(300, 7, 2)) == 600
+
+
+@pytest.mark.parametrize(
+    ("work", "share", "seconds"),
+    [
+        (Work("it", {"1": 2.0, "n": 0.01}), 0.5, 3.001),
+        (Work("it", {"1": 2.0}, {"1": 4.0}), 0.0, 2.001),
+        (Work("it", {"1": 2.0}, {"1": 4.0}), 0.25, 2.501),
+        (Work("it", {"1": 2.0, "n": 0.01}, {"n": 0.05}), 1.0, 5.001),
+        (Work("it", {"n": 0.01}, most_rows=50.0), 0.0, 0.501),
+    ],
+)
+def test_classes_have_their_share_of_the_seconds(work, share, seconds):
+    assert work.seconds(DataSizes(100, 10, 5, share)) == pytest.approx(seconds)
+
+
+def test_sizes_of_an_evidence():
+    evidence = Evidence({"a": np.arange(8) % 2, "b": np.arange(8.0)}, np.ones((8, 3)), kinds={"a": "categorical"})
+    assert DataSizes.of(evidence) == DataSizes(8, 3, 2, 0.5)
+    assert DataSizes.of(evidence, 5) == DataSizes(5, 3, 2, 0.5)
+    assert DataSizes.of(Evidence(codes=np.ones((8, 3)))) == DataSizes(8, 3, 0, 0.0)
+
+
+@pytest.mark.parametrize(("taken", "seconds"), [(3.9, 4.0), (4.1, 16.0), (0.26, 1.0), (0.24, 0.25), (0.0, 4.0**-4)])
+def test_measured_seconds_are_rounded_up_to_a_power_of_four(taken, seconds):
+    sizes = DataSizes(1000, 10, 5)
+
+    @made_up()
+    def mine(evidence):
+        """A metric that is not in the table."""
+
+    found = work_of(mine, taken, sizes)
+    assert found.seconds(sizes) == pytest.approx(seconds + 1e-3)
+    assert found.seconds(DataSizes(2000, 10, 5)) == pytest.approx(2 * seconds + 1e-3)
+    assert work_of(mine, taken, DataSizes(0, 1, 1)).numbers == {"n": pytest.approx(seconds)}
+
+
+def test_other_options_cost_what_the_table_says_at_least():
+    sizes = DataSizes(50_000, 10, 5)
+    known = table()["mig"]
+    found = work_of(partial(CATALOGUE["mig"], estimator="other"), 1e-9, sizes)
+    assert found.seconds(sizes) == pytest.approx(known.seconds(sizes))
+    assert found.name == "mig (estimator=other)"
+    assert work_of(partial(CATALOGUE["mig"], rng=3), 1e-9, sizes) is known
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "used", "fixed", "rows"),
+    [
+        # rows of a permutation, of a part, and of the seven data sets of a counterpart
+        (600, None, False, (600, 300, 1000)),
+        (600, 200, False, (200, 200, 1000)),
+        (600, 200, True, (200, 300, 1000)),
+        (600, 900, False, (600, 300, 1000)),
+        (3000, 2000, False, (2000, 1500, 3000)),
+        (9000, None, False, (9000, 4500, 5000)),
+    ],
+)
+def test_prices_are_those_of_the_rows_that_are_used(n_rows, used, fixed, rows):
+    work = Work("it", {"n": 1.0}, fixed_rows=fixed)
+    found = Prices.of(work, DataSizes(n_rows, 10, 5), used)
+    draw, part, trial = rows
+    assert (found.draw, found.part, found.trial) == pytest.approx((draw + 1e-3, part + 1e-3, 7 * (trial + 1e-3)))
+    assert found.seconds(Planned(2, 3, True)) == pytest.approx(2 * found.draw + 3 * found.part + found.trial)
+    assert found.seconds(Planned(2, 3, False)) == pytest.approx(2 * found.draw + 3 * found.part)
+
+
+@pytest.mark.parametrize(("n_factors", "seconds"), [(0, 0.3), (5, 0.8), (40, 4.3), (41, 4.3)])
+def test_the_diagnosis_takes_a_tenth_of_a_second_for_a_factor(n_factors, seconds):
+    assert seconds_of_diagnosis(DataSizes(100, 3, n_factors)) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("budget", "left"), [(10.0, 9.0 - 0.8), (1.0, 0.25), (0.0, 0.0)])
+def test_draws_have_what_the_diagnosis_leaves_and_a_quarter_at_least(budget, left):
+    assert planning._for_draws(DataSizes(100, 3, 5), budget) == pytest.approx(left)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "now", "top", "step"),
+    [
+        (8.0, 0, 8, 1),
+        (7.9, 0, 8, 0),
+        (28.0, 0, 8, 3),
+        (28.0, 0, 2, 2),
+        (1.0, 3, 8, 3),
+        (224.0, 0, 8, 8),
+        (224.0, 0, 7, 7),
+    ],
+)
+def test_the_highest_step_is_the_last_that_fits(seconds, now, top, step):
+    """Every draw, every part and all trials together take a second."""
+    assert planning._highest(Prices(1.0, 1.0, 1.0), seconds, now, top) == step
+
+
+def test_all_rows_are_used_if_the_essentials_cost_exactly_the_share():
+    work, sizes = Work("it", {"1": 1.0 - 1e-3}), DataSizes(5000, 10, 0)
+    essentials = Prices.of(work, sizes).seconds(LADDER[ESSENTIAL])
+    assert rows_for_draws({"it": work}, sizes, (essentials + 0.3) / 0.9 + 1e-9) == {"it": 5000}
+    assert rows_for_draws({"it": work}, sizes, (essentials + 0.3) / 0.9 - 1e-3) == {"it": 3000}
+    assert rows_for_draws({"it": work}, DataSizes(2000, 10, 0), 0.0) == {"it": 2000}
+
+
+def test_the_clock_stops_at_one_and_a_half_times_the_budget(monkeypatch):
+    planned = {"a": Planned(19, 8, True), "b": Planned(0, 12, False)}
+    found = Allowance(planned, seconds=10.0, stated=12.0, rows={"a": 5}, rows_of_parts={"b": 6}, started=100.0)
+    for now, late in ((100.0, False), (114.9, False), (115.0, True), (120.0, True)):
+        monkeypatch.setattr("unweave.trust.budget.allowance.time", SimpleNamespace(process_time=lambda now=now: now))
+        assert found.used_up() is late
+        assert found.untried == (("a", "b") if late else ("b",))
+        assert found.draws.stop() is found.parts.stop() is late
+    assert (found.draws.counts, found.parts.counts) == ({"a": 19, "b": 0}, {"a": 8, "b": 12})
+    assert (found.draws.rows, found.parts.rows) == ({"a": 5}, {"b": 6})
+    assert (found.draws.seconds, found.parts.seconds) == (12.0, 12.0)

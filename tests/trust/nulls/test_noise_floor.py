@@ -24,8 +24,18 @@ from unweave.metrics import (
     t_mex,
 )
 from unweave.score import Score
-from unweave.trust.nulls.noise_floor import _by_formula, noise_floor, noise_floors
+from unweave.trust.nulls.noise_floor import (
+    _by_formula,
+    _n_orders,
+    _notes_on_draws,
+    _p_value,
+    _summarised,
+    noise_floor,
+    noise_floors,
+)
 from unweave.trust.nulls.null_encoders import unknowing
+from unweave.trust.nulls.some_rows import by_rows, may_use_some_rows, some_rows
+from unweave.trust.repeated_scoring import Quota
 
 RNG = np.random.default_rng(2)
 FACTORS = RNG.normal(size=(120, 2))
@@ -353,3 +363,205 @@ def test_a_sampler_with_constant_codes_keeps_its_factors():
     factors, codes = ConstantCodes(sampler, (1.0, -2.0))({}, 5, np.random.default_rng(3))
     assert factors.tolist() == np.random.default_rng(3).normal(size=(5, 2)).tolist()
     assert codes.tolist() == [[1.0, -2.0]] * 5
+
+
+@pytest.mark.parametrize(
+    ("downwards", "raw", "values", "n_orders", "expected"),
+    [
+        (False, 0.5, [0.1, 0.5, 0.6], 1e9, (3 / 4, 1 / 4)),
+        (True, 0.5, [0.1, 0.5, 0.6], 1e9, (3 / 4, 1 / 4)),
+        (False, 0.5, [0.1, 0.2, 0.3], 1e9, (1 / 4, 1 / 4)),
+        (True, 0.5, [0.6, 0.7, 0.8], 1e9, (1 / 4, 1 / 4)),
+        (False, 0.5, [0.1, 0.2, 0.3], 2.0, (1 / 2, 1 / 2)),
+        (False, math.nan, [0.1, 0.2, 0.3], 1e9, (math.nan, 1 / 4)),
+        (False, 0.5, [0.1, math.nan, 0.3], 1e9, (2 / 4, 1 / 4)),
+        # what differs by rounding alone is equal: 1e-12 of the score, or of 1 for scores below 1
+        (False, 0.5, [0.5 - 1.5e-12, 0.5 - 0.9e-12], 1e9, (2 / 3, 1 / 3)),
+        (False, 100.0, [100 - 1.5e-10, 100 - 0.9e-10], 1e9, (2 / 3, 1 / 3)),
+        (True, 100.0, [100 + 1.5e-10, 100 + 0.9e-10], 1e9, (2 / 3, 1 / 3)),
+        (False, 0.0, [-1e-12, 0.0], 1e9, (1.0, 1 / 3)),
+        (True, 0.0, [1e-12, 0.0], 1e9, (1.0, 1 / 3)),
+    ],
+)
+def test_p_values_count_what_is_as_good_or_better(downwards, raw, values, n_orders, expected):
+    assert _p_value(downwards, raw, np.array(values), n_orders) == pytest.approx(expected, nan_ok=True)
+
+
+def summary(values, value=0.5, metric=inner_product, evidence=KNOWING, kind="permutation", n_draws=3, **options):
+    """The floor that follows from scores of null draws between -1 and 1."""
+    score = Score(value, bounds=(-1.0, 1.0), best=1.0, **options)
+    drawn = [each if each is None or isinstance(each, Score) else Score(each) for each in values]
+    return _summarised(metric, evidence, kind, score, value, drawn, n_draws, 2.5)
+
+
+def test_a_floor_is_the_mean_of_what_is_shown_and_the_spread_is_that_of_all_draws():
+    found = summary([-3.0, 0.0, None, 0.5], n_draws=4)
+    assert found.floor == (-1.0 + 0.0 + 0.5) / 3
+    assert found.spread == pytest.approx(np.std([-3.0, 0.0, 0.5], ddof=1))
+    assert found.upper == pytest.approx(np.quantile([-3.0, 0.0, 0.5], 0.95))
+    assert found.calibrated == pytest.approx((0.5 + 1 / 6) / (1 + 1 / 6))
+    assert found.draws == pytest.approx((-3.0, 0.0, math.nan, 0.5), nan_ok=True)
+    assert [(note.kind, dict(note.quantities)) for note in found.notes] == [
+        ("nulls_without_score", {"n_draws": 1, "of": 4})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "spread"), [([0.25], math.nan), ([0.25, 0.75], pytest.approx(0.125**0.5)), ([None, 0.25], math.nan)]
+)
+def test_a_spread_needs_two_draws(values, spread):
+    assert summary(values, n_draws=len(values)).spread == pytest.approx(spread, nan_ok=True)
+
+
+def test_draws_without_any_score_say_so():
+    found = summary([None, None, None])
+    assert not found.defined
+    assert (found.reason.kind, found.raw) == ("nulls_undefined", 0.5)
+    assert [note.kind for note in found.notes] == ["nulls_without_score"]
+
+
+@pytest.mark.parametrize(("floor", "near"), [(0.992, True), (0.98, False), (-1.0, False)])
+def test_a_floor_within_a_hundredth_of_the_best_is_not_calibrated(floor, near):
+    found = summary([floor] * 3, value=0.995)
+    assert ("floor_near_best" in [note.kind for note in found.notes]) is near
+    assert math.isnan(found.calibrated) is near
+
+
+@pytest.mark.parametrize(
+    ("values", "equal"), [([0.5, 0.5], True), ([0.5, 0.4], False), ([0.4, 0.4], False), ([-0.5, -0.5], False)]
+)
+def test_draws_that_all_equal_the_score_are_said(values, equal):
+    found = summary(values, n_draws=2)
+    assert ("nulls_equal_score" in [note.kind for note in found.notes]) is equal
+
+
+def test_floors_of_factors_are_means_of_the_draws_that_have_them():
+    drawn = [
+        Score(0.1, per_factor={"a": 0.25, "b": math.nan, "c": 0.5}),
+        None,
+        Score(0.2, per_factor={"a": 0.75, "b": math.nan}),
+        Score(0.3, per_factor={"a": math.nan, "b": math.nan, "d": 1.0}),
+    ]
+    found = summary(drawn, per_factor={"a": 0.5, "b": 0.5, "c": 0.5, "d": math.nan}, n_draws=4)
+    assert found.per_factor_floor == {"a": 0.5, "c": 0.5}
+    assert found.per_factor_upper == pytest.approx({"a": 0.725, "c": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("n_done", "n_draws", "kind", "budget", "expected"),
+    [
+        (3, 3, "permutation", 2.0, []),
+        (2, 3, "permutation", 2.0, [("fewer_nulls", {"n_draws": 2, "of": 3, "seconds": 2.0})]),
+        (2, 3, "matched", None, [("fewer_nulls", {"n_draws": 2, "of": 3, "seconds": 0.0})]),
+        (1, 3, "constant", 2.0, []),
+    ],
+)
+def test_fewer_draws_than_asked_for_are_said(n_done, n_draws, kind, budget, expected):
+    notes = _notes_on_draws(KNOWING, kind, np.zeros(n_done), n_draws, budget)
+    assert [(note.kind, dict(note.quantities)) for note in notes] == expected
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "n_done", "kind", "said"),
+    [
+        (3, 5, "permutation", []),
+        (3, 6, "permutation", ["few_orders"]),
+        (3, 6, "constant", []),
+        (3, 6, "matched", ["few_orders"]),
+    ],
+)
+def test_few_orders_of_row_groups_are_said(n_groups, n_done, kind, said):
+    """Three groups have six orders, so that a p-value is a sixth at least."""
+    evidence = Evidence(FACTORS[:12], FACTORS[:12], row_groups=np.repeat(np.arange(n_groups), 4))
+    notes = _notes_on_draws(evidence, kind, np.zeros(n_done), n_done, None)
+    assert [note.kind for note in notes] == said
+    if said:
+        assert dict(notes[0].quantities) == {"n_groups": 3, "n_orders": 6.0, "smallest": 1 / 6}
+    assert _n_orders(evidence) == 6.0
+
+
+def test_groups_of_unequal_size_are_said_and_orders_are_counted_up_to_twenty():
+    groups = np.r_[0, np.arange(119) // 7]
+    notes = _notes_on_draws(Evidence(FACTORS, FACTORS, row_groups=groups), "permutation", np.zeros(9), 9, None)
+    assert [note.kind for note in notes] == ["groups_of_unequal_size"]
+    assert _n_orders(KNOWING) == math.factorial(20)
+    assert _n_orders(KNOWING.rows(np.arange(5))) == 120
+
+
+@pytest.mark.parametrize(
+    ("factors", "codes", "kinds", "sizes"),
+    [
+        (FACTORS, NOISE, None, (4, 2)),
+        (np.column_stack([FACTORS, np.ones(120)]), np.column_stack([NOISE, np.ones((120, 2))]), None, (4, 2)),
+        (FACTORS, NOISE, ["continuous", "circular"], None),
+    ],
+)
+def test_the_formula_is_that_of_columns_that_vary(factors, codes, kinds, sizes):
+    found = _by_formula(functools.partial(mcc), Evidence(factors, codes, **({"kinds": kinds} if kinds else {})))
+    expected = matched_correlation_by_chance(120, *sizes) if sizes else math.nan
+    assert found == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("options", [{"n_draws": 1}, {"seed": 0}, {"n_rows": 2}, {"n_draws": np.int64(2)}])
+def test_the_smallest_options_are_taken(options):
+    assert noise_floor(inner_product, KNOWING, **{"n_draws": 2} | options).defined
+    with pytest.raises(EvidenceError, match="n_rows=True"):
+        noise_floor(inner_product, KNOWING, n_rows=True)
+
+
+def test_a_metric_without_a_quota_has_no_floor_and_others_have_theirs():
+    quota = Quota({"none": 0, "two": 2}, seconds=7.0)
+    metrics = {"none": inner_product, "two": squared_distance}
+    found = noise_floors(metrics, KNOWING, n_draws=9, quota=quota)
+    assert dict(found["none"].reason.quantities) == {"seconds": 7.0}
+    assert len(found["two"].draws) == 2
+    assert dict(found["two"].notes[0].quantities) == {"n_draws": 2, "of": 9, "seconds": 7.0}
+    stopped = noise_floors(metrics, KNOWING, n_draws=9, quota=Quota({"none": 3, "two": 3}, 0.0, lambda: True))
+    assert {dict(each.reason.quantities)["seconds"] for each in stopped.values()} == {0.0}
+
+
+def test_constant_codes_are_the_means_and_a_constant_posterior_is_the_prior():
+    (null,) = {unknowing(KNOWING, "constant", seed=k, index=0).codes[7].tobytes() for k in range(2)}
+    assert np.frombuffer(null) == pytest.approx(KNOWING.codes.mean(axis=0))
+    shapes = np.random.default_rng(0).dirichlet([1, 1, 1], size=120)
+    posterior = Posterior(NOISE, 1 + NOISE**2, categories={"shape": shapes})
+    prior = unknowing(Evidence(FACTORS, posterior), "constant", seed=0, index=0).posterior
+    assert prior.mean[5] == pytest.approx(NOISE.mean(axis=0))
+    assert prior.std[9] == pytest.approx(np.sqrt(np.square(1 + NOISE**2).mean(axis=0) + NOISE.var(axis=0)))
+    assert prior.categories["shape"][3] == pytest.approx(shapes.mean(axis=0))
+    alone = Posterior(categories={"shape": shapes})
+    for kind in ("constant", "matched"):
+        null = unknowing(Evidence(FACTORS, alone), kind, seed=0, index=0).posterior
+        assert null.categories["shape"].mean(axis=0) == pytest.approx(shapes.mean(axis=0))
+
+
+def test_samplers_of_nulls_shuffle_columns_and_keep_the_mean():
+    def sampler(fixed, n_rows, rng):
+        factors = rng.normal(size=(n_rows, 2))
+        return factors, np.column_stack([np.arange(n_rows), np.arange(n_rows)]).astype(float)
+
+    evidence = Evidence(FACTORS, FACTORS, sampler=sampler)
+    still = unknowing(evidence, "constant", seed=0, index=0).sampler
+    assert still({}, 3, np.random.default_rng(0))[1] == pytest.approx(np.tile(FACTORS.mean(axis=0), (3, 1)))
+    apart = unknowing(evidence, "matched", seed=0, index=0).sampler
+    _, codes = apart({}, 50, np.random.default_rng(0))
+    assert sorted(codes[:, 0]) == sorted(codes[:, 1]) == list(range(50))
+    assert codes[:, 0].tolist() != codes[:, 1].tolist()
+    assert unknowing(KNOWING, "matched", seed=0, index=0).sampler is None
+    assert unknowing(KNOWING, "constant", seed=0, index=0).sampler is None
+
+
+def test_some_rows_may_replace_all_rows_that_are_exchangeable():
+    def sampler(fixed, n_rows, rng):
+        return FACTORS[:n_rows], FACTORS[:n_rows]
+
+    walk = np.random.default_rng(0).normal(size=(120, 2)).cumsum(axis=0)
+    assert may_use_some_rows(KNOWING)
+    assert not may_use_some_rows(Evidence(FACTORS, FACTORS, sampler=sampler))
+    assert not may_use_some_rows(Evidence(FACTORS, FACTORS, row_groups=np.arange(120)))
+    assert not may_use_some_rows(Evidence(walk, walk))
+    assert some_rows(KNOWING, 120, 0) is KNOWING
+    assert some_rows(KNOWING, 119, 0).n_rows == 119
+    assert by_rows(["a", "b"], KNOWING, None, None) == {120: ["a", "b"]}
+    assert by_rows(["a", "b"], KNOWING, None, 50) == {50: ["a", "b"]}
+    assert by_rows(["a", "b"], KNOWING, Quota({}, 1.0, rows={"a": 30}), None) == {30: ["a"], 120: ["b"]}

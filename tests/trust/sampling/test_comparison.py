@@ -10,8 +10,9 @@ from scipy import stats
 from unweave import Evidence, EvidenceError
 from unweave.metrics import mcc
 from unweave.score import Score
-from unweave.trust.sampling.comparison import compared
-from unweave.trust.sampling.planning import samples_needed
+from unweave.trust.sampling.comparison import Comparison, Difference, _two_sided, compared, comparison_of_parts
+from unweave.trust.sampling.planning import _notes, samples_needed
+from unweave.trust.sampling.subsampling import Parts, PartScores
 from unweave.trust.sampling.ties import sets_of_ties
 
 RNG = np.random.default_rng(0)
@@ -150,3 +151,104 @@ def test_few_groups_have_few_degrees_of_freedom():
     assert pair.p_value == pytest.approx(2 * stats.t.sf(statistic, 5))
     reach = (pair.upper - pair.lower) / 2 / pair.standard_error
     assert reach == pytest.approx(stats.t.ppf(0.975, 5))
+
+
+def planned(difference=0.2, error=0.1, reach=2.0, n_units=100, **options):
+    """A plan from a comparison of three, of which two pairs are known."""
+    pair = Difference("a", "b", difference, error, difference - reach * error, difference + reach * error, 0.5)
+    other = Difference("b", "c", 0.5, 0.1, 0.3, 0.7, 0.01)
+    scores = {"a": 0.9, "b": 0.7, "c": 0.2}
+    return samples_needed(Comparison("it", 0.95, n_units, scores, (pair, other)), **options)
+
+
+def test_the_numbers_of_a_plan_follow_from_the_difference_and_its_interval():
+    found = planned(difference=0.25, reach=1.0)
+    factor = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) ** 2
+    assert (found.n_needed, found.fewest, found.most) == (
+        math.ceil(100 * factor * 0.16),
+        math.ceil(100 * factor * (0.1 / 0.35) ** 2),
+        math.ceil(100 * factor * (0.1 / 0.15) ** 2),
+    )
+    assert (found.first, found.second, found.difference, found.n_now) == ("a", "b", 0.25, 100)
+    negative = planned(difference=-0.25, reach=1.0)
+    assert (negative.n_needed, negative.fewest, negative.most) == (found.n_needed, found.fewest, found.most)
+    assert planned(first="b", second="c").difference == planned(first="c", second="b").difference == 0.5
+    with pytest.raises(EvidenceError, match="were not compared"):
+        planned(second="c")
+
+
+@pytest.mark.parametrize(
+    ("error", "difference", "needed"),
+    [(0.0, 0.2, 2.0), (0.0, 0.0, math.inf), (0.1, 0.0, math.inf), (1e-6, 0.2, 2.0), (1.0, 1.0, 785.0)],
+)
+def test_two_samples_are_needed_at_least_and_no_number_is_enough_for_no_difference(error, difference, needed):
+    assert planned(error=error, difference=difference).n_needed == needed
+
+
+@pytest.mark.parametrize(("reach", "may_be_zero"), [(2.0, True), (1.9, False), (3.0, True)])
+def test_a_difference_whose_interval_has_zero_may_be_zero(reach, may_be_zero):
+    """A difference of 2 standard errors."""
+    found = planned(reach=reach, difference=0.5, error=0.25)
+    assert math.isinf(found.most) is may_be_zero
+    assert ("difference_may_be_zero" in [note.kind for note in found.notes]) is may_be_zero
+
+
+@pytest.mark.parametrize(("n_needed", "far"), [(400, False), (401, True), (25, False), (24, True), (100, False)])
+def test_more_than_four_times_or_less_than_a_quarter_is_extrapolated(n_needed, far):
+    for found in (True, False):
+        notes = [note.kind for note in _notes(n_needed, math.inf, 100, found)]
+        assert notes == ["difference_may_be_zero"] * found + ["sample_size_extrapolated"] * far
+    assert "difference_may_be_zero" not in [note.kind for note in _notes(n_needed, 500.0, 100, True)]
+
+
+@pytest.mark.parametrize("power", [0, 1, -0.1])
+def test_powers_are_between_zero_and_one(power):
+    with pytest.raises(EvidenceError, match="is not a power"):
+        planned(power=power)
+
+
+def test_p_values_of_differences_without_an_error_and_of_no_difference():
+    gaps = np.array([0.5, -0.5, 0.0, 1e-12, 2e-12, 3.9e-12, 4.1e-12, 0.5])
+    errors = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 4.0, 4.0, 0.25])
+    found = _two_sided(gaps, errors, 7)
+    assert found[:6] == pytest.approx([0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    assert (found[3], found[5]) == (1.0, 1.0)
+    assert found[4] < 1
+    assert found[6] < 1
+    assert found[7] == pytest.approx(2 * stats.t.sf(2.0, 7))
+
+
+def test_pairs_are_judged_on_the_parts_that_all_have_and_told_apart_at_the_level():
+    plan = Parts(Evidence(np.arange(40.0), np.arange(40.0)), n_units=40, n_out=10, seed=0)
+    of_parts = {"a": (0.9, 1.1, 1.0, 9.0), "b": (0.5, 0.4, 0.6), "c": (0.4, 0.5, 0.45)}
+    scores = {"c": 0.45, "a": 1.0, "b": 0.5}
+    found = comparison_of_parts(
+        "it", {name: PartScores(plan, Score(scores[name]), of_parts[name], (), ()) for name in scores}, 0.95
+    )
+    assert list(found.scores.items()) == [("a", 1.0), ("b", 0.5), ("c", 0.45)]
+    pair = found.between("a", "b")
+    error = math.sqrt(3 * np.var([0.4, 0.7, 0.4], ddof=1))
+    reach = stats.t.ppf(0.975, 2)
+    assert (pair.first, pair.second, pair.difference) == ("a", "b", 0.5)
+    assert (pair.standard_error, pair.lower, pair.upper) == pytest.approx(
+        (error, 0.5 - reach * error, 0.5 + reach * error)
+    )
+    assert found.n_units == 40
+
+
+@pytest.mark.parametrize(("level", "ties"), [(0.0, (("a",), ("b",))), (0.01, (("a", "b"),))])
+def test_a_p_value_of_exactly_one_minus_the_level_tells_apart(level, ties):
+    plan = Parts(Evidence(np.arange(40.0), np.arange(40.0)), n_units=40, n_out=10, seed=0)
+    equal = {name: PartScores(plan, Score(0.5), (0.4, 0.6), (), ()) for name in "ab"}
+    found = comparison_of_parts("it", equal, level)
+    assert found.differences[0].p_value == 1.0
+    assert found.ties == ties
+
+
+def test_what_is_undefined_for_one_is_named():
+    plan = Parts(Evidence(np.arange(40.0), np.arange(40.0)), n_units=40, n_out=10, seed=0)
+    parts = {
+        "a": PartScores(plan, Score(0.5), (0.4, 0.6), (), ()),
+        "b": PartScores(plan, Score(0.5), (0.4, math.nan), (), ()),
+    }
+    assert dict(comparison_of_parts("it", parts, 0.95).reason.quantities)["representation"] == "b"

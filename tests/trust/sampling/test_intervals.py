@@ -1,19 +1,21 @@
 """Intervals: the textbook standard error of a mean, groups that stay whole, and metrics without an interval."""
 
+import dataclasses
 import functools
 import math
 
 import numpy as np
 import pytest
 from made_up_metrics import made_up
+from scipy import stats
 
 from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
 from unweave.trust.repeated_scoring import Quota
 from unweave.trust.sampling import subsampling
-from unweave.trust.sampling.intervals import interval, intervals
-from unweave.trust.sampling.subsampling import Parts, part_scores, parts_of
+from unweave.trust.sampling.intervals import interval, interval_of_parts, intervals
+from unweave.trust.sampling.subsampling import Parts, PartScores, part_scores, parts_of
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))
@@ -173,3 +175,109 @@ def test_few_row_groups_are_said(n_groups, said):
     evidence = Evidence(column, column, row_groups=np.repeat(np.arange(n_groups), 3))
     notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0), 5, 5, None)
     assert ("few_groups" in [note.kind for note in notes]) is said
+
+
+def card_for(min_rows):
+    return dataclasses.replace(mcc.card, min_rows=min_rows)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "min_rows", "most_rows", "n_out"),
+    [
+        (100, 2, None, 50),
+        (101, 2, None, 50),
+        (100, 60, None, 40),
+        (100, 90, None, 9),
+        (100, 2, 20, 80),
+        (100, 2, 60, 50),
+        (5, 2, None, 2),
+        (10, 9, None, 1),
+    ],
+)
+def test_half_of_the_rows_are_left_out_or_what_the_metric_and_the_budget_allow(n_rows, min_rows, most_rows, n_out):
+    """A metric of 90 rows has parts from 100 rows on, as the reason of 99 rows says."""
+    column = np.random.default_rng(0).normal(size=n_rows)
+    parts = parts_of(Evidence(column, column), card_for(min_rows), 3, most_rows)
+    assert (parts.n_units, parts.n_out, parts.seed) == (n_rows, n_out, 3)
+    assert parts.factor == (n_rows - n_out) / n_out
+    assert parts.part(0).n_rows == n_rows - n_out
+    assert parts.left_out(0).tolist() != parts.left_out(1).tolist() or n_rows < 20
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "min_rows", "kind", "quantities"),
+    [
+        (4, 2, "too_few_units", {"n_units": 4, "needed": 5, "units": "rows"}),
+        (99, 90, "too_few_rows_for_parts", {"metric": "mcc", "min_rows": 90, "n_rows": 99, "needed": 100}),
+    ],
+)
+def test_too_few_rows_for_parts_say_how_many_are_needed(n_rows, min_rows, kind, quantities):
+    column = np.random.default_rng(0).normal(size=n_rows)
+    reason = parts_of(Evidence(column, column), card_for(min_rows), 0)
+    assert (reason.kind, dict(reason.quantities)) == (kind, quantities)
+    nothing = Evidence(decoder=np.ones((20, 4, 2)))
+    assert parts_of(nothing, card_for(2), 0).quantities["n_units"] == 0
+
+
+def test_quantiles_are_those_of_student():
+    parts = Parts(EVIDENCE, n_units=10, n_out=5, seed=0)
+    assert parts.quantile(0.8, 24) == pytest.approx(stats.t.ppf(0.9, 9))
+    assert parts.quantile(0.8, 4) == pytest.approx(stats.t.ppf(0.9, 3))
+
+
+@pytest.mark.parametrize(("n_out", "said"), [(102, False), (103, True)])
+def test_parts_of_fewer_than_half_of_the_rows_are_said(n_out, said):
+    """98 of 200 rows are 49 %."""
+    notes = subsampling._notes(Parts(EVIDENCE, n_units=200, n_out=n_out, seed=0), 2, 3, 4.0)
+    kinds = [(note.kind, dict(note.quantities)) for note in notes]
+    fewer = ("fewer_parts", {"n_parts": 2, "of": 3, "seconds": 4.0})
+    assert kinds == [fewer] + [("parts_of_some_rows", {"n_rows": 200 - n_out, "of": 200})] * said
+    assert dict(subsampling._notes(Parts(EVIDENCE, 200, 100, 0), 2, 3, None)[0].quantities)["seconds"] == 0.0
+    grouped = Evidence(FACTORS, FACTORS, row_groups=np.arange(200))
+    assert subsampling._notes(Parts(grouped, n_units=200, n_out=n_out, seed=0), 3, 3, 4.0) == ()
+
+
+def test_two_parts_are_enough_and_a_quota_of_none_says_so():
+    found = part_scores({"it": mean_code}, EVIDENCE, n_parts=2)["it"]
+    assert len(found.raw) == 2
+    with pytest.raises(EvidenceError, match="n_parts=1"):
+        part_scores({"it": mean_code}, EVIDENCE, n_parts=1)
+    none = part_scores({"it": mean_code, "two": mcc}, EVIDENCE, quota=Quota({"it": 0, "two": 2}, 5.0))
+    assert (none["it"].kind, dict(none["it"].quantities)) == ("no_parts_in_budget", {"seconds": 5.0})
+    assert len(none["two"].raw) == 2
+    for quota, seconds in ((Quota({"it": 1}, 6.0), 6.0), (Quota({"it": 1}, 0.0), 0.0)):
+        one = part_scores({"it": mean_code}, EVIDENCE, quota=quota)["it"]
+        assert (one.kind, dict(one.quantities)) == ("no_parts_in_budget", {"seconds": seconds})
+
+
+def test_metrics_with_the_same_parts_share_the_budget(monkeypatch):
+    """Of 12 seconds, two of three metrics have 8; the third needs so many rows that its parts are others."""
+    asked = []
+
+    def scores(metrics, variant, n_parts, *, budget, **options):
+        asked.append((list(metrics), budget))
+        return {label: [Score(0.5)] * 3 for label in metrics}
+
+    @made_up(min_rows=150)
+    def demanding(evidence):
+        """A metric of many rows."""
+        return Score(0.5)
+
+    monkeypatch.setattr(subsampling, "scores_of_variants", scores)
+    part_scores({"a": mean_code, "b": demanding, "c": mean_code}, EVIDENCE, budget=12.0)
+    assert asked == [(["a", "c"], 8.0), (["b"], 4.0)]
+
+
+def test_an_interval_follows_from_the_scores_of_parts():
+    plan = Parts(EVIDENCE, n_units=200, n_out=50, seed=0)
+    score = Score(0.5, bounds=(0.0, 0.6), per_factor={"a": 0.4, "b": 0.3, "c": math.nan})
+    parts = ({"a": 0.1, "c": 0.1}, {"a": 0.3, "b": 0.3, "c": 0.1}, {"a": 0.5, "b": 0.3, "c": 0.1})
+    found = interval_of_parts("it", PartScores(plan, score, (0.4, 0.6, 0.8), parts, ()), 0.9)
+    half = stats.t.ppf(0.95, 2) * math.sqrt(3 * 0.04)
+    assert (found.lower, found.upper, found.standard_error) == pytest.approx((0.5 - half, 0.5 + half, math.sqrt(0.12)))
+    assert found.clipped == (0.0, 0.6)
+    assert list(found.per_factor) == ["a"]
+    assert found.per_factor["a"] == pytest.approx((0.4 - half, 0.4 + half))
+    assert (found.n_parts, found.level, found.raw) == (3, 0.9, 0.5)
+    undefined = interval_of_parts("it", PartScores(plan, Score(math.nan), (0.4, 0.6), ({}, {}), ()), 0.9)
+    assert (undefined.reason.kind, undefined.defined) == ("score_undefined", False)

@@ -97,12 +97,12 @@ def parts_of(evidence: Evidence, card: Card, seed: int, most_rows: int | None = 
     units = "rows" if groups is None else "row groups"
     if n_units < FEWEST_UNITS:
         return Finding("too_few_units", n_units=n_units, needed=FEWEST_UNITS, units=units)
-    share = min(SHARE_LEFT_OUT, 1 - card.min_rows / evidence.n_rows)
-    if share < SMALLEST_SHARE:
+    if card.min_rows > (1 - SMALLEST_SHARE) * evidence.n_rows:
         needed = math.ceil(card.min_rows / (1 - SMALLEST_SHARE))
         return Finding(
             "too_few_rows_for_parts", metric=card.name, min_rows=card.min_rows, n_rows=evidence.n_rows, needed=needed
         )
+    share = min(SHARE_LEFT_OUT, 1 - card.min_rows / evidence.n_rows)
     if most_rows is not None:
         share = max(share, 1 - most_rows / evidence.n_rows)
     return Parts(evidence, n_units, max(1, math.floor(share * n_units)), seed)
