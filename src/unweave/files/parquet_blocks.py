@@ -31,7 +31,7 @@ class ParquetPart:
         import polars
 
         frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
-        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK):
+        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
             yield self._columns(batch)
 
     def some(self, start: int, stop: int) -> Block:
