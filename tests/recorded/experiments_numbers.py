@@ -4,6 +4,7 @@ Nothing is drawn and nothing is trained: a figure is the arguments with which it
 """
 
 import importlib
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -35,11 +36,19 @@ from papers_numbers import (
     two_kinds,
 )
 
+from unweave.encoding import Encoded
+from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.papers import complete_grids, small_models, trained_encoders
 from unweave.papers.dependent_factors import comparisons as of_004
-from unweave.papers.dependent_factors import toy_curves, toy_experiments
+from unweave.papers.dependent_factors import measured_encoders, toy_curves, toy_experiments
+from unweave.papers.dependent_factors import seed_studies as correlations_over_seeds
 from unweave.papers.dependent_factors.toy_curves import ToyCurves
 from unweave.papers.experiment import ClaimCheck, Options
-from unweave.papers.learning_disentangled_representations import drawings, seed_studies
+from unweave.papers.guardians import tables
+from unweave.papers.guardians.claims import CLAIMS
+from unweave.papers.learning_disentangled_representations import comparisons as of_001
+from unweave.papers.learning_disentangled_representations import drawings, measured_models, seed_studies
+from unweave.papers.ledger.claim import MeasuredFigure
 from unweave.papers.manifold_entropic_metrics import (
     core_flows,
     digit_flows,
@@ -50,11 +59,14 @@ from unweave.papers.manifold_entropic_metrics import (
     vae_spectra,
     wavelet_flows,
 )
-from unweave.papers.partial_information_decomposition import all_images, toy_table
+from unweave.papers.partial_information_decomposition import all_images, decomposed_encoders, toy_table
 from unweave.papers.partial_information_decomposition import experiments as of_002
 from unweave.papers.partial_information_decomposition import seed_studies as repeated_trainings
 
-FIGURES_IN = ("curves", "geometry", "point_clouds", "information_diagrams", "partial_information")
+sys.path.insert(0, str(Path(__file__).parents[1] / "papers"))
+from limits import limits_of
+
+FIGURES_IN = ("curves", "geometry", "point_clouds", "information_diagrams", "partial_information", "mark_table")
 USUAL = Options(Path("folder"))
 QUICK = Options(Path("folder"), quick=True)
 STATED = Options(Path("folder"), seed=3, n_seeds=2, n_steps=7, n_rows=40)
@@ -256,6 +268,188 @@ def models(make):
     return next(by_model(make))
 
 
+def changed(module, **values):
+    """Within it, these names of a module have other values."""
+    stack = ExitStack()
+    for name, value in values.items():
+        stack.enter_context(patch.object(module, name, value))
+    return stack
+
+
+def bounds(compare, *given):
+    """The numbers on which claims depend, with the bounds within which they hold."""
+    found, usual = [], ClaimCheck.number
+
+    def number(claim, paper, value, **options):
+        found.append([claim, paper, value, options])
+        return usual(claim, paper, value, **options)
+
+    with changed(ClaimCheck, number=number), changed(digit_flows, N_DRAWS=20):
+        list(compare(*given, USUAL))
+    return found
+
+
+def encoded(n_rows=120):
+    """Codes of three factors, with standard deviations, of which one is noise."""
+    rng = np.random.default_rng(7)
+    table = np.column_stack([rng.integers(0, k, n_rows) for k in (3, 4, 5)]).astype(float)
+    means = np.column_stack([table[:, ::-1] @ np.diag([0.6, 0.5, 1.2]), np.zeros(n_rows)])
+    means = (means - means.mean(axis=0) + 0.3 * table[:, :1]).astype(np.float32)
+    stds = np.tile(np.array([0.2, 0.3, 0.4, 1.0], np.float32), (n_rows, 1))
+    kinds = ("categorical", "ordinal", "ordinal")
+    return Encoded({"codes": means, "codes_std": stds}, table, ("shape", "scale", "x"), kinds, np.arange(n_rows))
+
+
+def measures_of_001():
+    """Everything that is measured of one encoder."""
+    with changed(measured_models, BINS=(3, 6), DRAWS=(20, 30, 40), ROWS_SAMPLED=100):
+        return {
+            measure.__name__: measure(encoded())
+            for measure in (
+                measured_models.modularities,
+                measured_models.informativeness_per_code,
+                measured_models.scores_by_bins,
+                measured_models.scores_by_draws,
+                measured_models.correlations,
+                measured_models.shared_by_two_codes,
+                measured_models.matrices,
+                measured_models.sampled_and_quantised,
+                measured_models.three_gaps,
+            )
+        }
+
+
+def numbers_of_001():
+    with changed(seed_studies, DRAWS=MixtureSampling(30)):
+        return seed_studies.numbers(trained_encoders.evidence_of_levels(encoded()))
+
+
+def numbers_of_002():
+    with changed(repeated_trainings, DRAWS=20):
+        return repeated_trainings.numbers(2, trained_encoders.evidence_of_levels(encoded()))
+
+
+def grid_as(seconds):
+    """The grid that is affordable if a thousand images take so many seconds."""
+    clock, calls = iter((0.0, seconds)), []
+    vaes = importlib.import_module("unweave.neural.published_vaes")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(vaes, read_published=lambda name, weights: calls.append(name) or name),
+        changed(
+            decomposed_encoders,
+            encode=lambda model, images, rows: calls.append([model, len(images), rows]),
+            evidence_of_levels=lambda part: part,
+            unibound=lambda part, estimator: calls.append(estimator.samples),
+            time=SimpleNamespace(process_time=lambda: next(clock)),
+        ),
+    ):
+        return [decomposed_encoders._affordable_grid(Options(Path(folder), weights=Path("weights"))), calls]
+
+
+def published_as(options):
+    """Which images are encoded by which published models, and into which files."""
+    calls = []
+
+    def encode(model, images, path, **options):
+        calls.append([model, type(images).__name__, len(images), path.name, options])
+        return encoded().save(path) if "rows" not in options else calls[-1][0]
+
+    vaes = importlib.import_module("unweave.neural.published_vaes")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(vaes, read_published=lambda name, weights: name),
+        changed(trained_encoders, encode=encode),
+        changed(complete_grids, encode=encode),
+    ):
+        options = Options(Path(folder, "new", "deep"), weights=Path("weights"), **options.stated)
+        dependences = measured_encoders.LEVELS["one pair"]
+        for _ in range(2):
+            trained_encoders.codes_of(options, 30, ("beta-VAE", "VAE"))
+            complete_grids.codes_of_grid(options, 3240, ("VAE",))
+        trained_encoders.codes_of(options, 30, ("VAE",), dependences, "pair")
+    return calls
+
+
+def measured_by_004():
+    """Metrics with other bins and rows, and where their numbers are kept."""
+    evidence, calls = encoded().evidence(), []
+
+    def codes_of(options, n_rows, **given):
+        calls.append([n_rows, given])
+        return {"one": encoded(20), "two": encoded(30)}
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(measured_encoders, codes_of=codes_of, METRICS={"rows": lambda evidence: evidence.n_rows}),
+    ):
+        levels = dict(list(measured_encoders.LEVELS.items())[:3])
+        with changed(measured_encoders, LEVELS=levels, SAMPLES=(10, 25)):
+            found = [
+                measured_encoders.samples_against(
+                    "rows", lambda evidence: 7.0, "target", Options(Path(folder), **given)
+                )
+                for given in ({}, STATED.stated, {"codes": Path("codes")})
+            ]
+        files = sorted(path.name for path in Path(folder, "004").iterdir())
+        kept = Path(folder, "004", files[0]).read_text(encoding="utf-8")
+    bins = [measured_encoders._with_bins(name, 4, evidence) for name in ("minimality", "sufficiency")]
+    return [found, calls, files, kept, bins]
+
+
+def correlations_of_004(options):
+    """Rank correlations of models that are made up, and where their numbers are kept."""
+    calls = []
+
+    def model(name):
+        return SimpleNamespace(name=name, encode=lambda images: np.reshape(images, (len(images), -1))[:, :50:9])
+
+    def trained(options, objectives):
+        calls.append([options.n_seeds, objectives])
+        return [model(name) for name in "abc"]
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(
+            correlations_over_seeds,
+            trained=trained,
+            METRICS={"factors": lambda evidence: float(evidence.factors.sum())},
+            LEVELS=dict(list(measured_encoders.LEVELS.items())[:2]),
+            correlations=lambda measured: measured,
+        ),
+    ):
+        options = Options(Path(folder), **options.stated)
+        found = correlations_over_seeds.compute((lambda evidence: float(evidence.n_rows), "rows"), options)
+        return [found, calls, sorted(path.name for path in Path(folder, "004").iterdir())]
+
+
+def evidence_of_a_small_model():
+    """Kinds of the factors of small sprites, and their codes."""
+    sprites = small_models.small_sprites()
+    found = small_models.evidence_of(SimpleNamespace(encode=lambda images: np.ones((len(images), 2))), sprites)
+    return [found.factor_names, [str(kind) for kind in found.kinds], found.factors, found.codes.shape]
+
+
+def curve_holds(claim, values):
+    return claim.holds(dict(zip((1, 5, 9), values, strict=True)))
+
+
+def null_row(bound, value, fifth):
+    return tables.NullRow(bound, MeasuredFigure(value, value - 0.1, value + 0.05), fifth, value / 3)
+
+
+NULLS = {
+    100: null_row(0.2199, 0.3499, MeasuredFigure(0.7)),
+    50: null_row(0.2901, 0.4501, None),
+    20: null_row(0.47, 0.78, MeasuredFigure(0.2)),
+    10: null_row(0.6905, 0.9, MeasuredFigure(0.5, 0.4, 0.6)),
+}
+MARKS = {
+    "r2": {"P1": ("✓", ".1"), "P2": ("✗", ".5"), "P3": ("?", ""), "P4": ("✓", "")},
+    "mig": dict.fromkeys(("P1", "P2", "P3", "P4"), ("✗", "")),
+}
+
+
 NUISANCE = ("minimality", "a", "b", "c")
 TIMES = ("minimality, sufficiency", "MIG", "modularity", "DCI")
 TWO_PANELS = ToyCurves("alpha", (1.0,), {"a": {"b": [1.0]}, "c": {"b": [2.0]}})
@@ -415,5 +609,51 @@ CASES = {
         written(partial(toy_experiments.write, "fig2"), toy_curve(NUISANCE)),
         written(partial(of_004.write, "fig5"), correlated(0)),
     ],
+    "000, bounds of numbers": lambda: [
+        *(bounds(compare, flows(0)) for compare in (digit_flows.compare_spectra, digit_flows.compare_traversals)),
+        bounds(experiments.compare_torus, {"a": trained_flow(0), "b": trained_flow(1)}),
+        bounds(experiments.compare_two_moons, {name: trained_flow(k, 2) for k, name in enumerate("ABC")}),
+        bounds(sample_sizes.compare_spread, SPREAD),
+        bounds(sample_sizes.compare_pca, sample_sizes.compute_pca(USUAL)),
+        bounds(torus_pictures.compare_grids, torus(1)),
+        bounds(wavelet_flows.compare_convolutional, two_kinds(0)),
+    ],
+    "001, bounds of numbers": lambda: [bounds(of_001.compare_bins, models(per_bin))],
+    "004, bounds of numbers": lambda: [
+        bounds(compare, correlated(0))
+        for compare in (of_004.compare_accuracy, of_004.compare_robustness, partial(of_004.compare_settings, 130))
+    ],
+    "000, diverged flows": lambda: [
+        [[check.claim, check.here, check.ledger, check.verdict] for check in compare(found, USUAL)]
+        for compare, found in (
+            (digit_flows.compare_gin, SimpleNamespace(gin=SimpleNamespace(problem="It diverged."))),
+            (
+                digit_flows.compare_spectra,
+                SimpleNamespace(gin=SimpleNamespace(problem="It diverged."), conditional=None),
+            ),
+            (digit_flows.compare_tangents, one_alone("gin", "It diverged.")),
+            (digit_flows.compare_traversals, SimpleNamespace(conditional=SimpleNamespace(problem="It diverged."))),
+            (wavelet_flows.compare, wavelet_flows.TwoKinds("one", "other", (), (), ())),
+        )
+    ],
+    "001, measures of an encoder": measures_of_001,
+    "001, numbers of a model": numbers_of_001,
+    "002, numbers of a model": numbers_of_002,
+    "002, affordable grids": lambda: [grid_as(seconds) for seconds in (1e-9, 0.2, 0.21, 0.8, 0.82, 1e9)],
+    "published encoders": lambda: [published_as(options) for options in (USUAL, Options(Path(), seed=3))],
+    "003, tables": lambda: [
+        compared(tables, tables.compare_nulls, NULLS),
+        compared(tables, tables.compare_marks, MARKS),
+        drawn(tables.draw_nulls, NULLS),
+        drawn(tables.draw_marks, MARKS),
+        written(tables.write_nulls, NULLS),
+    ],
+    "003, limits of claims about curves": lambda: {
+        claim.sentence: [claim.start, limits_of(partial(curve_holds, claim), {"1": 0.1, "5": 0.5, "9": 0.9})]
+        for claim in CLAIMS
+    },
+    "004, metrics of encoders": measured_by_004,
+    "004, correlations over seeds": lambda: [correlations_of_004(options) for options in (USUAL, STATED)],
+    "evidence of a small model": evidence_of_a_small_model,
     "004, times": lambda: [times_as(options) for options in (USUAL, STATED)],
 }
