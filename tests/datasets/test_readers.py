@@ -107,13 +107,13 @@ def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
 def test_states_are_saved_at_regular_distances(tmp_path, monkeypatch):
     monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 14)
     monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 8)
-    table = rng.integers(0, 256, size=(1000, 100)).astype(np.uint8)
+    table = rng.integers(0, 4, size=(1000, 100)).astype(np.uint8)
     np.savez_compressed(tmp_path / "table.npz", table=table)
     rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
     assert np.array_equal(rows[np.arange(1000)], table)
     saved = [given_out for given_out, _, _ in rows._stream._kept]
     assert len(saved) == 1 + 100_000 // (1 << 14)
-    assert np.diff(saved) == pytest.approx(1 << 14, rel=0.05)
+    assert np.diff(saved) == pytest.approx(1 << 14, rel=0.1)
 
 
 def test_a_stream_that_ends_early_is_refused(tmp_path):
@@ -122,8 +122,9 @@ def test_a_stream_that_ends_early_is_refused(tmp_path):
     arrays._members["table"].compress_size //= 2
     rows = arrays.rows_of("table")
     assert rows[np.array([0])].shape == (1, 100)
-    with pytest.raises(DataSetError, match="ends before its arrays do: it was cut off"):
-        rows[np.array([999])]
+    for chosen in (np.array([999]), np.arange(1000)):
+        with pytest.raises(DataSetError, match="ends before its arrays do: it was cut off"):
+            rows[chosen]
 
 
 def test_a_cut_off_archive(tmp_path):

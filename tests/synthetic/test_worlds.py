@@ -113,7 +113,7 @@ def test_dependence_is_as_declared():
         (lambda: Correlated(1, rho=-1.5), "-1.000 to 1"),
         (lambda: WithCovariance(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))), "covariance is not valid"),
         (lambda: WithCovariance(((1.0, 0.5), (0.0, 1.0))), "covariance is not valid"),
-        (lambda: WithCovariance(((1.0, 0.0), (0.0, -2e-10))), "covariance is not valid"),
+        (lambda: WithCovariance(((1.0, 0.0), (0.0, -1e-10))), "covariance is not valid"),
         (lambda: WithCovariance((1.0, 1.0)), "covariance is not valid"),
         (lambda: OneFactorConstraint(2, functions=("cube", "tanh")), "2 functions .*: use 1 to 1"),
         (lambda: OneFactorConstraint(2, functions=()), "0 functions .*: use 1 to 1"),
