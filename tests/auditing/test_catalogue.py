@@ -1,16 +1,27 @@
 """The table of audited metrics in the package, and the functions that write it."""
 
 import json
+import math
 import types
 
 import pytest
 
 from unweave.auditing import audit_all, catalogue, text_table
-from unweave.auditing.catalogue import SHARED, groups, markdown_table, read_table, table_data, write_table
+from unweave.auditing.catalogue import (
+    SHARED,
+    further_table,
+    groups,
+    markdown_table,
+    read_table,
+    table_data,
+    write_table,
+)
 from unweave.auditing.findings.card_check import Promise, promise_of
-from unweave.auditing.measurement.grid import PROPERTIES
+from unweave.auditing.measurement.further_grid import FURTHER, further_points
+from unweave.auditing.measurement.grid import PROPERTIES, Grid
 from unweave.auditing.measurement.subjects import subject_of
-from unweave.auditing.scorecard import TICKS
+from unweave.auditing.scorecard import TICKS, Audit, PropertyNumber, Result, WorstCase
+from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 
 TABLE = read_table()
@@ -134,3 +145,152 @@ def test_the_price_of_more_seeds_is_that_of_the_slowest_metric_that_shares_the_w
     entries = {first: {"seconds": 3.0} | found, second: {"seconds": 10.0} | found}
     assert catalogue._price(first, "P1", entries) == " (4 times the seeds: 40 s)"
     assert catalogue._price(first, "P2", entries) == ""
+
+
+def result(name, *measured, **fields):
+    known = {
+        "verdict": "partly",
+        "possible": ("partly",),
+        "number": 0.123456,
+        "interval": (-math.inf, 0.25),
+        "where": "E1",
+    }
+    return Result(name, measured=measured, **known | fields)
+
+
+def number(label, kind, value, counts=True, spread=0.0):
+    return PropertyNumber(label, kind, value, (value - 0.11111, math.inf), 5, counts, spread)
+
+
+def test_the_summary_of_a_property_has_the_worst_number_of_every_kind():
+    kept = catalogue._kept(
+        result(
+            "P2",
+            number("E1, rho 0", "change", 0.1),
+            number("E1, rho 1", "change", 0.3),
+            number("E2, rho 1", "change", 0.2),
+            number("D_f, 1 free dropped", "lossy", 0.7),
+            number("D_f, 2 free dropped", "lossy", 0.6),
+            number("nulls, n = 100", "level", 0.05),
+            number("nulls, n = 1000", "level", 0.01),
+            missing=("one", "two"),
+            worst_case=WorstCase(0.5, "scored(...)"),
+        )
+    )
+    assert {name: worst["number"] for name, worst in kept.pop("worst_of_each").items()} == {
+        "change E1": 0.3, "change E2": 0.2, "lossy D_f": 0.6, "level": 0.05,
+    }  # fmt: skip
+    assert kept == {
+        "verdict": "partly",
+        "possible": ["partly"],
+        "number": 0.1235,
+        "interval": [None, 0.25],
+        "where": "E1",
+        "worst_case": "scored(...)",
+        "n_missing": 2,
+    }
+
+
+def audit_of(**fields):
+    results = tuple(result(name) for name in PROPERTIES)
+    return Audit("mine", 3, **{"results": results, "n_seeds": 4, "seconds": 12.345} | fields)
+
+
+def test_the_spread_is_the_largest_of_the_numbers_that_decide():
+    numbers = [number("E1", "change", 0.1, True, 0.25), number("E2", "change", 0.1, True, math.nan)]
+    numbers += [number("E3", "change", 0.1, True, 0.125), number("E4", "change", 0.1, False, 0.9)]
+    results = (
+        result("P1", *numbers),
+        result("P2"),
+        result("P3"),
+        result("P4", number("nulls", "level", 0.1, True, 0.8)),
+    )
+    assert catalogue._largest_spread(audit_of(results=results)) == 0.25
+    assert catalogue._largest_spread(audit_of()) is None
+
+
+def test_a_summary_has_the_text_of_what_was_found():
+    treatment, problem = Finding("scores_rescaled", worst=0.0, best=2.0), Finding("one_factor_varies")
+    summary = catalogue._summary(
+        audit_of(treatment=treatment, problems=(problem,), further=(result("rows", n_undefined=3),))
+    )
+    assert (summary["seconds"], summary["version"], summary["n_seeds"], summary["ticks"]) == (12.3, 3, 4, "~~~~")
+    assert summary["treatment"] == str(treatment)
+    assert summary["problems"] == [str(problem)]
+    assert summary["further"]["rows"]["n_undefined"] == 3
+    assert catalogue._summary(audit_of())["treatment"] == ""
+
+
+def test_a_table_is_written_into_new_folders_with_a_line_for_every_value(tmp_path):
+    path = tmp_path / "new" / "folder" / "audited.json"
+    write_table([audit_of(grid={"n": 1}), Audit("refused", 1, refusal=Finding("one_factor_varies"))], path)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith('{\n "schema": ')
+    assert '"ticks": "~~~~"' in text
+    data = read_table(path)
+    assert (list(data["metrics"]), list(data["not_audited"]), data["grid"]) == (["mine"], ["refused"], {"n": 1})
+    write_table([Audit("other", 1, results=audit_of().results)], path, keep_others=True)
+    assert (list(read_table(path)["metrics"]), read_table(path)["grid"]) == (["mine", "other"], {"n": 1})
+    write_table([Audit("other", 1, results=audit_of().results)], path)
+    assert list(read_table(path)["metrics"]) == ["other"]
+    write_table([audit_of()], tmp_path / "third.json", keep_others=True)
+    assert list(read_table(tmp_path / "third.json")["metrics"]) == ["mine"]
+
+
+def entry_of(seconds=60.0, **verdicts):
+    """An entry of the table, with a verdict and a number of missing cells for some properties."""
+    cell = {"number": 0.1, "interval": [None, None], "where": "E1"}
+    found = {
+        name: cell | dict(zip(("verdict", "n_missing"), verdicts.get(name, ("satisfied", 0)), strict=True))
+        for name in PROPERTIES
+    }
+    return {**found, "seconds": seconds, "promises": [], "red_team": None}
+
+
+def test_the_price_of_missing_cells_grows_with_their_sizes():
+    sizes = {name: sorted(point.case.size for point in Grid().points() if point.name == name) for name in PROPERTIES}
+    whole = sum(map(sum, sizes.values()))
+    entry = entry_of(5000.0, P1=("undecided", 2), P4=("undecided", 3))
+    missing = sum(sizes["P1"][-2:]) + sum(sizes["P4"][-3:])
+    for name, n_missing in (("P1", 2), ("P4", 3)):
+        seconds = 5000.0 * sum(sizes[name][-n_missing:]) / (whole - missing)
+        assert catalogue._price("mcc", name, {"mcc": entry}) == f" (about {catalogue._minutes(seconds)})"
+    assert catalogue._price("mcc", "P2", {"mcc": entry}) == ""
+
+
+def test_the_time_of_further_questions_is_that_of_as_many_cells():
+    n_points, n_further = len(Grid().points()), len(further_points())
+    assert catalogue._further_seconds(entry_of(60.0)) == pytest.approx(60 * n_further / n_points)
+    assert catalogue._further_seconds(entry_of(60.0, P1=("undecided", 9))) == pytest.approx(
+        60 * n_further / (n_points - 9)
+    )
+    assert catalogue._further_seconds(entry_of(60.0, P1=("undecided", n_points))) == 60 * n_further
+    assert catalogue._further_seconds(entry_of(0.0)) == 1.0
+
+
+def test_cells_of_the_tables_have_marks_numbers_and_what_they_cost():
+    entry = entry_of(P1=("undecided", 0))["P1"]
+    assert catalogue._markdown_cell(entry) == "? .10 [-∞, ∞]"
+    assert catalogue._markdown_cell(entry | {"number": None}) == "?"
+    assert catalogue._markdown_cell(entry | {"where": "D_f, 1 free dropped"}) == "? relative cost .10 [-∞, ∞]"
+    assert catalogue._markdown_cell(entry | {"where": "D_f, redundant factor dropped"}) == "? cost .10 [-∞, ∞]"
+    undefined = entry | {"n_undefined": 2}
+    assert catalogue._further_cell(undefined, 30.0) == "? .10 [-∞, ∞] (undefined at 2) (4 times the seeds: 30 s)"
+    assert catalogue._further_cell(undefined | {"verdict": "partly", "n_undefined": 0}, 30.0) == "~ .10 [-∞, ∞]"
+
+
+def test_the_tables_of_the_documents_say_what_was_measured():
+    promise = {"encoder": "E3", "promised": True, "score": 0.876, "full_marks": False}
+    whole = entry_of(1000.0) | {"promises": [promise], "red_team": {"product": 0.456}}
+    further = {name: entry_of()["P1"] | {"n_undefined": 0} for name in FURTHER}
+    further["rows"] = further["rows"] | {"verdict": "undecided"}
+    whole |= {"further": further, "spread": 0.25, "remarks": ["One.", "Two."]}
+    kept = entry_of() | {"promises": [promise | {"full_marks": True}]}
+    lines = markdown_table({"metrics": {"a": whole, "b": kept, "c": entry_of()}}).splitlines()
+    assert lines[2].endswith("| .46 | E3 scores 0.88 |")
+    assert [line.split("|")[-3:-1] for line in lines[3:]] == [["  ", " kept "], ["  ", " not measured "]]
+    n_seconds = 4 * 1000 * len(further_points()) / len(Grid().points())
+    rows = further_table({"metrics": {"a": whole, "b": entry_of(1000.0), "c": whole | {"spread": None}}}).splitlines()
+    assert f"(4 times the seeds: {n_seconds / 60:.0f} min) | .25 | One. Two. |" in rows[2]
+    assert rows[3] == f"| `b` | not measured, about {n_seconds / 4 / 60:.0f} min | | | | | |"
+    assert "min) |  | One." in rows[4]

@@ -11,6 +11,7 @@ import pytest
 import unweave
 from unweave.auditing import Audit, Grid, audit, audit_all
 from unweave.auditing import reproduce_case as everything
+from unweave.auditing.measurement.further_grid import further_points
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
@@ -232,3 +233,92 @@ def test_what_stays_undecided_has_twice_four_and_eight_times_the_seeds(monkeypat
     asked.clear()
     assert run._settled(bench, [], {"other": [[7, 8]]}, 2) == [{"other": [7]}, {"other": [8]}]
     assert asked == []
+
+
+def test_the_budget_is_shared_by_points_card_further_questions_and_the_adversary(monkeypatch):
+    from unweave.auditing import run
+
+    asked = []
+
+    def measured(bench, points, seeds):
+        asked.append((bench.budget, "points", len(points), seeds))
+        return {}
+
+    def settled(bench, points, found, seeds):
+        return [{} for _ in bench.subjects]
+
+    def measure(bench, cases, seeds):
+        asked.append((bench.budget, "cases", len(cases), seeds))
+        return {}
+
+    def red_team(bench):
+        asked.append((bench.budget, "adversary"))
+        return [None] * len(bench.subjects)
+
+    for name, value in (("_measured", measured), ("_settled", settled), ("red_team", red_team)):
+        monkeypatch.setattr(run, name, value)
+    monkeypatch.setattr(run.Bench, "measure", measure)
+    grid = Grid(n_factors=(5,))
+    own = audit_all(["mcc", lambda factors, codes: 0.5], grid=grid, seeds=3, budget=100.0)
+    assert [(one.metric, one.ticks, one.n_seeds) for one in own] == [("mcc", "????", 3), ("<lambda>", "????", 3)]
+    n_further = len(dict.fromkeys(point.case for point in further_points()))
+    assert asked == [
+        (pytest.approx(65.0), "points", len(grid.points()), range(3)),
+        (pytest.approx(75.0), "cases", 4, range(2)),
+        (pytest.approx(85.0), "cases", n_further, range(3)),
+        (100.0, "adversary"),
+    ]
+    asked.clear()
+    audit(lambda factors, codes: 0.5, further=False, adversary=False, budget=None)
+    assert asked == [
+        (None, "points", len(Grid().points()), range(5)),
+        (None, "cases", 0, range(2)),
+        (None, "cases", 0, range(5)),
+    ]
+
+
+def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
+    from unweave.auditing import run
+
+    class Place:
+        """A point of a property with its turn."""
+
+        def __init__(self, name, turn):
+            self.name, self.turn, self.case = name, turn, (name, turn)
+
+    points = [Place("P1", 0), Place("P4", 0), Place("P1", 1), Place("P4", 1), Place("P4", 2), Place("P1", 3)]
+    asked = []
+
+    def measure(cases, seeds):
+        asked.append(cases)
+        return {case: [[0]] for case in cases}
+
+    monkeypatch.setattr(run, "_violated_by_all", lambda name, bench, points, found: name == "P4" and bool(found))
+    found = run._measured(types.SimpleNamespace(measure=measure), points, range(2))
+    assert asked == [[("P1", 0), ("P4", 0)], [("P1", 1)], [("P1", 3)], [("P4", 1)], [("P4", 2)]]
+    assert set(found) == {point.case for point in points}
+
+
+@pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
+def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
+    from unweave.auditing.measurement.cases import Outcome
+    from unweave.auditing.run import _undecided, _violated_by_all
+
+    points = small.points()
+    found = {point.case: [[Outcome(level, "", 0.0) for level in levels]] * 2 for point in points}
+    bench = types.SimpleNamespace(subjects=[0, 1])
+    assert _violated_by_all("P4", bench, points, found) is all_violate
+    # scores of .04 and .06 leave the verdict on nulls open, and more seeds of these cells may decide it
+    wide = {
+        point.case: [Outcome(0.04 + 0.02 * seed * (point.name == "P4"), "", 0.0) for seed in range(2)]
+        for point in points
+    }
+    nulls = {point.case for point in points if point.name == "P4"}
+    assert set(_undecided(points, wide)) == nulls
+    assert _undecided(points, {case: row for case, row in wide.items() if case not in list(nulls)[:1]}) == []
+
+
+def test_json_is_text_without_escapes_and_without_nan():
+    found = Audit("mine", 1, seconds=math.nan)
+    assert "––––" in found.to_json()  # noqa: RUF001
+    assert "NaN" not in found.to_json()

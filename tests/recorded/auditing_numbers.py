@@ -93,6 +93,8 @@ CASES = {
     "cells": lambda: listed(Grid().points()),
     "cells of few": lambda: listed(SMALL.points()),
     "further cells": lambda: listed(further_points()),
+    "turns of cells": lambda: [(point.curve, point.x, point.turn) for point in Grid().points()],
+    "turns of further cells": lambda: [(point.curve, point.x, point.turn) for point in further_points()],
     "t intervals": lambda: [mean_interval(np.array(values)) for values in ([0.1, 0.4], [0.2, 0.5, 0.4, 0.9])],
     "numbers in words": lambda: [number_of(0.1234, (0.1, 0.2)), number_of(0.0, (0.0, 0.0)), number_of(-0.05, (-1, 1))],
     "both as a table": lambda: text_table([audited(matched, False), audited(product, False)]).splitlines(),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave.auditing.findings.properties import finding_of, mean_interval
+from unweave.auditing.findings.properties import PropertyFinding, PropertyRow, _named, finding_of, mean_interval
 from unweave.auditing.measurement.grid import PROPERTIES, Grid
 
 GRID = Grid(
@@ -132,3 +132,95 @@ def test_the_worst_lossy_case_is_the_one_that_costs_least():
     assert found.worst.kind == "lossy"
     assert found.worst.number == pytest.approx(0.2)
     assert found.worst.lower_x == 1
+
+
+def row(kind="change", number=0.1, interval=(0.0, 0.2), n_seeds=5, spread=0.0, series="E1", counts=True):
+    point = POINTS[0]
+    return PropertyRow("P1", series, 5, kind, number, interval, n_seeds, point, point, 1.0, counts, spread)
+
+
+@pytest.mark.parametrize(
+    ("kind", "interval", "levels"),
+    [
+        ("change", (0.0, 0.05), {0}),
+        ("change", (0.0, 0.06), {0, 1}),
+        ("change", (0.05, 0.15), {0, 1}),
+        ("change", (0.06, 0.15), {1}),
+        ("change", (0.15, 0.16), {1, 2}),
+        ("change", (0.16, 0.5), {2}),
+        ("change", (0.0, 0.5), {0, 1, 2}),
+        # rounding does not count: 1e-9 beside a limit is the limit
+        ("change", (0.0, 0.05 + 0.9e-9), {0}),
+        ("change", (0.0, 0.05 + 1.1e-9), {0, 1}),
+        ("change", (0.05 + 0.9e-9, 0.1), {0, 1}),
+        ("change", (0.05 + 1.1e-9, 0.1), {1}),
+        ("lossy", (0.5, 0.9), {0}),
+        ("lossy", (0.4, 0.9), {0, 2}),
+        ("lossy", (0.1, 0.4), {2}),
+        ("lossy", (0.5 - 0.9e-9, 0.9), {0}),
+        ("lossy", (0.5 - 1.1e-9, 0.9), {0, 2}),
+        ("lossy", (0.1, 0.5 - 0.9e-9), {0, 2}),
+        ("lossy", (0.1, 0.5 - 1.1e-9), {2}),
+    ],
+)
+def test_verdicts_that_an_interval_allows(kind, interval, levels):
+    assert row(kind, interval=interval).levels == levels
+
+
+@pytest.mark.parametrize(
+    ("n_seeds", "spread", "expected"),
+    [
+        (2, 0.3, 0.3 / np.sqrt(stats.chi2.ppf(0.975, 1))),
+        (5, 0.3, 0.3 * np.sqrt(4 / stats.chi2.ppf(0.975, 4))),
+        (1, 0.3, 0.0),
+        (5, 0.0, 0.0),
+        (5, np.nan, 0.0),
+    ],
+)
+def test_the_least_spread_is_the_end_of_the_interval_of_a_standard_deviation(n_seeds, spread, expected):
+    assert row(n_seeds=n_seeds, spread=spread).least_spread == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "series", "levels"),
+    [("change", "E1", {2}), ("distance", "E5", {2}), ("distance", "E7", {0}), ("level", "n = 100", {0})],
+)
+def test_a_score_that_scatters_is_not_stable(kind, series, levels):
+    assert row(kind, interval=(0.0, 0.01), spread=0.5, series=series).levels == levels
+
+
+def test_the_decisive_row_is_a_free_factor_that_costs_too_little_or_the_worst_of_the_others():
+    little, enough = row("lossy", 0.49, (0.4, 0.55)), row("lossy", 0.5, (0.5, 0.6))
+    large, worse = row(number=0.12, interval=(0.0, 0.3)), row(number=0.11, interval=(0.08, 0.12))
+    apart = row(number=0.9, interval=(0.8, 1.0), counts=False)
+
+    def worst(*rows):
+        return PropertyFinding("P2", "partly", ("partly",), rows, ()).worst
+
+    assert worst(large, little, enough) is little
+    assert worst(large, enough, worse, apart) is worse
+    assert worst(enough) is enough
+    assert worst(apart) is None
+    assert worst(large, row(number=0.13, interval=(0.04, 0.3))).number == 0.13
+
+
+def test_points_are_named_by_their_place_on_the_curve():
+    names = {(point.name, point.x): _named(point) for point in POINTS}
+    assert names["P2", -1].endswith(", all kept, d = 5")
+    assert names["P2", 0].endswith(", free factors dropped 0, d = 5")
+    assert names["P1", 0.9].endswith(", rho 0.9, d = 5")
+    assert names["P4", 0.1].endswith(", m/n 0.1, d = 5")
+
+
+def test_one_seed_is_no_measurement_and_two_are():
+    for n_seeds, missing in ((1, True), (2, False)):
+        one = {point: dict.fromkeys(range(n_seeds), 0.0) for point in POINTS}
+        assert bool(finding_of("P4", POINTS, one).missing) is missing
+    assert mean_interval(np.array([0.5])) == (0.5, (-np.inf, np.inf))
+
+
+def test_the_cost_of_a_redundant_factor_needs_both_points():
+    kept = {point: row for point, row in scores(lambda p: 0.5).items() if point.name == "P2" and point.x != -1}
+    assert {row.kind for row in finding_of("P2", POINTS, kept).rows} == {"lossy"}
+    kept = {point: row for point, row in scores(lambda p: 0.5).items() if point.name == "P2" and point.x != 0}
+    assert finding_of("P2", POINTS, kept).rows == ()

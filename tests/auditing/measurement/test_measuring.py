@@ -60,3 +60,60 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path):
     cut.add(("c", "case", 0), Outcome(None, "it failed", 0.5))
     assert CellStore(path).get(("c", "case", 0)) == Outcome(None, "it failed", 0.5)
     assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_seeds", "batches"),
+    [(1, 1, [1] * 9), (2, 2, [4, 4, 1]), (2, 3, [3, 3, 3]), (3, 3, [4, 4, 1]), (2, 1, [8, 1])],
+)
+def test_several_jobs_measure_four_cells_each_at_once(n_jobs, n_seeds, batches, monkeypatch):
+    asked = []
+    bench = Bench([subject_of(lambda factors, codes: 0.5)], n_jobs=n_jobs)
+    monkeypatch.setattr(bench, "_run", lambda cases, seeds: asked.append(len(cases)) or {case: [] for case in cases})
+    cases = [Case(Independent(2), Mixed(), 100 + k) for k in range(9)]
+    assert list(bench.measure([*cases, cases[0]], range(n_seeds))) == cases
+    assert [size for size in asked if size] == batches
+
+
+@pytest.mark.parametrize(("n_jobs", "n_seeds", "used"), [(1, 3, 1), (2, 3, 2), (4, 3, 3), (4, 1, 1)])
+def test_there_are_no_more_jobs_than_cells(n_jobs, n_seeds, used, monkeypatch):
+    asked = []
+
+    def parallel(n_jobs):
+        asked.append(n_jobs)
+        return lambda work: [[Outcome(0.5, "", 1.0)] for _ in work]
+
+    monkeypatch.setattr(measuring.joblib, "Parallel", parallel)
+    Bench([subject_of(lambda factors, codes: 0.5)], n_jobs=n_jobs).measure([SMALL], range(n_seeds))
+    assert asked == [used]
+
+
+def test_the_slowest_cell_of_a_size_counts(bench, monkeypatch):
+    seconds = iter([2.0, 5.0, 3.0])
+    monkeypatch.setattr(measuring, "outcomes", lambda *_: [Outcome(0.5, "", next(seconds))])
+    bench.budget = None
+    bench.measure([SMALL], [0, 1, 2])
+    assert bench._seconds_by_size == {SMALL.size: 5.0}
+    assert bench.spent == 10.0
+
+
+def test_a_cell_is_known_if_all_subjects_have_it(bench):
+    both = Bench([*bench.subjects, subject_of("mcc")], bench.store)
+    bench.measure([SMALL], [0])
+    assert bench._known(SMALL, 0)
+    assert not both._known(SMALL, 0)
+
+
+def test_cells_are_stored_in_new_folders_and_read_with_the_same_libraries_only(tmp_path):
+    path = tmp_path / "new" / "folder" / "cells.jsonl"
+    store = CellStore(path)
+    store.add(("a", "case", 0), Outcome(0.25, "", 1.23456))
+    store.add(("b", "case", 0), Outcome(0.5, "", 0.0))
+    assert CellStore(path).get(("a", "case", 0)) == Outcome(0.25, "", 1.2346)
+    before = path.read_text()
+    assert CellStore(path).path.read_text() == before  # nothing is added to whole lines
+    path.write_text(before.replace(store.made_with, "other libraries", 1))
+    assert [CellStore(path).get((name, "case", 0)) is None for name in "ab"] == [True, False]
+    path.write_text("")
+    assert CellStore(path).get(("a", "case", 0)) is None
+    assert path.read_text() == ""

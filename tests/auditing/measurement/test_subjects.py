@@ -73,3 +73,60 @@ def test_what_is_no_metric_is_refused(given):
 def test_names_are_different():
     with pytest.raises(EvidenceError, match="different names"):
         subjects_of(["mcc", mcc])
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0), (0.0, 1.0, 2.0), (0.0,)])
+def test_what_is_no_scale_is_refused(scale):
+    with pytest.raises(EvidenceError, match="is not a worst and a best score"):
+        subject_of("mcc", scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "treated"),
+    [
+        (None, 0.5, False),
+        ((0.0, 1.0), 0.5, False),
+        ((0.0, 2.0), 0.25, True),
+        ((-1.0, 1.0), 0.75, True),
+        ((1.0, 0.0), 0.5, True),
+    ],
+)
+def test_scores_are_rescaled_and_it_is_said(scale, score, treated):
+    subject = subject_of(lambda factors, codes: 0.5, scale=scale)
+    assert subject.score(EVIDENCE, 0) == score
+    assert (subject.treatment is not None) is treated
+    assert (subject.version, subject.rescaled) == (0, scale is not None)
+    assert subject.refusal is None
+    assert subject_of("mcc", scale=(0.0, 2.0)).score(EVIDENCE, 0) == pytest.approx(0.5)
+
+
+def test_a_scale_that_is_infinite_is_refused():
+    for scale in ((0.0, np.inf), (-np.inf, 1.0)):
+        subject = subject_of(lambda factors, codes: 0.5, scale=scale)
+        assert subject.refusal.kind == "no_scale_to_audit"
+        assert subject.treatment is None
+
+
+def test_the_seed_of_the_case_is_passed_to_metrics_that_take_one_unless_it_is_stated():
+    seen = []
+
+    @unweave.metric(
+        measures="seeds", equivalence="any", min_rows=2, chance=0.0, cost="none", fails_when="never", reference="none",
+    )  # fmt: skip
+    def seeded(evidence, *, rng=0):
+        """Seeds."""
+        seen.append(rng)
+        return unweave.Score(0.5)
+
+    subject_of(seeded).score(EVIDENCE, 7)
+    subject_of(partial(seeded, rng=3)).score(EVIDENCE, 8)
+    assert seen == [7, 3]
+    assert subject_of(seeded).text == "metric"
+
+
+def test_options_that_cannot_be_written_have_no_text_and_no_metric_is_no_audit():
+    from unweave.estimators.dependence.correlation import Pearson
+
+    assert subject_of(partial(mcc, correlation=Pearson())).text == "metric"
+    with pytest.raises(EvidenceError, match="at least one metric"):
+        subjects_of([])
