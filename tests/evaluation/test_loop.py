@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -339,3 +340,71 @@ class TestPosteriors:
         names = ["rmig", "wsepin", "unibound"]
         one, two = (evaluate(self.FACTORS, self.POSTERIOR, metrics=names, n_jobs=n, quick=True) for n in (1, 2))
         assert [row.score for row in one.rows] == [row.score for row in two.rows]
+
+
+@pytest.mark.parametrize(("quick", "expected"), [(True, 4.04), (False, 13.0)])
+def test_the_bar_lasts_for_all_scores_and_for_the_planned_share_of_the_budget(monkeypatch, quick, expected):
+    said = []
+
+    @contextlib.contextmanager
+    def recorded(seconds, wanted, in_seconds):
+        said.append(seconds)
+        yield Progress(lambda text, done: None)
+
+    monkeypatch.setattr(loop, "progress_bar", recorded)
+    monkeypatch.setattr(loop, "expected_seconds", lambda labels, evidence: [2.0] * len(labels))
+    monkeypatch.setattr(loop, "assured", lambda rows, *rest, **options: (rows, {}))
+    compare(FACTORS, {"a": CODES, "b": -CODES}, metrics=[declared(half)], quick=quick, budget=10.0)
+    assert said == [pytest.approx(expected)]
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, "0.95"])
+def test_a_level_lies_between_0_and_1(level):
+    with pytest.raises(EvidenceError, match="is not a level: use a number between 0 and 1"):
+        evaluate(FACTORS, CODES, metrics="mcc", level=level)
+
+
+def test_as_many_seeds_as_are_allowed():
+    assert loop._seed_list(range(10_000)) == list(range(10_000))
+    with pytest.raises(EvidenceError, match="more than 10000 seeds"):
+        loop._seed_list(range(10_001))
+    assert loop._seed_list(np.int64(3)) == [3]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sampler", "said"),
+    [
+        ((0, 0, 0), None, "from nothing alone: pass factors and codes too"),
+        ((2, 0, 0), None, "from factors alone: pass codes too"),
+        ((0, 3, 1), None, "from codes and nuisances alone: pass factors too"),
+        ((0, 0, 2), len, "from nuisances and a sampler alone: pass factors and codes too"),
+    ],
+)
+def test_what_is_given_and_what_is_missing(sizes, sampler, said):
+    n_factors, n_codes, n_nuisances = sizes
+    evidence = SimpleNamespace(
+        n_factors=n_factors, n_codes=n_codes, nuisances=np.zeros((5, n_nuisances)), sampler=sampler
+    )
+    assert said in loop._what_is_missing(evidence)
+
+
+@pytest.mark.parametrize(
+    ("chance", "level"),
+    [("by permutation", None), (0, 0.0), (float("nan"), None), (lambda n, m, d: n + 10 * m + 100 * d, 120 + 20 + 200)],
+)
+def test_the_chance_level_is_that_of_these_sizes(chance, level):
+    found = loop._chance(SimpleNamespace(chance=chance), unweave.Evidence(FACTORS, CODES))
+    assert found == level
+
+
+def test_pictures_are_those_of_the_first_seed(monkeypatch):
+    monkeypatch.setattr(loop, "matched_pairs", lambda evidence, score: score.raw)
+
+    def row(label, raw, **parts):
+        score = None if raw is None else SimpleNamespace(raw=raw, parts=parts)
+        return SimpleNamespace(representation="a", label=label, score=score)
+
+    first, second = row("identification", 1.0, chosen_matrix=0), row("identification", 2.0, chosen_matrix=0)
+    others = [row("mcc", 3.0, chosen_matrix=0), row("identification", None), row("identification", 4.0)]
+    assert loop._pictured([first, second, *others], {"a": None}) == {"matched_pairs": {"a": 1.0}}
+    assert loop._pictured(others, {"a": None}) == {}

@@ -95,3 +95,22 @@ def test_command(tmp_path):
     data = json.loads(CliRunner().invoke(main, ["unlabelled", *files, "--json"]).output)
     assert data["pairs"][0]["matched"] == pytest.approx(1)
     assert CliRunner().invoke(main, ["unlabelled", files[0], files[0]]).exit_code == 2
+
+
+def test_the_linear_agreement_is_the_mean_of_both_directions():
+    wide = np.column_stack([CODES[:300], RNG.normal(size=(300, 2))])
+    (pair,) = unweave.unlabelled({"a": CODES[:300, :2], "b": wide}, rng=3).pairs
+    there = unweave.metrics.r2(wide, CODES[:300, :2], kinds="continuous", rng=3).value
+    back = unweave.metrics.r2(CODES[:300, :2], wide, kinds="continuous", rng=3).value
+    assert pair.linear == pytest.approx((there + back) / 2)
+    assert there < 0.5 < back
+
+
+def test_a_run_without_active_codes_agrees_with_none():
+    found = unweave.unlabelled({"a": CODES[:50], "flat": np.ones((50, 2)), "b": CODES[:50]})
+    first, _, second = found.pairs
+    assert (first.second, second.first) == ("flat", "flat")
+    for pair in (first, second):
+        assert np.isnan([pair.matched, pair.chance, pair.linear, pair.ranking]).all()
+        assert pair.partners == {}
+    assert found.runs["flat"].n_active == 0

@@ -69,6 +69,12 @@ def without_sentences(value):
     return None if isinstance(value, str) and len(value) > 30 else value
 
 
+def tables_of(page):
+    """The tables of a page in Markdown, without the sentences in their cells."""
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|")]
+    return [[cell if len(cell) <= 30 else "..." for cell in row] for row in rows]
+
+
 def on_terminal(thing, width=100):
     """Lines as they are printed."""
     buffer = StringIO()
@@ -115,6 +121,10 @@ CASES = {f"{name}, LaTeX": partial(lambda m: m().to_latex().splitlines(), make) 
 CASES |= {
     f"{name}, summary": partial(lambda make: without_sentences(make().to_summary()), FAKES[name])
     for name in ("one", "three")
+}
+CASES |= {
+    f"{name}, tables in Markdown": partial(lambda make: tables_of(make().to_markdown()), FAKES[name])
+    for name in ("one", "doubted", "three", "large")
 }
 CASES |= {
     "options of commands": commands,

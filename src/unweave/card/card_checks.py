@@ -44,7 +44,7 @@ def check_fields(whose: str, fields: dict[str, Any]) -> None:
         if not makes_sense(value):
             raise MetricError(f"{whose} has {name}={reprlib.repr(value)}: write {expected}.")
     measures = fields.get("measures")
-    near = difflib.get_close_matches(measures, PROPERTIES, n=1, cutoff=0.9) if measures else []
+    near = difflib.get_close_matches(measures, PROPERTIES, cutoff=0.9) if measures else []
     if near and measures not in PROPERTIES:
         raise MetricError(f"{whose} has measures={measures!r}: did you mean {near[0]!r}?")
 

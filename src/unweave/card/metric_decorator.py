@@ -182,7 +182,7 @@ def _refuse_unknown_fields(fields: Mapping[str, object]) -> None:
     known = CardFields.__annotations__
     unknown = next((name for name in fields if name not in known), None)
     if unknown is not None:
-        near = difflib.get_close_matches(unknown, known, n=1)
+        near = difflib.get_close_matches(unknown, known)
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}."
         raise MetricError(f"A card has no field {unknown!r}: {hint}")
 

@@ -48,8 +48,8 @@ def _joined_matrices(evidence: Evidence, scores: Sequence[Score | None]) -> dict
         whole = np.full((evidence.n_codes, evidence.n_factors), np.nan)
         for score, part in zip(scores, evidence.labelled_parts, strict=True):
             columns = [evidence.factor_names.index(factor) for factor in part.factor_names]
-            matrix = score.parts.get(name, np.empty(0)) if score else np.empty(0)
-            if matrix.shape == (evidence.n_codes, len(columns)):
+            matrix = score.parts.get(name) if score else None
+            if matrix is not None and matrix.shape == (evidence.n_codes, len(columns)):
                 whole[:, columns] = matrix
         joined[name] = whole
     return joined

@@ -167,7 +167,7 @@ def _pair(one: tuple[str, Evidence, list[int]], other: tuple[str, Evidence, list
         return RunPair(first, second, math.nan, math.nan, math.nan, math.nan)
     codes_a, codes_b = a.codes[:, of_a], b.codes[:, of_b]
     evidence = Evidence(codes_b, codes_a, kinds="continuous")
-    matrix: FloatArray = np.nan_to_num(np.abs(correlation_matrix(evidence, Spearman())))
+    matrix: FloatArray = np.nan_to_num(correlation_matrix(evidence, Spearman()))
     rows, columns = best_matching(matrix)
     there, back = (
         r2(Evidence(target, source, kinds="continuous"), rng=rng).value

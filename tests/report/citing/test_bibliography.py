@@ -8,6 +8,7 @@ import pytest
 
 from unweave import evaluate
 from unweave.metrics import CATALOGUE
+from unweave.report.citing import methods_text
 from unweave.report.citing.bibliography import BIBLIOGRAPHY, bibtex_of, cited
 
 FACTORS = np.random.default_rng(0).normal(size=(100, 2))
@@ -56,3 +57,38 @@ def test_a_metric_of_the_library_is_not_credited_to_whom_it_comes_after():
     assert writing["methods"].count("unweave's own") == 1
     assert "note = {identification is unweave's own, after Joshi et al.}" in writing["bibtex"]
     assert "@software{unweave" in writing["bibtex"]
+
+
+def test_numbers_of_the_methods_paragraph():
+    say = methods_text
+    assert say._floor_sentences([]) == []
+    floors = [{"kind": "permutation", "n_draws": n} for n in (1999, 19, 1999)] + [{"kind": "odd", "n_draws": 99}]
+    assert say._floor_sentences(floors) == [
+        "Noise floors are mean scores of 19 to 1,999 permutations of the codes' rows and 99 draws of kind 'odd'."
+    ]
+    intervals = [{"level": 0.95, "kind": "subsampling"}] * 2 + [{"level": None, "kind": "other"}]
+    assert say._interval_sentences(intervals) == [
+        "Intervals are 95 % subsampling intervals over samples.",
+        "Intervals are other intervals over samples.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n_codes", "said"),
+    [
+        (["continuous"], [1], "a representation of m = 1 code against d = 1 factor (1 continuous) on n = 1,200"),
+        (["continuous", "ordinal", "continuous"], [10],
+         "a representation of m = 10 codes against d = 3 factors (2 continuous and 1 ordinal) on n = 1,200 samples"),
+        ([], [2], "a representation of m = 2 codes on n = 1,200 samples"),
+        ([], [2] * 9, "the representation 'r6' of m = 2 codes, the representation 'r7' of m = 2 codes and 1 more on"),
+    ],
+)  # fmt: skip
+def test_what_was_scored(kinds, n_codes, said):
+    names = ["codes"] if len(n_codes) == 1 else [f"r{k}" for k in range(len(n_codes))]
+    data = {
+        "n_rows": 1200,
+        "factors": [{"kind": kind} for kind in kinds],
+        "representations": [{"name": name, "n_codes": n} for name, n in zip(names, n_codes, strict=True)],
+    }
+    assert said in methods_text._what(data)
+    assert methods_text._what(data | {"n_rows": 0}) == "a decoder"

@@ -1,10 +1,14 @@
 """Pictures are drawn from plain arrays and written; their contents are asserted through the axes."""
 
+import base64
+import struct
+
 import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
 
+from unweave.report.figures.drawing import blank_figure
 from unweave.report.figures.geometry import (
     contour_grid_figure,
     image_grid_figure,
@@ -13,6 +17,7 @@ from unweave.report.figures.geometry import (
     spectrum_figure,
     tangent_figure,
 )
+from unweave.report.page import geometry_page
 
 
 def test_spectrum_shows_both_orders_and_the_truth(tmp_path):
@@ -51,3 +56,18 @@ def test_images():
     assert len(figure.axes) == 6
     tangents = tangent_figure(np.random.default_rng(0).normal(size=(16, 3)), (4, 4), [2, 0], ["x", "y", "z"])
     assert [axes.get_title() for axes in tangents.axes][:2] == ["z", "x"]
+
+
+def dots_per_inch(content):
+    """The resolution that a PNG states, in its chunk pHYs."""
+    place = content.index(b"pHYs") + 4
+    across, down, unit = struct.unpack(">IIB", content[place : place + 9])
+    assert (across, unit) == (down, 1)  # in dots per metre
+    return round(across * 0.0254)
+
+
+def test_figures_have_the_resolution_of_files_notebooks_and_pages(tmp_path):
+    figure, _ = blank_figure(2.0, 1.0)
+    assert dots_per_inch(save(figure, tmp_path / "a.png").read_bytes()) == 150
+    assert dots_per_inch(figure._repr_png_()) == 90
+    assert dots_per_inch(base64.b64decode(geometry_page._embedded(figure))) == 110

@@ -125,7 +125,7 @@ def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
 
     kinds = {entry["name"]: entry["kind"] for entry in evaluation.data["factors"]}
     evidence = Evidence(factors, codes)
-    matrix = np.nan_to_num(np.abs(correlation_matrix(evidence, Spearman())))
+    matrix = np.nan_to_num(correlation_matrix(evidence, Spearman()))
     matched = {int(factor): int(code) for code, factor in zip(*best_matching(matrix), strict=True)}
     pairs = []
     for factor, code in sorted(matched.items()):
