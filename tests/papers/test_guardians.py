@@ -320,3 +320,62 @@ def test_every_experiment_has_all_its_settings_once(name):
 
     settings = list(_DECLARED[name][1]())
     assert len({setting.key for setting in settings}) == len(settings) == SETTINGS[name]
+
+
+@pytest.mark.parametrize(
+    ("changes", "metric", "ours", "word"),
+    [
+        ({"m": 1}, "MIG", 0.6, "one code"),
+        ({"m": 2}, "MIG", 0.6, ""),
+        ({"m": 1}, "R2", 0.6, ""),
+        ({"m": 1}, "MIG", 0.5, ""),
+        ({"encoder": "E7", "dgp": "D2"}, "R2", 0.6, "other draws of the mixing"),
+        ({"dgp": "D2", "d": 3}, "R2", 0.6, "other draws of the factors"),
+        ({"dgp": "D2", "d": 2}, "R2", 0.6, ""),
+        ({"dgp": "D1", "d": 3}, "R2", 0.6, ""),
+    ],
+)
+def test_the_reason_of_a_difference_follows_from_the_cell(changes, metric, ours, word):
+    found = CellAgreement("exp", (*Setting("exp01", **changes).key, metric), SeedMean(0.5), SeedMean(ours, 0.4, 0.7))
+    assert found.reason.startswith(word)
+    assert bool(found.reason) is bool(word)
+
+
+@pytest.mark.parametrize(("apart", "equal"), [(1.4e-5, True), (1.6e-5, False)])
+def test_means_are_equal_up_to_the_rounding_of_both(apart, equal):
+    found = CellAgreement("exp", KEY, SeedMean(0.5, 0.5, 0.5), SeedMean(0.5 + apart, 0.5 + apart, 0.5 + apart))
+    assert (found.equal, found.overlaps) == (equal, equal)
+    for theirs, ours in ((math.nan, 0.5), (0.5, math.nan)):
+        one = CellAgreement("exp", KEY, SeedMean(theirs), SeedMean(ours))
+        assert (one.equal, one.overlaps) == (False, False)
+    both = CellAgreement("exp", KEY, SeedMean(math.nan), SeedMean(math.nan))
+    assert (both.equal, both.overlaps) == (True, True)
+
+
+def test_seeds_without_a_score_do_not_count_for_an_interval(tmp_path):
+    undefined = row(0.2, 0.1, seeds=4).replace(",4,,", ",4,2.0,")
+    alone = row(0.3, 0.1, metric="MIG", seeds=1)
+    (tmp_path / "exp01.csv").write_text("\n".join([HEADER, undefined, alone]))
+    found = {key[-1]: mean for key, mean in authors_means(tmp_path, "exp01").items()}
+    half = 12.7062 * 0.1 / math.sqrt(2)  # Student's t with one degree of freedom
+    assert (found["R2"].n_seeds, found["R2"].low) == (2, pytest.approx(0.2 - half, abs=1e-4))
+    assert found["MIG"] == SeedMean(0.3, 0.3, 0.3, 1)
+    [key] = [key for key in authors_means(tmp_path, "exp01") if key[-1] == "R2"]
+    assert key[:-1] == ("exp01", "", "D1", "E1", 1000, 5, 5, 0.0, None, None, "", None)
+
+
+def test_means_are_written_beside_those_of_the_authors(tmp_path):
+    from unweave.papers.guardians.reproduction import Computed, write_comparisons, write_means
+
+    other = (*KEY[:-1], "R2")
+    ours = {KEY: SeedMean(0.5, 0.25, 0.75), other: SeedMean(1 / 3, 0.3, 0.4)}
+    path = write_means(tmp_path / "new" / "deep" / "means.csv", Computed(ours, {KEY: SeedMean(0.125)}, {}))
+    head, first, second = path.read_text(encoding="utf-8").splitlines()
+    assert head.endswith("metric,mean,low,high,authors_mean,authors_low,authors_high")
+    assert first.endswith("MCC-P,0.5,0.25,0.75,0.125,nan,nan")
+    assert second.endswith("R2,0.333333,0.3,0.4,,,")
+    agreement = CellAgreement("exp03", KEY, SeedMean(0.5, 0.4, 0.6), SeedMean(0.75, 0.5, 1.0))
+    path = write_comparisons(tmp_path / "comparisons.csv", [agreement])
+    head, line = path.read_text(encoding="utf-8").splitlines()
+    assert head.startswith("experiment,cell,metric,authors_mean,authors_low,authors_high,here_mean,here_low,here_high")
+    assert ",MCC-P,0.5,0.4,0.6,0.75,0.5,1,True,False,other draws" in line

@@ -5,8 +5,10 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from matplotlib.figure import Figure
+
 from unweave.papers.guardians.authors.results import SeedMean
-from unweave.papers.guardians.drawing import COLOUR_OF_METRIC, guardians_figure
+from unweave.papers.guardians.drawing import COLOUR_OF_METRIC, INK, _log_axis, _map, guardians_figure
 from unweave.papers.guardians.figures import FIGURES
 from unweave.papers.guardians.reproduction import Shown
 
@@ -64,6 +66,31 @@ def test_maps_have_their_numbers_and_the_authors_below():
 
 def test_colours_are_all_different():
     assert len(set(COLOUR_OF_METRIC.values())) == len(COLOUR_OF_METRIC) == 12
+
+
+@pytest.mark.parametrize(("n_columns", "last", "rotation"), [(6, 1000.0, 0), (7, 100.0, 45), (7, 99.0, 0)])
+def test_numbers_of_a_map_are_dark_on_light_and_wide_labels_are_turned(n_columns, last, rotation):
+    axes = Figure().add_subplot()
+    xs = [*map(float, range(n_columns - 1)), last]
+    values = np.zeros((1, n_columns))
+    values[0, :5] = 0.55, 0.551, np.nan, 1.0, 0.004
+    image = _map(axes, values, xs, [0.5])
+    shown = [(text.get_text(), text.get_color()) for text in axes.texts[:5]]
+    assert shown == [(".55", "white"), (".55", "black"), ("n/a", INK), ("1.00", "black"), (".00", "white")]
+    assert [text.get_position() for text in axes.texts[:2]] == [(0, 0), (1, 0)]
+    assert {label.get_rotation() for label in axes.get_xticklabels()} == {rotation}
+    assert axes.get_xticklabels()[-1].get_text() == f"{last:g}"
+    assert image.get_clim() == (0, 1)
+
+
+def test_labels_of_a_logarithmic_axis_do_not_overlap():
+    """A label is left out if it is within 14 % of the axis of the one before."""
+    axes = Figure().add_subplot()
+    _log_axis(axes, [1.0, 10**0.13, 10**0.15, 10**0.28, 10**0.3, 10.0])
+    assert [float(label.get_text()) for label in axes.get_xticklabels()] == pytest.approx(
+        [1.0, 10**0.15, 10**0.3, 10.0], rel=1e-5
+    )
+    assert axes.get_xscale() == "log"
 
 
 @pytest.mark.slow

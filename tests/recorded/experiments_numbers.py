@@ -430,6 +430,12 @@ def evidence_of_a_small_model():
     return [found.factor_names, [str(kind) for kind in found.kinds], found.factors, found.codes.shape]
 
 
+def declared(experiment):
+    """What an experiment is made of."""
+    functions = (experiment.compute, experiment.compare, experiment.write, experiment.draw)
+    return [experiment, [plain(getattr(each, "args", ())) for each in functions]]
+
+
 def curve_holds(claim, values):
     return claim.holds(dict(zip((1, 5, 9), values, strict=True)))
 
@@ -654,6 +660,13 @@ CASES = {
     },
     "004, metrics of encoders": measured_by_004,
     "004, correlations over seeds": lambda: [correlations_of_004(options) for options in (USUAL, STATED)],
+    "declarations": lambda: [
+        declared(seed_studies._experiment("fig2", "a title", compared, drawn, ("RMIG",))),
+        declared(correlations_over_seeds._experiment("fig5", "a title", (compared, "accuracy"), drawn)),
+        declared(toy_experiments._experiment("fig7", "a title", compared, (130, 136))),
+        declared(toy_experiments._experiment("fig7", "a title", compared, drawn, "hours")),
+        {name: metric.keywords for name, metric in toy_experiments._bins(compared).items()},
+    ],
     "evidence of a small model": evidence_of_a_small_model,
     "004, times": lambda: [times_as(options) for options in (USUAL, STATED)],
 }
