@@ -258,3 +258,17 @@ def test_groups_of_a_store_are_no_arrays(tmp_path):
     with h5py.File(tmp_path / "a.h5", "a") as file:
         file["codes"] = np.eye(2)
     assert opened(tmp_path / "a.h5").names == ("codes",)
+
+
+def test_a_published_vae_is_a_decoder_of_its_codes(tmp_path):
+    pytest.importorskip("torch")
+    shapes = {f"encoder.conv{k}": (2, 1 if k == 1 else 2, 4, 4) for k in (1, 2, 3)}
+    shapes |= {f"decoder.convT{k}": (2, 1 if k == 3 else 2, 4, 4) for k in (1, 2, 3)}
+    shapes |= {"encoder.lin1": (5, 2), "encoder.lin2": (5, 5), "encoder.mu_logvar_gen": (6, 5)}
+    shapes |= {"decoder.lin1": (5, 3), "decoder.lin2": (5, 5), "decoder.lin3": (2, 5)}
+    arrays = {f"{name}.weight": np.ones(shape, np.float32) for name, shape in shapes.items()}
+    arrays |= {f"{name}.bias": np.ones(shape["convT" in name], np.float32) for name, shape in shapes.items()}
+    np.savez(tmp_path / "a.npz", **arrays)
+    found = read_decoder(str(tmp_path / "a.npz"))
+    assert found.latent_size == 3
+    assert next(iter(found.jacobian_blocks(np.zeros((2, 3))))).shape == (2, 64, 3)  # images of 8 x 8
