@@ -1,10 +1,14 @@
 """Regressions that read a factor from codes: penalties that the rows allow, and the nearest rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from unweave import Evidence
 from unweave.metrics.identification import readout
 from unweave.metrics.identification.chance import Luck, _luck_of_mixings, luck
+from unweave.metrics.identification.factor_findings import _reason, factor_findings
 from unweave.metrics.identification.recovery import _lengths, _linear_readouts
 
 
@@ -95,3 +99,78 @@ def test_above_two_codes_for_a_factor_the_chance_level_is_interpolated_on_a_log_
     share = np.log(6 / 5) / np.log(7 / 5)
     assert luck(6, 2).quantile == pytest.approx((1 - share) * five.quantile + share * seven.quantile)
     assert luck(6, 2).passing == pytest.approx((1 - share) * five.passing + share * seven.passing)
+
+
+def found_about(**given):
+    """What is known about two factors and two codes, where each code is a factor, with other values as given."""
+    known = {
+        "chosen": (np.array([0]), np.array([1])),
+        "alone": [True, True],
+        "read": [1.0, 1.0],
+        "affine": [1.0, 1.0],
+        "purity": np.eye(2),
+        "unmixed": np.eye(2),
+        "signal": [1.0, 1.0],
+        "identified": [1.0, 1.0],
+        "free": np.array([0, 1]),
+    } | given
+    recovery = SimpleNamespace(chosen=known["chosen"], alone=known["alone"], read=known["read"])
+    responses = SimpleNamespace(purity=known["purity"], unmixed=known["unmixed"], signal=known["signal"])
+    return SimpleNamespace(
+        recovery=recovery,
+        responses=responses,
+        affine=known["affine"],
+        identified=known["identified"],
+        free=known["free"],
+    )
+
+
+NO_CODE = (np.empty(0, dtype=np.intp), np.array([1]))
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "others"),
+    [
+        ({"chosen": NO_CODE, "affine": [0.09, 1.0]}, "absent", []),
+        ({"chosen": NO_CODE, "affine": [0.1, 1.0]}, "mixed", []),
+        ({"affine": [0.0, 1.0], "purity": np.array([[0.09, 0.0], [0.0, 1.0]])}, "absent", []),
+        ({"affine": [0.0, 1.0], "purity": np.array([[0.1, 0.0], [0.0, 1.0]]), "signal": [0.5, 1.0]}, "noisy", []),
+        ({"signal": [0.6, 1.0], "read": [0.7, 1.0]}, "noisy", []),
+        ({"signal": [0.8, 1.0], "read": [0.7, 1.0]}, "folded", []),
+        ({"signal": [0.8, 1.0], "read": [0.7, 1.0], "alone": [False, True]}, "noisy", []),
+        ({"signal": [0.8, 1.0], "alone": [False, True], "unmixed": np.array([[0.7, 0.1], [0, 1]])}, "mixed", [1]),
+        ({"signal": [0.8, 1.0], "alone": [False, True], "unmixed": np.array([[0.7, 0.09], [0, 1]])}, "mixed", []),
+        ({"signal": [0.6, 1.0], "alone": [False, True], "unmixed": np.array([[0.7, 0.3], [0, 1]])}, "noisy", []),
+        ({"alone": [False, True], "unmixed": np.array([[0.7, 0.3], [0, 1]]), "free": np.array([0])}, "mixed", []),
+    ],
+)
+def test_the_largest_loss_is_the_reason(given, reason, others):
+    assert _reason(found_about(**given), 0) == (reason, others)
+
+
+@pytest.mark.parametrize(
+    ("share", "kind"),
+    [
+        (0.8, "factor_identified"),
+        (0.79, "factor_partly_identified"),
+        (0.1, "factor_partly_identified"),
+        (0.09, "factor_not_identified"),
+        (-0.4, "factor_not_identified"),
+    ],
+)
+def test_shares_that_count_as_identified(share, kind):
+    factors = np.random.default_rng(0).normal(size=(20, 2))
+    evidence = Evidence(factors, factors, factor_names=["x", "y"])
+    first, second = factor_findings(evidence, found_about(identified=[share, 1.0], signal=[0.5, 1.0]))
+    assert (first.kind, first.factors, first.codes) == (kind, ("x",), ("code 0",))
+    assert first.quantities["share"] == max(share, 0.0)
+    assert (second.kind, second.codes) == ("factor_identified", ("code 1",))
+
+
+def test_a_factor_that_others_determine_and_an_absent_one():
+    factors = np.random.default_rng(0).normal(size=(20, 2))
+    evidence = Evidence(factors, factors)
+    found = found_about(identified=[0.5, 0.0], free=np.array([1]), affine=[1.0, 0.0], purity=np.diag([1.0, 0.0]))
+    determined, absent = factor_findings(evidence, found)
+    assert (determined.kind, determined.factors) == ("factor_determined", ("factor 0",))
+    assert (absent.kind, absent.quantities["reason"], absent.codes) == ("factor_not_identified", "absent", ())

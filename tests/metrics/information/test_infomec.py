@@ -8,7 +8,7 @@ from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
-from unweave.metrics.information.infomec.shares import NEIGHBOURS
+from unweave.metrics.information.infomec.shares import NEIGHBOURS, active_codes
 from unweave.metrics.matrices import factor_entropies, mutual_information_matrix
 
 ALL = (infomec_modularity, infomec_compactness, infomec_explicitness)
@@ -107,3 +107,10 @@ def test_above_the_stated_rows_a_caveat_says_so():
     factors = drawn("gaussian", n_rows=12_000, n_factors=1)
     caveats = infomec_explicitness(np.sign(factors), factors).caveats
     assert Finding("classifiers_sampled_rows", n_rows=10000, of=12000) in caveats
+
+
+def test_a_code_with_a_twentieth_of_the_largest_range_is_not_active():
+    factors = np.linspace(0.0, 1.0, 101)[:, None]
+    codes = np.hstack([factors * 20, factors, factors * 1.01])
+    evidence = Evidence(factors, codes)
+    assert active_codes(evidence, "range", np.ones((3, 1))).tolist() == [True, False, True]
