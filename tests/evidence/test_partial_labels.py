@@ -1,9 +1,12 @@
 """A factor with labels in half of the rows does not reduce the rows of others in metrics that work factor by factor."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, MetricUndefined, Posterior, evaluate
+from unweave.evidence.partial_labels import rows_of_part
 from unweave.metrics import CATALOGUE, mcc, mig, r2, rmig
 
 RNG = np.random.default_rng(0)
@@ -103,3 +106,21 @@ def test_too_few_labels_are_nan_for_that_factor_and_refused_for_all():
         rmig(few[:15], Posterior(CODES[:15], np.ones((15, 4))), kinds=KINDS, missing="drop")
     with pytest.raises(EvidenceError, match="Every row has a missing value"):
         r2(np.where(np.arange(N)[:, None] % 2 == [0, 1, 0], np.nan, FACTORS), CODES, missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "n_own"),
+    [
+        ([0, 1, 2, 3], [1, 3], 3),  # half of the six others
+        ([0, 1, 2, 3], [0, 1, 2, 3], 6),
+        ([5], [5], 9),
+        ([0, 1, 2], [2], 2),  # a third of seven
+        ([0, 1, 2, 3], [], 0),
+    ],
+)
+def test_a_part_keeps_the_same_share_of_the_rows_that_it_alone_has(before, after, n_own):
+    part = SimpleNamespace(kept_rows=np.arange(10))
+    kept = rows_of_part(part, np.array(before), np.array(after, dtype=int)).tolist()
+    assert kept == sorted(set(kept))
+    assert [row for row in kept if row in before] == after
+    assert len(kept) == len(after) + n_own

@@ -115,7 +115,15 @@ def test_names_are_as_many_as_the_codes():
 
 
 @pytest.mark.parametrize(
-    ("scale", "asymmetry", "fits"), [(1.0, 5e-9, True), (1.0, 2e-8, False), (100.0, 5e-7, True), (100.0, 2e-6, False)]
+    ("scale", "asymmetry", "fits"),
+    [
+        (1.0, 5e-9, True),
+        (1.0, 1e-8, True),
+        (1.0, 2e-8, False),
+        (1.0, -2e-8, False),
+        (100.0, 5e-7, True),
+        (100.0, 2e-6, False),
+    ],
 )
 def test_a_covariance_is_symmetric_up_to_rounding(scale, asymmetry, fits):
     covariance = scale * np.eye(2) + [[0, asymmetry], [0, 0]]

@@ -93,6 +93,8 @@ def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, senten
         ([], "no batches"),
         ([MEAN], "not a pair"),
         ([(MEAN, STD[:3])], "both must be rows x codes"),
+        ([(MEAN[:, 0], STD[:, 0])], r"Batch 0 has a mean of shape \(60,\) .* both must be rows x codes"),
+        ([(MEAN, STD), (MEAN, STD, STD)], "Batch 1 is not a pair"),
         ([(MEAN, STD), (MEAN[:, :1], STD[:, :1])], "one encoder"),
         ([(MEAN, 0 * STD)], "zero or negative"),
     ],

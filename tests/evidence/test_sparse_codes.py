@@ -136,3 +136,18 @@ def test_sparse_codes_are_a_matrix_with_a_name_for_each_column():
         Evidence(np.arange(3.0), sparse.coo_array(np.ones(3)))
     with pytest.raises(EvidenceError, match="There are 2 code names for 9 codes"):
         Evidence(CONCEPTS, sparse.csr_array(DENSE), code_names=["a", "b"])
+
+
+def test_sparse_input_is_copied_and_left_as_it_is():
+    given = sparse.csc_array((np.array([1.0, 2.0, 0.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    held = Evidence([1.0, 2.0], given).sparse_codes
+    assert given.data.tolist() == [1.0, 2.0, 0.0]  # a duplicate and a stored zero
+    given.data[:] = 7.0
+    assert held.values.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("n_sparse_axes", [2, 3])
+def test_sparse_tensors_that_are_no_matrix_are_refused(n_sparse_axes):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(EvidenceError, match="The sparse codes are not a matrix: pass one row per sample"):
+        Evidence(np.arange(2.0), torch.ones(2, 2, 2).to_sparse(n_sparse_axes))

@@ -1,11 +1,10 @@
 """Runs that are killed with SIGKILL at random moments and continued give the table of an undisturbed run."""
 
 import contextlib
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,18 +17,21 @@ from unweave.sweeps import run
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 
 
-def started(n_cells, folder, n_jobs, pause=0.002, *record):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [
-        sys.executable,
-        tiny_cells.__file__,
-        str(n_cells),
-        str(folder),
-        str(n_jobs),
-        str(pause),
-        *map(str, record),
-    ]
-    return subprocess.Popen(command, env=environment, start_new_session=True)
+@pytest.fixture(scope="module")
+def started():
+    """Start a run in a process of its own, which is forked from one that has imported the package once for all."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["unweave.sweeps"])
+    processes = []
+
+    def start(*arguments):
+        processes.append(context.Process(target=tiny_cells.run_alone, args=arguments))
+        processes[-1].start()
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
 
 
 def killed_on_the_way(process, parts, n_more):
@@ -37,12 +39,13 @@ def killed_on_the_way(process, parts, n_more):
     n_before = len(list(parts.glob("*.parquet")))
     deadline = time.monotonic() + 120
     while len(list(parts.glob("*.parquet"))) < n_before + n_more:
-        assert process.poll() is None, "it ended by itself"
+        assert process.is_alive(), "it ended by itself"
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(random.uniform(0, 0.01))
     os.kill(process.pid, signal.SIGKILL)
-    assert process.wait(10) == -signal.SIGKILL
+    process.join(10)
+    assert process.exitcode == -signal.SIGKILL
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # together with its workers
     return len(list(parts.glob("*.parquet")))
@@ -52,12 +55,12 @@ def killed_on_the_way(process, parts, n_more):
     ("n_cells", "n_jobs", "n_kills"),
     [(60, 1, 2), pytest.param(2000, 1, 3, marks=pytest.mark.slow), pytest.param(2000, 2, 3, marks=pytest.mark.slow)],
 )
-def test_killed_on_the_way(tmp_path, n_cells, n_jobs, n_kills):
+def test_killed_on_the_way(started, tmp_path, n_cells, n_jobs, n_kills):
     folder = tmp_path / "killed"
     n_parts = [0]
     for _ in range(n_kills):
         n_more = random.randrange(1, n_cells // 6)
-        n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs), folder / "parts", n_more))
+        n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs, 0.002), folder / "parts", n_more))
     assert (np.diff([*n_parts, n_cells]) > 0).all()
     assert not (folder / "table.parquet").exists()
     sweep = tiny_cells.many(n_cells, pause=0.002)
@@ -75,18 +78,18 @@ def running(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
-def test_workers_end_with_a_client_that_was_killed(tmp_path):
+def test_workers_end_with_a_client_that_was_killed(started, tmp_path):
     """They also end during a cell, which would take ten minutes here."""
     record = tmp_path / "pids"
-    client = started(2, tmp_path / "killed", 2, 600.0, record)
+    client = started(2, tmp_path / "killed", 2, 600.0, str(record))
     deadline = time.monotonic() + 60
     while not record.exists() or len(workers := record.read_text(encoding="utf-8").split()) < 2:
-        assert client.poll() is None, "it ended by itself"
+        assert client.is_alive(), "it ended by itself"
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert all(map(running, workers))
     os.kill(client.pid, signal.SIGKILL)
-    client.wait(10)
+    client.join(10)
     deadline = time.monotonic() + 30
     while any(map(running, workers)):
         assert time.monotonic() < deadline, "its workers outlive it"

@@ -117,6 +117,7 @@ def test_the_command_computes_once(tmp_path, monkeypatch):
     ],
 )
 def test_bad_commands_end_with_one_sentence(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.setattr("unweave.sweeps.workers.CONNECT_SECONDS", 0.3)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["sweep", *arguments])
     assert result.exit_code == 2

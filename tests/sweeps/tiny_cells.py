@@ -1,7 +1,6 @@
 """Cells that take almost no time, for tests that need many cells or record where and how often they run."""
 
 import os
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,8 +109,7 @@ def many(n_cells, pause=0.0, record=""):
     )
 
 
-if __name__ == "__main__":
-    import tiny_cells  # classes of __main__ would have other keys
-
-    n_cells, folder, n_jobs, pause = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-    run(tiny_cells.many(n_cells, pause, "".join(sys.argv[5:])), folder, n_jobs=n_jobs)
+def run_alone(n_cells, folder, n_jobs, pause, record=""):
+    """Run a sweep in a session of its own, so that it can be killed together with its workers."""
+    os.setsid()
+    run(many(n_cells, pause, record), folder, n_jobs=n_jobs)

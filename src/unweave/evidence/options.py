@@ -52,7 +52,7 @@ def refuse_unknown_options(given: Iterable[str], known: Iterable[str], whose: st
     unknown = next((name for name in given if name not in known), None)
     if unknown is None:
         return
-    near = difflib.get_close_matches(unknown, known, n=1)
+    near = difflib.get_close_matches(unknown, known)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
     raise TypeError(f"{whose} has no option {unknown!r}: {hint}")
 

@@ -21,7 +21,7 @@ def parts_by_labels(whole: Evidence, given: Inputs) -> tuple[Evidence, ...]:
 
     ``whole`` has the rows without missing values, and ``given`` all rows. The parts are ordered by their first factor.
     """
-    if not whole.n_dropped or given.factors is None or whole.sparse_codes is not None or whole.factor_tables:
+    if given.factors is None or whole.sparse_codes is not None or whole.factor_tables:
         return ()
     labelled = ~np.isnan(given.factors.values)
     others = [table.values for what, table in given.tables.items() if what != "factors"]
@@ -62,7 +62,7 @@ def rows_of_part(part: Evidence, before: Rows, after: Rows) -> NDArray[np.intp]:
     seed that depends on ``after``.
     """
     own = np.flatnonzero(~np.isin(part.kept_rows, before))
-    n_kept = round(own.size * min(after.size / max(before.size, 1), 1.0))
+    n_kept = round(own.size * (after.size / max(before.size, 1)))
     seed = [int(after.sum()), after.size]
     chosen = np.random.default_rng(seed).permutation(own)[:n_kept]
     return np.sort(np.concatenate([np.flatnonzero(np.isin(part.kept_rows, after)), chosen]))

@@ -257,7 +257,7 @@ def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:
             f"pass one {n_codes} x {n_codes} matrix for all rows, or one for each row."
         )
     matrices = covariance.reshape(-1, n_codes, n_codes)
-    lopsided = np.abs(matrices - matrices.transpose(0, 2, 1)).max() > 1e-8 * np.abs(matrices).max()
+    lopsided = (matrices - matrices.transpose(0, 2, 1)).max() > 1e-8 * matrices.max()
     if not np.isfinite(matrices).all() or lopsided or (np.linalg.eigvalsh(matrices)[:, 0] <= 0).any():
         raise EvidenceError(
             "The posterior's covariance is not symmetric and positive definite in every row: "

@@ -25,6 +25,7 @@ TRIES = 2
 IDLE_SECONDS = 10.0  # after which a process without work ends
 WATCH_SECONDS = 0.5
 CELLS_IN_CLUSTER = 1000
+CONNECT_SECONDS = 10
 NO_WORKERS_SECONDS = 30.0
 
 Compute = Callable[[Any], Any]  # from a task to its result
@@ -147,7 +148,9 @@ def _client(address: str) -> Iterator[Any]:
     except ImportError:
         raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
-        client = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
+        client = Client(  # type: ignore[no-untyped-call, unused-ignore]
+            address, timeout=CONNECT_SECONDS, set_as_default=False
+        )
     except (OSError, ValueError) as error:
         raise EvidenceError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
     with client:

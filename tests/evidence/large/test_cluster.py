@@ -4,8 +4,11 @@ import json
 import os
 import signal
 import socket
+import sys
 import time
+from types import SimpleNamespace
 
+import cloudpickle
 import numpy as np
 import polars
 import pytest
@@ -19,6 +22,8 @@ from unweave.files.parquet_blocks import parquet_blocks
 from unweave.metrics import mcc, mig
 
 distributed = pytest.importorskip("distributed")
+# workers get the class below as it is, and need not import this module with all that it imports
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 FACTORS = np.random.default_rng(0).normal(size=(1600, 2))
 CODES = FACTORS + 0.3 * np.random.default_rng(1).normal(size=(1600, 2))
@@ -75,7 +80,7 @@ def test_text_that_one_worker_alone_has_seen(cluster):
         assert shapes == words.tolist()
 
 
-def test_the_command_line_on_a_cluster(cluster, tmp_path):
+def test_the_command_line_on_a_cluster(cluster, tmp_path, monkeypatch):
     for k, rows in enumerate(np.array_split(np.arange(1600), 4)):
         table = {f"factor {j}": FACTORS[rows, j] for j in range(2)} | {f"code {j}": CODES[rows, j] for j in range(2)}
         polars.DataFrame(table).write_parquet(tmp_path / f"{k}.parquet")
@@ -84,6 +89,7 @@ def test_the_command_line_on_a_cluster(cluster, tmp_path):
     assert ran.exit_code == 0, ran.output
     scores = {row["label"]: row["score"]["raw"] for row in json.loads(ran.stdout)["rows"]}
     assert scores == {"mcc": mcc(parquet_blocks(tmp_path)).raw, "mig": mig(parquet_blocks(tmp_path)).raw}
+    monkeypatch.setattr(on_cluster, "SECONDS_TO_CONNECT", 0.3)
     lonely = CliRunner().invoke(main, [*words, "tcp://127.0.0.1:9"])
     assert lonely.exit_code != 0
     assert "There is no cluster at tcp://127.0.0.1:9" in lonely.output
@@ -109,8 +115,10 @@ def test_a_cluster_that_is_not_there_or_goes_away(tmp_path, monkeypatch):
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     parts = [ArrayPart(FACTORS, CODES, 0, 1600)]
-    with pytest.raises(EvidenceError, match="There is no cluster at tcp"):
-        Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=address))
+    with monkeypatch.context() as impatient:
+        impatient.setattr(on_cluster, "SECONDS_TO_CONNECT", 0.3)
+        with pytest.raises(EvidenceError, match="There is no cluster at tcp"):
+            Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=address))
     monkeypatch.setattr("unweave.evidence.large.on_cluster.SECONDS_WITHOUT_WORKERS", 0.2)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
         start = time.monotonic()
@@ -143,3 +151,81 @@ def test_a_result_that_is_lost_with_the_last_worker_is_not_waited_for(monkeypatc
     late.status = "error"
     with pytest.raises(TimeoutError):
         on_cluster._result(WithoutWorkers(), late, "tcp://127.0.0.1:9")
+
+
+class Clock:
+    """Seconds that pass when somebody waits for a result."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+class Answer:
+    """A future that is ready after some looks."""
+
+    def __init__(self, clock, number, n_looks=0):
+        self.clock, self.number, self.n_looks, self.status, self.released = clock, number, n_looks, "pending", False
+
+    def result(self, timeout):
+        if not self.n_looks:
+            return self.number
+        self.n_looks -= 1
+        self.clock.now += timeout
+        raise TimeoutError
+
+    def release(self):
+        self.released = True
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A client whose futures are ready at once, and what it was asked for."""
+    asked = SimpleNamespace(opened=[], submitted=[], closed=[], error=None)
+
+    class Client:
+        def __init__(self, address, **options):
+            asked.opened.append((address, options))
+
+        def submit(self, task, **options):
+            if asked.error:
+                raise asked.error
+            asked.submitted.append((Answer(None, task()), options))
+            return asked.submitted[-1][0]
+
+        def close(self, timeout):
+            asked.closed.append(timeout)
+
+    monkeypatch.setattr(distributed, "Client", Client)
+    return asked
+
+
+def test_tasks_are_tried_again_and_results_come_in_their_order(stand_in):
+    tasks = [lambda k=k: 10 * k for k in range(3)]
+    assert list(on_cluster.computed_on("tcp://here:1", tasks)) == [0, 10, 20]
+    assert stand_in.opened == [("tcp://here:1", {"timeout": 10, "set_as_default": False})]
+    assert [options for _, options in stand_in.submitted] == [{"pure": False, "retries": 2}] * 3
+    assert all(future.released for future, _ in stand_in.submitted)
+    assert stand_in.closed == [5]
+
+
+def test_a_cluster_that_is_lost_is_closed_and_named(stand_in):
+    stand_in.error = OSError("gone")
+    with pytest.raises(EvidenceError, match=r"at tcp://here:1 was lost before all rows were read \(OSError"):
+        list(on_cluster.computed_on("tcp://here:1", [int]))
+    assert stand_in.closed == [5]
+
+
+def test_a_cluster_may_be_without_workers_for_ten_seconds(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(on_cluster, "time", clock)
+    workers = iter([{}] * 50 + [{"one": {}}] + [{}] * 1000)
+    client = SimpleNamespace(scheduler_info=lambda: {"workers": next(workers)})
+    monkeypatch.setattr(on_cluster, "SECONDS_BETWEEN_LOOKS", 0.25)
+    assert on_cluster._result(client, Answer(clock, 7, n_looks=40), "tcp://here:1") == 7
+    assert clock.now == 110.0  # with a result in time
+    with pytest.raises(EvidenceError, match="The cluster at tcp://here:1 has no workers"):
+        on_cluster._result(client, Answer(clock, 7, n_looks=1000), "tcp://here:1")
+    assert clock.now == 110.0 + 11 * 0.25 + 10.25  # after the eleventh look, which found a worker

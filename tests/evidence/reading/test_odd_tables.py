@@ -8,6 +8,7 @@ import polars
 import pytest
 
 from unweave import Evidence, EvidenceError, FactorKind
+from unweave.evidence.reading.columns import plain, quoted
 
 ROWS = np.arange(30.0)
 
@@ -99,3 +100,35 @@ def test_wide_tables_are_read_in_linear_time(frame):
 def test_bad_code_groups(groups, message):
     with pytest.raises(EvidenceError, match=message):
         Evidence(codes=[[1.0, 2.0], [3.0, 4.0]], code_groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("lists", "said"),
+    [
+        ([[1.0], [1.0, 2.0], None, [], [1.0] * 4, [1.0] * 3], r"lists of different lengths \(none, 0, 1, 2\): give"),
+        ([None, None], r"lists of different lengths \(none\): give"),
+        ([[1.0], None], r"lists of different lengths \(none, 1\): give"),
+        ([[[1.0, 2.0]], [[3.0, 4.0]]], r"nested lists of shape \(1, 2\): flatten them"),
+    ],
+)
+def test_lists_that_are_not_columns(lists, said):
+    kind = polars.List(polars.List(polars.Float64)) if "nested" in said else polars.List(polars.Float64)
+    with pytest.raises(EvidenceError, match=f"Factor 'e' contains {said}"):
+        Evidence(polars.DataFrame({"e": polars.Series(lists, dtype=kind)}))
+
+
+def test_the_name_that_occurs_twice_is_stated():
+    with pytest.raises(EvidenceError, match="Two factors are called 'b': give every column a name of its own"):
+        Evidence([[1, 2, 3]], factor_names=["a", "b", "b"])
+
+
+@pytest.mark.parametrize(("length", "shown"), [(61, "x" * 61), (62, "x" * 29 + "..." + "x" * 29)])
+def test_names_of_more_than_61_letters_are_shortened(length, shown):
+    assert quoted("x" * length) == f"'{shown}'"
+
+
+def test_arrays_keep_their_types():
+    words = np.array(["a", "b"])
+    assert plain(words) is words
+    assert plain([1.0, 2.0]).dtype == np.float64
+    assert plain(["a", "b"]).dtype == object

@@ -85,3 +85,11 @@ def test_rows_that_sum_to_nearly_one_are_made_to():
 def test_bad_rows_are_counted(table, sentence):
     with pytest.raises(EvidenceError, match=sentence):
         Evidence({"shape": table})
+
+
+def test_a_single_row_of_probabilities_is_a_table_that_cannot_be_changed():
+    evidence = Evidence({"shape": [[0.2, 0.8]]})
+    assert evidence.factor_tables["shape"].tolist() == [[0.2, 0.8]]
+    assert evidence.constant_factors == ("shape",)
+    with pytest.raises(ValueError, match="read-only"):
+        evidence.factor_tables["shape"][0] = 0.5

@@ -9,6 +9,7 @@ from typing import Any
 
 from unweave.evidence.reading.columns import EvidenceError
 
+SECONDS_TO_CONNECT = 10
 SECONDS_WITHOUT_WORKERS = 10
 SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -21,7 +22,9 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
     except ImportError:
         raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
-        client: Any = Client(address, timeout=10, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
+        client: Any = Client(  # type: ignore[no-untyped-call, unused-ignore]
+            address, timeout=SECONDS_TO_CONNECT, set_as_default=False
+        )
     except (OSError, ValueError, TypeError) as error:
         raise EvidenceError(
             f"There is no cluster at {address} ({type(error).__name__}): start one with `dask scheduler`, or leave "

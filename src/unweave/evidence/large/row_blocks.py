@@ -100,7 +100,7 @@ class ArrayPart:
         """The rows of the part from ``start`` to ``stop``."""
         rows = slice(self.start + start, self.start + stop)
         factors, codes = _read(self.factors, rows), _read(self.codes, rows)
-        return list(factors.T), codes.astype(np.float64, copy=False)
+        return list(factors.T), np.asarray(codes, dtype=np.float64)
 
 
 def array_blocks(

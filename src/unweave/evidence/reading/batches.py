@@ -21,7 +21,7 @@ def gathered(batches: Iterable[Any] | Callable[[], Iterable[Any]], on_disk: bool
     >>> mean[:, 0].tolist()
     [0.0, 2.0]
     """
-    n_rows, n_codes = 0, 0
+    n_rows = n_codes = 0
     with tempfile.TemporaryFile() as means, tempfile.TemporaryFile() as stds:
         for mean, std in _checked(batches() if callable(batches) else batches):
             if n_rows and mean.shape[1] != n_codes:
