@@ -136,7 +136,7 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[slice, SparseColumns]]:
         return
     width = max(ENTRIES_IN_BLOCK // evidence.n_rows, 1)
     for start in range(0, evidence.n_codes, width):
-        block = slice(start, min(start + width, evidence.n_codes))
+        block = slice(start, start + width)
         yield block, columns_of_dense(evidence.codes[:, block])
 
 
@@ -167,9 +167,9 @@ def _p_values(
     found[i, j] = _skewed_tail(statistic[i, j], width[j], _rank_skewness(part)[i] * _skewness(bases)[j] / np.sqrt(n))
     hits = part.products_with_ones(present)
     expected = active * n_present / n
-    spread = np.sqrt(np.maximum(expected * (1 - n_present / n) * (n - active) / max(n - 1, 1), 1e-300))
+    spread = np.sqrt(expected * (1 - n_present / n) * (n - active) / max(n - 1, 1))
     far = np.abs(hits - expected) > NEAR * norm.isf(level / 4) * spread
-    i, j = np.nonzero(is_binary & far & (active > 0) & (active < n))
+    i, j = np.nonzero(is_binary & far & (active < n))
     cells = hits[i, j], n, n_present[j], active[i, 0]
     exact = np.minimum(2 * np.minimum(upper_tail(*cells), lower_tail(*cells)), 1.0)
     found[i, j] = np.minimum(found[i, j], exact)

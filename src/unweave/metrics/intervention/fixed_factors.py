@@ -153,6 +153,6 @@ def _shared_out(total: int, sizes: list[int]) -> list[int]:
 
 def _dealt(cell: Rows, n_rows: int, batch_size: int, rng: np.random.Generator) -> Rows:
     """Draw ``n_rows`` rows of the cell from successive shuffles, so that rows repeat only after a whole shuffle."""
-    usable = cell.size - cell.size % batch_size if cell.size >= batch_size else cell.size  # whole batches only
+    usable = cell.size // batch_size * batch_size or cell.size  # whole batches only
     packs = rng.permuted(np.tile(cell, (-(-n_rows // usable), 1)), axis=1)[:, :usable]
     return packs.ravel()[:n_rows]
