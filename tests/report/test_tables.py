@@ -12,14 +12,15 @@ from rich.console import Console
 from unweave.evaluation.grouping import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.metrics.geometry.spectrum import Spectrum
-from unweave.models.runs.comparison import ModelRow, RunComparison
 from unweave.report.answer.answer import Answer
 from unweave.report.answer.compared_answer import ComparedQuestion, Ranked
 from unweave.report.answer.factor_rows import FactorRow
 from unweave.report.answer.question_lines import QuestionLine
 from unweave.report.concept_table import READING, concept_table
 from unweave.report.geometry_table import geometry_table
-from unweave.report.runs import runs_table
+from unweave.report.grouped_table import grouped_table
+from unweave.report.latex import latex_rows
+from unweave.report.runs import draw_runs, runs_table
 from unweave.report.terminal import printed as whole_text
 from unweave.report.terminal.answer_tables import (
     CANNOT_TELL,
@@ -188,12 +189,16 @@ def test_more_than_can_be_kept_is_said():
 
 
 def test_models_by_setting_with_the_spread_over_seeds():
+    pytest.importorskip("torch")
+    from unweave.models.runs.comparison import ModelRow, RunComparison
+
     rows = (
         ModelRow("beta 1", 0, 3.0, 12.34, 0.56, {"my_score": 0.12345}),
         ModelRow("beta 1", 1, 4.0, 13.34, 0.66, {"my_score": 0.22345}),
         ModelRow("beta 2", 0, math.nan, 1.0, 2.0, {"my_score": 0.5}, "It failed."),
     )
     found = RunComparison(rows, ("my_score",), {"my_score": {"beta 1": "a", "beta 2": "b"}})
+    assert columns(runs_table(found)) == ("lrrrr", "-wwww", [])
     assert shown(printed(runs_table(found))) == [
         "",
         " model                          active       recon.          KL        my score",
@@ -436,3 +441,96 @@ def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, headin
 )
 def test_a_note_names_its_metrics(labels, known, text):
     assert whole_text._whose(labels, SimpleNamespace(labels=known)) == text
+
+
+def columns(table):
+    """Which columns are right-aligned, which are not wrapped, and the largest widths that are stated."""
+    return (
+        "".join("r" if column.justify == "right" else "l" for column in table.columns),
+        "".join("-" if column.no_wrap else "w" for column in table.columns),
+        [column.max_width for column in table.columns if column.max_width],
+    )
+
+
+def test_numbers_are_aligned_and_not_wrapped():
+    nothing = ComparedQuestion("q", "", "", "mcc", None, ())
+    settings = GroupedScores({"mcc": (GroupedScore("beta 1", (0.4,), 0.4, *[math.nan] * 3),)})
+    assert columns(factor_table(FACTORS)) == ("lllll", "--w-w", [24, 28])
+    assert columns(question_table(LINES, 79)) == ("llrll", "w--w-", [])
+    assert columns(question_table(LINES, 80)) == ("llrrll", "----w-", [])
+    assert columns(question_table(LINES, 98)) == ("llrrlll", "-----w-", [])
+    assert columns(representation_table([])) == ("llll", "--ww", [24])
+    assert columns(ranked_table(nothing)) == ("llrlll", "w-----", [32])
+    assert columns(metric_table(fake_evaluation(), 80)) == ("lrrll", "w----", [])
+    assert columns(grouped_table(settings)) == ("lrr", "-ww", [])
+
+
+def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
+    """Of models with a network, the first sixteen are reconstructed, and all are traversed from the same images."""
+    pytest.importorskip("torch")
+    pytest.importorskip("matplotlib")
+    from unweave.models.runs import pictures
+    from unweave.report.figures import geometry, training
+
+    asked, drawn = [], []
+
+    def sample(*sizes):
+        asked.append(sizes)
+        return SimpleNamespace(images=np.arange(500.0))
+
+    def seen(name, result):
+        return lambda *given: drawn.append((name, *given)) or result
+
+    monkeypatch.setattr(pictures, "loss_curves", seen("losses", {"kl": {}}))
+    monkeypatch.setattr(pictures, "reconstructions", seen("reconstructions", {"vae": 0}))
+    monkeypatch.setattr(pictures, "traversals", seen("traversals", {}))
+    for name in ("loss_figure", "reconstruction_figure", "traversal_figure"):
+        monkeypatch.setattr(training, name, lambda *given, name=name: name)
+    monkeypatch.setattr(geometry, "save", lambda figure, path: (figure, path.relative_to(tmp_path).as_posix()))
+    models = [SimpleNamespace(name=f"m{k}", network=None if k == 0 else k) for k in range(18)]
+    found = list(draw_runs(tmp_path, models, SimpleNamespace(sample=sample)))
+    assert found[:2] == [("loss_figure", "losses.png"), ("reconstruction_figure", "reconstructions.png")]
+    assert found[2:] == [("traversal_figure", f"m{k}/traversals.png") for k in range(1, 18)]
+    assert asked == [(500, 0)]
+    (_, given), (_, chosen, images), *moved = drawn
+    assert (given, chosen, len(images)) == (models, models[1:17], 12)
+    assert [model for _, model, _ in moved] == models[1:]
+    assert {len(rows) for *_, rows in moved} == {500}
+
+
+def latex_of(*cells, answers=("mcc",)):
+    named = [("mcc", "a"), ("r2", "a"), ("mcc", "b")]
+    plain = {"value": 0.51234, "spread": None, "interval": None, "verdict": None}
+    metrics = {"mcc": [], "r2": []}
+    for (label, name), cell in zip(named, cells, strict=False):
+        metrics[label].append({**plain, "representation": name, **cell})
+    summary = {
+        "answer": {"questions": [{"metric": label} for label in answers]},
+        "metrics": [{"label": label, "cells": of_one} for label, of_one in metrics.items()],
+        "data": {"representations": [{"name": "a"}, {"name": "b"}]},
+    }
+    return latex_rows(summary).splitlines()
+
+
+def test_rows_for_a_paper_have_intervals_and_marks():
+    interval = {"low": -0.25, "high": 0.75, "level": 0.9}
+    assert latex_of(
+        {"spread": 0.01234, "interval": interval, "verdict": {"level": "caution"}}, {}, {"value": None}
+    ) == [
+        "% columns: representation, mcc",
+        "% in brackets: 90 % intervals over samples",
+        "% dagger: use with caution on these data; double dagger: do not use on these data",
+        r"a & 0.512 $\pm$ 0.012 {\scriptsize [$-$0.250, 0.750]}$^{\dagger}$ \\",
+        r"b & -- \\",
+    ]
+    assert latex_of({"interval": interval}, {"interval": interval | {"level": 0.95}}, {}, answers=()) == [
+        "% columns: representation, mcc, r2",
+        "% in brackets: 90 % or 95 % intervals over samples",
+        r"a & 0.512 {\scriptsize [$-$0.250, 0.750]} & 0.512 {\scriptsize [$-$0.250, 0.750]} \\",
+        r"b & 0.512 & -- \\",
+    ]
+    assert latex_of({"verdict": {"level": "trust"}}, {}, {"verdict": {"level": "do not use"}})[1:] == [
+        "% dagger: use with caution on these data; double dagger: do not use on these data",
+        r"a & 0.512 \\",
+        r"b & 0.512$^{\ddagger}$ \\",
+    ]
