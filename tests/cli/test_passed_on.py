@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from unweave import EvidenceError
 from unweave.cli import main, study_commands, trained_demo
+from unweave.cli.circuit_demo import introduction
 from unweave.cli.trained_demo import trained_demonstration
 from unweave.papers.experiment import Options
 from unweave.papers.ledger.claim_files import claims_of
@@ -413,3 +414,9 @@ class TestTrainedDemonstration:
             assert done.exit_code == 0, done.output
             assert done.stdout == f"{shown}\nwrote {Path('a', 'b', 'page.html')}\n"
         assert Path("a", "b").is_dir()
+
+
+def test_the_demonstration_prints_a_table_below_its_introduction(monkeypatch):
+    shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data")
+    monkeypatch.setattr("unweave.evaluation.compare", lambda *_, **__: shown)
+    assert run("demo", "--rows=50").stdout == f"{introduction()}\n{shown}\n"

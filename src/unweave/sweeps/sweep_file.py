@@ -106,7 +106,7 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
 
 def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: str) -> Iterator[Built]:
     """Every world or encoder that the entries declare."""
-    known = {name: entry for name, entry in vars(module).items() if _declares(entry, method) and name[0] != "_"}
+    known = {name: entry for name, entry in vars(module).items() if _declares(entry, method)}
     classes = Classes(what, method, known)
     for number, given in enumerate(declared[f"{what}s"], 1):
         where = f"{what}s, entry {number}"
