@@ -59,7 +59,12 @@ from unweave.papers.manifold_entropic_metrics import (
     vae_spectra,
     wavelet_flows,
 )
-from unweave.papers.partial_information_decomposition import all_images, decomposed_encoders, toy_table
+from unweave.papers.partial_information_decomposition import (
+    all_images,
+    attacked_encoders,
+    decomposed_encoders,
+    toy_table,
+)
 from unweave.papers.partial_information_decomposition import experiments as of_002
 from unweave.papers.partial_information_decomposition import seed_studies as repeated_trainings
 
@@ -327,6 +332,53 @@ def numbers_of_001():
 def numbers_of_002():
     with changed(repeated_trainings, DRAWS=20):
         return repeated_trainings.numbers(2, trained_encoders.evidence_of_levels(encoded()))
+
+
+def attacked_of_002():
+    """Information and codes of an encoder without an attack, and with one."""
+
+    def of_interventions(evidence):
+        return {
+            "codes": evidence.codes,
+            "noise": evidence.posterior and evidence.posterior.std,
+            "kinds": evidence.kinds,
+        }
+
+    with changed(attacked_encoders, DRAWS=MixtureSampling(30), _of_interventions=of_interventions):
+        return [attacked_encoders._scores(encoded(), encoded(), alpha) for alpha in (0.0, 2.0)]
+
+
+def decomposed_of_002():
+    """The decomposition of an encoder on given codes."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(decomposed_encoders, DRAWS=MixtureSampling(20), ROWS=(100, 110, 120, 130)),
+    ):
+        options = Options(Path(folder), codes=Path("codes"), seed=1)
+        found = decomposed_encoders._decomposed("one", encoded(), "in words", options)
+        return [found, [path.name for path in Path(folder, "002").iterdir()]]
+
+
+def all_images_of_002(budget):
+    """Scores of all images; every score takes three seconds."""
+    ticks = iter(range(0, 1000, 3))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        changed(
+            all_images,
+            DRAWS=MixtureSampling(20),
+            GRIDS={100: (), 110: (), 120: ()},
+            EVERYTHING=120,
+            RANDOM_ROWS=(105,),
+            BUDGET=budget,
+            codes_of_grid=lambda options, n, models: {models[0]: encoded(n)},
+            rows_of_grid=lambda encoded, n: encoded.rows(slice(0, n)),
+            time=SimpleNamespace(process_time=lambda: next(ticks)),
+            peak_memory=lambda: 2.5,
+        ),
+    ):
+        found = all_images.compute(Options(Path(folder)))
+        return [found, said(all_images.compare(found, USUAL)), bounds(all_images.compare, found)]
 
 
 def grid_as(seconds):
@@ -645,6 +697,9 @@ CASES = {
     "001, measures of an encoder": measures_of_001,
     "001, numbers of a model": numbers_of_001,
     "002, numbers of a model": numbers_of_002,
+    "002, attacked scores": attacked_of_002,
+    "002, decomposed scores": decomposed_of_002,
+    "002, all images": lambda: [all_images_of_002(budget) for budget in (1e-9, 6.3, 6.2, 9.6)],
     "002, affordable grids": lambda: [grid_as(seconds) for seconds in (1e-9, 0.2, 0.21, 0.8, 0.82, 1e9)],
     "published encoders": lambda: [published_as(options) for options in (USUAL, Options(Path(), seed=3))],
     "003, tables": lambda: [
