@@ -236,3 +236,9 @@ def test_metrics_keep_their_order_in_a_table(tmp_path):
     heading, shown = printed(table.with_columns(raw=0.5, problem=pl.lit(None, pl.String))).renderables
     assert str(heading) == "Means of 2 seeds ± half of their 95 % interval"
     assert [str(column.header) for column in shown.columns] == names
+
+
+def test_a_limit_may_be_short_and_a_finished_sweep_starts_no_process(tmp_path, monkeypatch):
+    table = run(many(2), tmp_path)
+    monkeypatch.setattr("unweave.sweeps.workers._started", lambda *_: pytest.fail("a process was started"))
+    assert run(many(2), tmp_path, time_limit=0.5, n_jobs=-1).equals(table)
