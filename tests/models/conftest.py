@@ -50,7 +50,8 @@ def step_of(images, network=None, *, number=0, likelihood=None, partners=None, r
     batch = torch.as_tensor(np.asarray(images), dtype=torch.float32)
     batch = batch if batch.ndim == 3 else batch[None]
     network = network or passing_network(batch.shape[-1], n_models=len(batch))
-    others = batch if partners is None else torch.as_tensor(np.asarray(partners), dtype=torch.float32)[None]
+    others = batch if partners is None else torch.as_tensor(np.asarray(partners), dtype=torch.float32)
+    others = others if others.ndim == 3 else others[None]
     return Step(
         network,
         lambda purpose: others if purpose == "partners" else batch,

@@ -1,13 +1,18 @@
 """The result of a model does not depend on other models, on interruptions, or on a model that diverges."""
 
+import hashlib
+import itertools
 import json
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,13 +35,15 @@ from unweave.models import (
 from unweave.models.networks import Sizes, initial_weights
 from unweave.models.randomness import Randomness
 from unweave.models.training import fleet as fleet_module
+from unweave.models.training import images as images_module
 from unweave.models.training.images import training_images
+from unweave.models.training.stack import Member, State
 
 SHORT = TrainingSettings(
-    n_steps=200, batch_size=16, learning_rate=1e-3, reconstruction_weight=16.0, checkpoint_every=100
-)
+    n_steps=70, batch_size=16, learning_rate=3e-3, reconstruction_weight=16.0, checkpoint_every=100
+)  # random numbers are drawn for 64 steps at once
 SMALL = MLP(hidden=(32,))
-ROUNDING = {"rtol": 0, "atol": 2e-5}  # of float32, after 200 steps
+ROUNDING = {"rtol": 0, "atol": 2e-5}  # of float32
 
 
 def weights_of(model):
@@ -88,11 +95,11 @@ def test_a_fleet_trains_as_a_plain_loop_of_torch(blocks):
 
 
 def test_convolutions_are_those_of_torch():
-    trunk, sizes = Convolutional((4, 6), hidden=10), Sizes((1, 16, 16), n_head=6, n_codes=3)
+    trunk, sizes = Convolutional((4, 6, 5), hidden=10), Sizes((1, 32, 32), n_head=6, n_codes=3)
     weights = {name: weight + 0.1 for name, weight in initial_weights(trunk.layers(sizes), [0, 1]).items()}
-    images = torch.rand(2, 5, 256, generator=torch.Generator().manual_seed(0))
-    maps = images[1].view(5, 1, 16, 16)
-    for k, (wide, deep) in enumerate(((1, 4), (4, 6))):
+    images = torch.rand(2, 5, 1024, generator=torch.Generator().manual_seed(0))
+    maps = images[1].view(5, 1, 32, 32)
+    for k, (wide, deep) in enumerate(((1, 4), (4, 6), (6, 5))):
         layer = nn.Conv2d(wide, deep, 4, stride=2, padding=1)
         layer.weight.data = weights[f"encoder.convolution.{k}.weight"][1]
         layer.bias.data = weights[f"encoder.convolution.{k}.bias"][1]
@@ -101,7 +108,15 @@ def test_convolutions_are_those_of_torch():
     head = hidden @ weights["encoder.dense.1.weight"][1] + weights["encoder.dense.1.bias"][1]
     torch.testing.assert_close(trunk.encode(weights, images, sizes)[1], head)
     codes = torch.randn(2, 5, 3, generator=torch.Generator().manual_seed(1))
-    assert trunk.decode(weights, codes, sizes).shape == (2, 5, 256)
+    inner = (codes[1] @ weights["decoder.dense.0.weight"][1] + weights["decoder.dense.0.bias"][1]).relu()
+    inner = (inner @ weights["decoder.dense.1.weight"][1] + weights["decoder.dense.1.bias"][1]).relu()
+    maps = inner.view(5, 5, 4, 4)
+    for k, (deep, wide) in ((2, (5, 6)), (1, (6, 4)), (0, (4, 1))):
+        layer = nn.ConvTranspose2d(deep, wide, 4, stride=2, padding=1)
+        layer.weight.data = weights[f"decoder.convolution.{k}.weight"][1]
+        layer.bias.data = weights[f"decoder.convolution.{k}.bias"][1]
+        maps = layer(maps).relu() if k else layer(maps)
+    torch.testing.assert_close(trunk.decode(weights, codes, sizes)[1], maps.flatten(1))
 
 
 def test_signals_keep_their_size_through_convolutions_that_are_not_trained_yet():
@@ -142,7 +157,7 @@ def test_rows_of_factors_in_any_order_make_a_grid(blocks):
 
 
 def test_one_that_diverges_leaves_the_others_alone(blocks, tmp_path):
-    settings = TrainingSettings(n_steps=200, batch_size=16, learning_rate=1e-3, checkpoint_every=100)
+    settings = TrainingSettings(n_steps=60, batch_size=16, learning_rate=1e-3, checkpoint_every=100)
     calm, rising = AnnealedVAE(gamma=1, capacity=2), AnnealedVAE(gamma=1e37, capacity=1000, capacity_steps=1000)
     objectives = [calm, rising, AnnealedVAE(gamma=3, capacity=2)]
     fleet = train(blocks[0], objectives, n_codes=3, trunk=SMALL, settings=settings, folder=tmp_path / "runs")
@@ -257,8 +272,9 @@ def test_more_models_may_join_a_folder(blocks, tmp_path):
 @pytest.mark.parametrize("kind", OBJECTIVES.values(), ids=lambda kind: kind.name)
 def test_every_objective_trains_encodes_and_decodes(kind, blocks):
     small_critic = {"critic_hidden": (8,)} if kind.name in ("factor_vae", "aae") else {}
-    settings = TrainingSettings(n_steps=150, batch_size=16, learning_rate=2e-3)
+    settings = TrainingSettings(n_steps=101, batch_size=16, learning_rate=5e-3)
     [model] = train(blocks, kind(**small_critic), n_codes=3, trunk=SMALL, settings=settings)
+    # the mean over a hundred steps, and the last step
     assert model.history[-1]["reconstruction"] < 0.8 * model.history[0]["reconstruction"]
     encoded = model.encode(blocks[0][:7])
     n_codes = 3 + len(model.member.objective.category_sizes)
@@ -274,17 +290,27 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
     [
         ({"data": np.zeros((3, 2, 2, 2, 2))}, "Images of shape"),
         ({"data": np.full((5, 4, 4), 255.0)}, "scale the images"),
+        ({"data": np.linspace(0, 1.5, 80).reshape(5, 4, 4)}, "Pixels range from 0 to 1.5"),
+        ({"data": np.linspace(-0.5, 1, 80).reshape(5, 4, 4)}, "Pixels range from -0.5 to 1"),
+        ({"data": np.zeros((0, 4, 4))}, "with at least one image"),
         ({"data": np.full((5, 4, 4), np.nan)}, "nan or infinite"),
+        ({"data": np.diag([np.inf, 0, 0, 0])}, "nan or infinite"),
         ({"data": "dsprites"}, "cannot be trained on"),
         ({"data": (np.zeros((5, 4, 4)), np.zeros((4, 2)))}, "do not fit 5 images"),
         ({"objectives": []}, "no objective"),
         ({"objectives": 3}, "3 is not an objective"),
         ({"objectives": "ada_gvae"}, "needs pairs of images"),
+        ({"data": (np.zeros((4, 2)), np.arange(4)[:, None]), "objectives": "ada_gvae"}, "needs pairs of images"),
         ({"objectives": lambda step: step.reconstruction.sum()}, "has to return 1 numbers, one per model"),
         ({"objectives": ["vae", "vae"]}, "occurs twice"),
         ({"seeds": 0}, "whole numbers from 0"),
+        ({"seeds": []}, "whole numbers from 0"),
         ({"seeds": [-1]}, "whole numbers from 0"),
+        ({"seeds": [0, -1]}, "whole numbers from 0"),
+        ({"seeds": [1.5]}, "whole numbers from 0"),
         ({"n_codes": 0}, "n_codes=0"),
+        ({"n_codes": True}, "n_codes=True"),
+        ({"n_codes": 2.0}, "n_codes=2.0"),
     ],
     ids=lambda part: part if isinstance(part, str) else " and ".join(part),
 )
@@ -292,6 +318,105 @@ def test_bad_input_gets_one_sentence(arguments, sentence):
     given = {"data": np.zeros((5, 4, 4)), "settings": TrainingSettings(n_steps=1, batch_size=2), **arguments}
     with pytest.raises(TrainingError, match=sentence):
         train(**given)
+
+
+ONE_STEP = TrainingSettings(n_steps=1, batch_size=2)
+
+
+def test_one_code_two_factors_and_one_thread_are_enough():
+    grid = np.array(list(itertools.product(range(2), range(3))))
+    threads = []
+
+    def counted(step):
+        threads.append(torch.get_num_threads())
+        return step.reconstruction + step.kl
+
+    for objective in ("ada_gvae", counted):
+        [model] = train((np.eye(6), grid), objective, n_codes=1, trunk=SMALL, settings=ONE_STEP)
+        assert model.problem is None
+    assert threads == [1]
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 4, 5), (2, 3, 4, 5)])
+def test_arrays_are_pixels_or_images_with_and_without_channels(shape):
+    values = np.random.default_rng(0).uniform(size=shape).astype(np.float32)
+    found = training_images(values)
+    assert found.image_shape == ((1, 1, 5), (1, 4, 5), (3, 4, 5))[len(shape) - 2]
+    assert (found.n_rows, found.n_values) == (2, None)
+    torch.testing.assert_close(found.rows(torch.tensor([[1], [0]])), torch.tensor(values[::-1].copy()).view(2, 1, -1))
+    content = repr(values.shape).encode() + values.tobytes()
+    assert found.fingerprint == hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "factors", [[[0, 0], [0, 0], [1, 1], [0, 1]], [[0, 0], [0, 1], [1, 0]]], ids=["twice", "missing"]
+)
+def test_factors_that_are_not_all_combinations_make_no_grid(factors):
+    pixels = np.arange(2.0 * len(factors)).reshape(-1, 2)
+    found = training_images((pixels, factors))
+    assert found.n_values is None
+    torch.testing.assert_close(found.rows(torch.arange(len(factors))), torch.tensor(pixels).float())
+
+
+class Pictures:
+    """A data set of 1,200 images of two pixels that notes which rows are read."""
+
+    name, fingerprint, image_shape, n_values = "pictures", "abc", (1, 1, 2), (40, 30)
+
+    def __init__(self):
+        self.read = []
+
+    def __len__(self):
+        return 1200
+
+    def images(self, numbers):
+        self.read.append(np.array(numbers))
+        return np.stack([numbers / 1200, 1 - numbers / 1200], axis=1).reshape(-1, 1, 1, 2)
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_small_data_sets_are_read_once_and_large_ones_in_batches(spare, monkeypatch):
+    monkeypatch.setattr(images_module, "MOST_BYTES_IN_MEMORY", 4 * 1200 * 2 + spare)
+    monkeypatch.setattr(images_module, "ROWS_AT_A_TIME", 500)
+    data = Pictures()
+    found = training_images(data)
+    assert (found.name, found.fingerprint, found.n_rows, found.n_values) == ("pictures", "abc", 1200, (40, 30))
+    before = [(part[0], part[-1]) for part in data.read]
+    assert before == ([(0, 499), (500, 999), (1000, 1199)] if spare == 0 else [])
+    numbers = torch.tensor([[3, 1199], [600, 0]])
+    expected = torch.stack([numbers / 1200, 1 - numbers / 1200], dim=-1)
+    torch.testing.assert_close(found.rows(numbers), expected.float())
+    data.read.clear()
+    train(data, n_codes=1, trunk=SMALL, settings=ONE_STEP)
+    if spare < 0:
+        np.testing.assert_array_equal(data.read[0], np.arange(1000))  # whose pixels are checked
+
+
+def test_a_weight_that_is_not_finite_breaks_its_model_alone(blocks):
+    plan = fleet_module.FleetPlan(training_images(blocks[0]), 2, SMALL, SHORT)
+    stack = fleet_module._stack(plan, [(Member(BetaVAE(), seed), State()) for seed in range(3)])
+    assert stack.advance(1) == []
+    stack.network.weights["decoder.1.bias"].data[1, 0, 5] = math.inf
+    assert stack.advance(0) == [1]
+    groups = {group["fused"]: len(group["params"]) for group in stack._optimisers[0][1].param_groups}
+    assert groups == {True: 7, None: 1}  # of the four numbers that an encoder returns, the bias fills no register
+    assert [group["foreach"] for group in stack._optimisers[0][1].param_groups] == [None, False]
+
+
+def test_progress_counts_the_steps_of_all_models(blocks, monkeypatch):
+    asked, done = [], []
+
+    @contextmanager
+    def bar(*given):
+        asked.append(given)
+        yield SimpleNamespace(advance=done.append)
+
+    monkeypatch.setattr(fleet_module, "progress_bar", bar)
+    objectives = [AnnealedVAE(gamma=1), AnnealedVAE(gamma=1e38, capacity=1000, capacity_steps=1)]
+    settings = replace(ONE_STEP, n_steps=5)
+    train(blocks[0], objectives, seeds=2, n_codes=2, trunk=SMALL, settings=settings, progress=True)
+    assert asked == [(20, True, 0, "training")]
+    assert sum(done) == 20  # those that a diverged model does not take count too
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,28 @@ from click.testing import CliRunner
 
 from unweave.cli import main
 from unweave.datasets import small_sprites
-from unweave.models import AnnealedVAE, BetaVAE, FactorVAE, JointVAE, TrainingError, TrainingSettings, train
+from unweave.models import (
+    AAE,
+    MLP,
+    VAE,
+    AnnealedVAE,
+    BetaVAE,
+    FactorVAE,
+    JointVAE,
+    TrainingError,
+    TrainingSettings,
+    train,
+)
 from unweave.models.runs.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
 from unweave.models.runs.pictures import traversals
 from unweave.models.runs.reading import read_runs
-from unweave.models.runs.training_file import declared_training, read_declaration
+from unweave.models.runs.training_file import (
+    DataSetChoice,
+    TrainingDeclaration,
+    data_set_of,
+    declared_training,
+    read_declaration,
+)
 from unweave.models.training.stack import Stack
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
@@ -195,6 +212,9 @@ main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / "runs")!r}])
         ({"dataset": "small_sprites"}, "'objectives' is missing"),
         ({"dataset": "small_sprites", "objectives": ["vae"], "sedes": 3}, "did you mean 'seeds'"),
         ({"dataset": "small_sprites", "objectives": [{"beta": 3}]}, "has no name"),
+        ({"dataset": "small_sprites", "objectives": "vae"}, "not a list of names"),
+        ({"dataset": "small_sprites", "objectives": ["vae", 3]}, "not a list of names"),
+        ({"dataset": 3, "objectives": ["vae"]}, "dataset = 3 is not a table of settings"),
         ({"dataset": "small_sprites", "objectives": ["vae"], "trunk": "resnet"}, "no trunk 'resnet'"),
         ({"dataset": "small_sprites", "objectives": ["vae"], "training": {"likelihood": "poisson"}}, "no likelihood"),
         ({"dataset": "small_sprites", "objectives": ["vae"], "training": {"rate": 1}}, "'rate' is not a setting"),
@@ -204,6 +224,71 @@ main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / "runs")!r}])
 def test_bad_declarations_get_one_sentence(declared, sentence):
     with pytest.raises(TrainingError, match=sentence):
         declared_training(declared)
+
+
+def test_what_is_not_declared_has_its_default():
+    declared = declared_training({"dataset": "small_sprites", "objectives": ["vae", "aae"]})
+    assert declared == TrainingDeclaration(DataSetChoice("small_sprites"), (VAE(), AAE()))
+
+
+@pytest.mark.parametrize(("given", "expected"), [([8], (8,)), ([[8]], (8,)), (8, (8,)), ([4, 8], (4, 8))])
+def test_a_field_that_is_a_list_takes_one_list_or_several(given, expected):
+    objectives = [{"name": "aae", "critic_hidden": given}]
+    declared = declared_training({"dataset": "small_sprites", "objectives": objectives})
+    assert declared.objectives == (AAE(critic_hidden=expected),)
+
+
+def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
+    def mine(step):
+        return step.reconstruction
+
+    images, path = np.eye(4), tmp_path / "within" / "runs"
+    asked = {"n_codes": 2, "trunk": MLP((4,)), "settings": FEW}
+    path.mkdir(parents=True)
+    (path / "lock").touch()  # of a training that was killed before it wrote anything else
+    (path / "run.json.part").touch()
+    [custom, factor] = train(images, [mine, FactorVAE(critic_hidden=(4,))], folder=path, **asked)
+    assert (path / "run.json").read_text().startswith('{\n "format": "unweave.runs/1",\n "data": {\n  "name": "array"')
+    file = path / factor.name / "model.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "training"}))
+    read, unfinished = read_runs(path)
+    np.testing.assert_array_equal(read.encode(images).mean, custom.encode(images).mean)
+    assert read.history == custom.history
+    with pytest.raises(TrainingError, match="user-defined function"):
+        read.member.objective.function(None)
+    assert unfinished.network is None
+    assert "not finished: run the same command again" in unfinished.problem
+    with pytest.raises(TrainingError, match="does not state which data set"):
+        data_set_of(path)
+
+
+def test_a_description_that_was_edited_is_refused(tmp_path):
+    asked = {"n_codes": 2, "trunk": MLP((4,)), "settings": FEW, "folder": tmp_path / "runs"}
+    train(np.eye(4), **asked)
+    with pytest.raises(TrainingError, match=r"other n_codes \(2 there, 3 now\)"):
+        train(np.eye(4), **asked | {"n_codes": 3})
+    file = tmp_path / "runs" / "run.json"
+    stated = json.loads(file.read_text())
+    for content, sentence in (
+        (stated | {"trunk": "mlp"}, r"other trunk \(mlp there, "),
+        (stated | {"format": "unweave.runs/0"}, "not a folder of runs that this version can read"),
+        ([], "does not describe a run"),
+    ):
+        file.write_text(json.dumps(content))
+        with pytest.raises(TrainingError, match=sentence):
+            train(np.eye(4), **asked)
+    file.write_text(json.dumps(stated | {"format": "unweave.runs/0"}))
+    with pytest.raises(TrainingError, match="written by another version"):
+        read_runs(tmp_path / "runs")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "run.json").write_text(json.dumps(stated))
+    with pytest.raises(TrainingError, match="has no models yet"):
+        read_runs(tmp_path / "empty")
+    (tmp_path / "photos").mkdir()
+    for name in ("lock", "cat.png"):
+        (tmp_path / "photos" / name).touch()
+    with pytest.raises(TrainingError, match="files that are not runs"):
+        train(np.eye(4), **asked | {"folder": tmp_path / "photos"})
 
 
 def test_settings_are_tied_where_seeds_overlap():
@@ -218,6 +303,7 @@ def test_settings_are_tied_where_seeds_overlap():
     spread = found.spread("a", "mcc")
     assert (spread.mean, spread.std, spread.n_seeds) == (pytest.approx(0.52), pytest.approx(0.02), 3)
     assert spread.upper - spread.mean == pytest.approx(4.303 * 0.02 / math.sqrt(3), rel=1e-3)  # t of two degrees
+    assert spread.mean - spread.lower == pytest.approx(spread.upper - spread.mean)
     assert letters_of_ties(found, "mcc", lower_is_better=False, level=0.95) == {"a": "a", "b": "a", "c": "b"}
 
 
@@ -241,6 +327,8 @@ def test_settings_differ_up_to_the_level_of_their_p_value():
     found = compared(a=(0.1, 0.2, 0.3), b=(0.3, 0.4, 0.5))
     assert len(set(letters_of_ties(found, "mcc", lower_is_better=False, level=0.929).values())) == 2
     assert len(set(letters_of_ties(found, "mcc", lower_is_better=False, level=0.930).values())) == 1
+    unequal = compared(a=(0.2, 0.2, 0.2), b=(0.25, 0.25), c=(0.9,))  # by means, and one seed is compared with none
+    assert list(letters_of_ties(unequal, "mcc", lower_is_better=False, level=0.95)) == ["b", "a"]
     constant = compared(a=(0.1, 0.1), b=(0.2, 0.2))  # p is 0
     assert len(set(letters_of_ties(constant, "mcc", lower_is_better=False, level=1.0).values())) == 2
 

@@ -94,7 +94,7 @@ class TrainedModel:
             found = self._encoded(batch)
             noise = torch.from_numpy(generator.standard_normal(found.mean.shape, dtype=np.float32))
             gaussian = found.mean if self.is_deterministic else found.mean + (0.5 * found.log_variance).exp() * noise
-            codes = torch.cat([gaussian, *(logits.softmax(-1) for logits in found.logits)], dim=-1)
+            codes = torch.cat([gaussian, *(logits.softmax(1) for logits in found.logits)], dim=1)
             with torch.no_grad():
                 total += float(self.likelihood.cost(network.decode(codes[None]), batch[None])) * len(batch)
         return total / len(images)
@@ -130,4 +130,4 @@ def _batches(rows: Any) -> Iterator[Tensor]:
 
 
 def _shares(logits: Tensor) -> NDArray[np.float64]:
-    return logits.double().softmax(-1).numpy()
+    return logits.double().softmax(1).numpy()

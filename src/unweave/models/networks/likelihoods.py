@@ -18,7 +18,7 @@ class Bernoulli:
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
         """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
         cross_entropies = functional.binary_cross_entropy_with_logits(outputs, images, reduction="none")
-        return cross_entropies.sum(-1).mean(-1)
+        return cross_entropies.sum(2).mean(1)
 
     def pixels(self, outputs: Tensor) -> Tensor:
         """Expected value of every pixel given the decoder's outputs."""
@@ -37,7 +37,7 @@ class Gaussian:
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
         """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
-        squares = (outputs - images).square().sum(-1).mean(-1) / self.variance
+        squares = (outputs - images).square().sum(2).mean(1) / self.variance
         return 0.5 * (squares + images.shape[-1] * math.log(2 * math.pi * self.variance))
 
     def pixels(self, outputs: Tensor) -> Tensor:

@@ -55,7 +55,7 @@ def objective_of(given: Any) -> Objective:
 def kind_of(name: str) -> type[Objective]:
     """Class of the objective with this name."""
     if name not in OBJECTIVES:
-        near = difflib.get_close_matches(name, OBJECTIVES, 1, 0.5)
+        near = difflib.get_close_matches(name, OBJECTIVES, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBJECTIVES)}."
         raise TrainingError(f"There is no objective {name!r}: {hint}")
     return OBJECTIVES[name]

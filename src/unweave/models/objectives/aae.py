@@ -38,7 +38,7 @@ class AAE(Objective):
     def loss(self, step: Step) -> Tensor:
         """REC + lambda CE(D(z), 1)."""
         logits = step.judged(step.mean)
-        fooled = functional.softplus(logits[..., 0] - logits[..., 1]).mean(-1)
+        fooled = functional.softplus(logits[..., 0] - logits[..., 1]).mean(1)
         return step.reconstruction_from(step.mean) + self.weight * step.noted("generator loss", fooled)
 
     def critic_loss(self, step: Step) -> Tensor:

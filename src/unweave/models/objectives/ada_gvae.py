@@ -39,8 +39,8 @@ class AdaGVAE(Objective):
         mean = torch.where(shared, middle, encoded.mean)
         log_variance = torch.where(shared, variance, encoded.log_variance)
         reconstruction = step.reconstruction_from(step.sampled(mean, log_variance), images)
-        step.noted("shared codes", shared.float().sum(-1).mean(-1))
-        return reconstruction + self.beta * step.noted("kl", gaussian_kl_per_code(mean, log_variance).sum(-1))
+        step.noted("shared codes", shared.float().sum(2).mean(1))
+        return reconstruction + self.beta * step.noted("kl", gaussian_kl_per_code(mean, log_variance).sum(1))
 
 
 def shared_codes(mean_1: Tensor, log_variance_1: Tensor, mean_2: Tensor, log_variance_2: Tensor) -> Tensor:

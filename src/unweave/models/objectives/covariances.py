@@ -15,5 +15,5 @@ def covariance(mean: Tensor) -> Tensor:
 def distance_from_identity(matrix: Tensor, off_diagonal: Tensor | float, diagonal: Tensor | float) -> Tensor:
     """off_diagonal sum_{i != j} C_ij^2 + diagonal sum_i (C_ii - 1)^2, one number per model."""
     variances = torch.diagonal(matrix, dim1=-2, dim2=-1)
-    between = matrix.square().sum((-1, -2)) - variances.square().sum(-1)
-    return off_diagonal * between + diagonal * (variances - 1).square().sum(-1)
+    between = matrix.square().sum((-1, -2)) - variances.square().sum(1)
+    return off_diagonal * between + diagonal * (variances - 1).square().sum(1)

@@ -34,9 +34,9 @@ def total_correlation_of_batch(codes: Tensor, mean: Tensor, log_variance: Tensor
     """
     codes, mean, log_variance = (part.transpose(-1, -2) for part in (codes, mean, log_variance))
     # log q(z_bl | x_i), models x codes x b x i
-    squares = (codes.unsqueeze(-1) - mean.unsqueeze(-2)).square() * (-log_variance).exp().unsqueeze(-2)
-    log_densities = -0.5 * (squares + (log_variance + LOG_TWO_PI).unsqueeze(-2))
+    squares = (codes.unsqueeze(3) - mean.unsqueeze(2)).square() * (-log_variance).exp().unsqueeze(2)
+    log_densities = -0.5 * (squares + (log_variance + LOG_TWO_PI).unsqueeze(2))
     log_batch = math.log(mean.shape[-1])
-    joint = log_densities.sum(-3).logsumexp(-1) - log_batch
-    marginals = (log_densities.logsumexp(-1) - log_batch).sum(-2)
-    return (joint - marginals).mean(-1)
+    joint = log_densities.sum(1).logsumexp(2) - log_batch
+    marginals = (log_densities.logsumexp(3) - log_batch).sum(1)
+    return (joint - marginals).mean(1)

@@ -50,7 +50,7 @@ class FactorVAE(Objective):
 
 def density_ratio(logits: Tensor) -> Tensor:
     """mean(D_0 - D_1), the estimate of the total correlation from the critic's logits, one number per model."""
-    return (logits[..., 0] - logits[..., 1]).mean(-1)
+    return (logits[..., 0] - logits[..., 1]).mean(1)
 
 
 def shuffled(step: Step, codes: Tensor) -> Tensor:
@@ -63,4 +63,4 @@ def shuffled(step: Step, codes: Tensor) -> Tensor:
 def telling_apart(zeros: Tensor, ones: Tensor) -> Tensor:
     """Mean of the critic's cross-entropies on codes of class 0 and on codes of class 1, one number per model."""
     first, second = (logits[..., 1] - logits[..., 0] for logits in (zeros, ones))
-    return 0.5 * (functional.softplus(first).mean(-1) + functional.softplus(-second).mean(-1))
+    return 0.5 * (functional.softplus(first).mean(1) + functional.softplus(-second).mean(1))

@@ -50,10 +50,10 @@ def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
         )
         row, column = corner // n_rows, corner % n_rows
         to_corner = (first - first.gather(1, row)).square() + (second - second.gather(1, column)).square()
-        closest = to_corner.argmin(-1, keepdim=True)
+        closest = to_corner.argmin(1, keepdim=True)
     along = (first.gather(1, row) - first.gather(1, closest)).square()
     across = (second.gather(1, column) - second.gather(1, closest)).square()
-    return (along + across).view(n_models, -1).sum(-1)
+    return (along + across).view(n_models, -1).sum(1)
 
 
 def _emptiest_corner(first: Tensor, second: Tensor) -> Tensor:
@@ -61,4 +61,4 @@ def _emptiest_corner(first: Tensor, second: Tensor) -> Tensor:
     apart_first = (first.unsqueeze(2) - first.unsqueeze(1)).square()
     apart_second = (second.unsqueeze(2) - second.unsqueeze(1)).square()
     nearest = [(of_row.unsqueeze(1) + apart_second).amin(-1) for of_row in apart_first.unbind(1)]
-    return torch.stack(nearest, 1).flatten(1).argmax(-1, keepdim=True)
+    return torch.stack(nearest, 1).flatten(1).argmax(1, keepdim=True)

@@ -98,7 +98,7 @@ class Step:
     @cached_property
     def kl(self) -> Tensor:
         """Sum over the codes of `kl_per_code`: one number per model."""
-        return self.noted("kl", self.kl_per_code.sum(-1))
+        return self.noted("kl", self.kl_per_code.sum(1))
 
     def sampled(self, mean: Tensor, log_variance: Tensor, purpose: str = "noise") -> Tensor:
         """A reparametrised sample of Gaussian posteriors."""

@@ -62,7 +62,7 @@ class Spread:
         """
         known = np.array([value for value in values if not math.isnan(value)])
         if len(known) < 2:
-            mean = float(known.mean()) if len(known) else math.nan
+            mean = float(known[0]) if len(known) else math.nan
             return cls(mean, math.nan, math.nan, math.nan, len(known))
         mean, std = float(known.mean()), float(known.std(ddof=1))
         reach = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * std / math.sqrt(len(known))
@@ -125,10 +125,7 @@ def compared_runs(
     watch : function
         Called with the name of each model before it is scored.
     """
-    if len(dataset) <= n_rows:
-        indices = np.arange(len(dataset))
-    else:
-        indices = np.sort(np.random.default_rng(seed).permutation(len(dataset))[:n_rows])
+    indices = np.sort(np.random.default_rng(seed).permutation(len(dataset))[:n_rows])
     images, factors = dataset.images(indices), dataset.factors(indices)
     kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
     chosen = chosen_metrics(METRICS if metrics is None else metrics)

@@ -181,6 +181,6 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> No
     known = list(known)
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1, 0.5)
+            near = difflib.get_close_matches(key, known, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
             raise TrainingError(f"{key!r} is not a setting of {what}: {hint}")
