@@ -27,7 +27,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
         size = path.stat().st_size
         with path.open("rb") as file:
             shape, dtype, start = _header(file.read(LONGEST_IDX_HEADER), path)
-        _refuse_other_size(size - start, shape, dtype, path)
+        refuse_other_size(size - start, shape, dtype, path)
         return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
     try:
         with gzip.open(path) as packed:
@@ -37,7 +37,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
             f"{path} cannot be unpacked ({error}): it was cut off or damaged, so get it again."
         ) from None
     shape, dtype, start = _header(content, path)
-    _refuse_other_size(len(content) - start, shape, dtype, path)
+    refuse_other_size(len(content) - start, shape, dtype, path)
     return np.frombuffer(content, dtype=dtype, offset=start).reshape(shape)
 
 
@@ -58,7 +58,8 @@ def _header(content: bytes, path: Path) -> tuple[tuple[int, ...], np.dtype[Any],
     return shape, np.dtype(TYPES[content[2]]), start
 
 
-def _refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> None:
+def refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any], path: Path) -> None:
+    """Raise an error unless there are as many bytes as the array that the header of a file states."""
     wanted = math.prod(shape) * dtype.itemsize
     if n_bytes != wanted:
         what = "it was cut off, so get it again" if n_bytes < wanted else "it is another file, or damaged"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.datasets.digits.idx import refuse_other_size
 from unweave.datasets.interface import DataSetError, Factor, Images, Indices, scaled
 from unweave.datasets.tabled import TabledDataSet
 
@@ -78,10 +78,5 @@ def read_binary_matrix(path: Path) -> NDArray[Any]:
         raise DataSetError(f"{path} is not a binary matrix of NORB: its header states {n_axes} axes.")
     shape = tuple(int(size) for size in words[2 : 2 + n_axes])
     dtype, start = np.dtype(TYPES[int(words[0])]), 8 + 4 * n_sizes
-    n_bytes, wanted = path.stat().st_size - start, math.prod(shape) * dtype.itemsize
-    if n_bytes != wanted:
-        what = "it was cut off, so get it again" if n_bytes < wanted else "it is another file, or damaged"
-        raise DataSetError(
-            f"The header of {path} states {shape}, which takes {wanted} bytes, but it has {n_bytes}: {what}."
-        )
+    refuse_other_size(path.stat().st_size - start, shape, dtype, path)
     return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
