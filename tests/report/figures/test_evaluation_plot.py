@@ -1,9 +1,17 @@
 """Figures of an evaluation show its numbers."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from fake_evaluations import fake_evaluation
 
 import unweave
+
+pytest.importorskip("matplotlib")
+from unweave.report.figures import evaluation_plot as plots
+from unweave.report.figures.scores import Dot
 
 RNG = np.random.default_rng(0)
 FACTORS = {"size": RNG.uniform(size=300), "shape": RNG.choice(["round", "square"], size=300)}
@@ -67,3 +75,53 @@ def test_what_is_not_there_is_said(evaluation):
     ]:
         with pytest.raises(unweave.EvidenceError, match=words):
             evaluation.plot(**options)
+
+
+def checked(defined):
+    floor = SimpleNamespace(floor=0.2, defined=defined)
+    return SimpleNamespace(
+        score=SimpleNamespace(value=0.5), noise_floor=floor, verdict=SimpleNamespace(level="caution"),
+        interval=SimpleNamespace(clipped=(0.4, 0.6), defined=defined),
+    )  # fmt: skip
+
+
+def test_a_dot_has_the_checks_that_are_defined():
+    assert plots._dot(checked(True), "mcc") == Dot("mcc", 0.5, 0.2, (0.4, 0.6), "caution")
+    bare = SimpleNamespace(score=None, noise_floor=None, interval=None, verdict=None)
+    for row, value, level in [(checked(False), 0.5, "caution"), (bare, np.nan, None)]:
+        dot = plots._dot(row, "mcc")
+        assert (dot.interval, dot.level, np.isnan(dot.floor)) == (None, level, True)
+        np.testing.assert_equal(dot.value, value)
+
+
+@pytest.mark.parametrize(("label", "order"), [("mcc", "bca"), ("jemmig", "cba")])
+def test_representations_without_a_score_come_last(monkeypatch, label, order):
+    monkeypatch.setattr(plots, "scores_figure", lambda dots, label="score": (dots, label))
+    three = fake_evaluation(["a", "b", "c"])
+    rows = [replace(row, score=None) if row.representation == "a" else row for row in three.rows]
+    dots, shown = plots.evaluation_plot(replace(three, rows=tuple(rows)), "comparison", label)
+    assert ("".join(dot.name for dot in dots), shown) == (order, label)
+
+
+def test_the_kind_of_plot_follows_from_the_number_of_representations(monkeypatch):
+    monkeypatch.setattr(plots, "scores_figure", lambda dots, label="score": label)
+    assert plots.evaluation_plot(fake_evaluation()) == "score"
+    assert plots.evaluation_plot(fake_evaluation(["a", "b"])) == "mcc"
+
+
+def test_scores_with_other_bounds_are_drawn_only_alone(monkeypatch):
+    monkeypatch.setattr(plots, "scores_figure", lambda dots, label="score": [dot.name for dot in dots])
+    one = fake_evaluation()
+    wide = [replace(row, card=replace(row.card, bounds=(0.0, 2.0))) for row in one.rows]
+    assert plots.evaluation_plot(replace(one, rows=(*wide[:2], *one.rows[2:4]))) == list(one.labels[2:4])
+    assert plots.evaluation_plot(replace(one, rows=tuple(wide))) == list(one.labels)
+
+
+@pytest.mark.parametrize(("n_classes", "named"), [(12, 12), (13, 0)])
+def test_up_to_twelve_classes_are_named(monkeypatch, n_classes, named):
+    monkeypatch.setattr(plots, "matched_pairs_figure", lambda pairs: pairs)
+    data = {"factors": [{"name": "factor 0", "kind": "ordinal"}]}
+    values = np.arange(39.0) % n_classes
+    (pair,) = plots._pairs(SimpleNamespace(data=data), values, -values)
+    assert len(pair.classes) == named
+    assert pair.classes[:2] == ("0", "1")[:named]

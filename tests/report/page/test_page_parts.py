@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from unweave.evidence import Evidence, EvidenceError
-from unweave.report.page import block_pictures, code_pictures, html, notebook, notebook_parts
+from unweave.metrics.geometry.spectrum import Spectrum
+from unweave.report.page import block_pictures, code_pictures, geometry_page, html, notebook, notebook_parts
 from unweave.report.page.colours import LIGHT
 from unweave.report.page.geometry_page import image_shape
 from unweave.score import Score
+
+pytest.importorskip("matplotlib")
+from unweave.report.figures import geometry
 
 
 def chunks_of(content):
@@ -193,3 +197,48 @@ def test_a_notebook_shows_forty_rows():
     assert (title, table.count("<td>best</td>")) == ("<p>Is it? By mcc.</p>", 40)
     many = Score(0.5, metric="mcc", per_factor={f"z{k}": 0.5 for k in range(41)}, per_code={"c": math.nan})
     assert notebook_parts.score_view(many).count("<td>0.500</td>") == 40
+
+
+def sections(monkeypatch, n_latents, traversed=None, shape=(3, 1, 2)):
+    """Headings, descriptions and what the figures of a page of latents are drawn from."""
+    monkeypatch.setattr(geometry_page, "_embedded", lambda figure: figure)
+    for name in ("spectrum_figure", "tangent_figure", "information_figure", "traversal_figure"):
+        monkeypatch.setattr(geometry, name, lambda *given, **options: (*given, options))
+    tangents = np.arange(6.0 * n_latents).reshape(6, n_latents)
+    names = tuple(f"l{k}" for k in range(n_latents))
+    entropies, nothing = np.arange(float(n_latents)) ** 2, np.zeros(n_latents)
+    found = Spectrum(names, entropies, nothing, nothing, 0.5, tangents)
+    information = np.arange(float(n_latents**2)).reshape(n_latents, n_latents)
+    return list(geometry_page._sections(found, information, shape, traversed)), found, information
+
+
+def test_a_page_of_latents_shows_the_most_important_first(monkeypatch):
+    traversed = np.arange(3 * 5 * 6.0).reshape(3, 5, 6)
+    (spectrum, tangents, traversals, pairs), found, information = sections(monkeypatch, 3, traversed)
+    assert spectrum.words.endswith("The largest drop is 3.00 nats, after 1 of 3 latents.")
+    assert spectrum.picture == ({"sorted": found.entropies}, {"knee": 1})
+    grey, shape, order, names, _ = tangents.picture
+    assert np.array_equal(grey, found.tangents.reshape(3, 2, 3).mean(axis=0))
+    assert (shape, order, names) == ((1, 2), [2, 1, 0], found.names)
+    images, rows, values, _ = traversals.picture
+    assert images.shape == (3, 5, 1, 2, 3)
+    assert np.array_equal(images[1, 2, 0, 1], traversed[1, 2].reshape(3, 1, 2)[:, 0, 1])
+    assert (rows, values) == (["l2", "l1", "l0"], ["-2", "-1", "0", "1", "2"])
+    assert np.array_equal(pairs.picture[0][""], information[::-1, ::-1])
+    assert "Only the first" not in pairs.words
+
+
+def test_a_latent_alone_has_no_drop_and_no_pairs(monkeypatch):
+    (spectrum, _, traversals, pairs), *_ = sections(monkeypatch, 1)
+    assert "largest drop" not in spectrum.words
+    assert spectrum.picture[1] == {"knee": None}
+    assert (traversals.picture, pairs.picture) == (None, None)
+    assert "latents cannot be decoded with Jacobians alone" in traversals.words
+
+
+@pytest.mark.parametrize("n_latents", [128, 129])
+def test_of_many_latents_twelve_tangents_and_128_rows_are_shown(monkeypatch, n_latents):
+    (_, tangents, _, pairs), *_ = sections(monkeypatch, n_latents)
+    assert len(tangents.picture[2]) == 12
+    assert pairs.picture[0][""].shape == (128, 128)
+    assert ("Only the first 128 latents are shown." in pairs.words) == (n_latents > 128)

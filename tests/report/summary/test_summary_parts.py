@@ -2,10 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from unweave.report.summary import advice, diagnosis_summary, factor_bars
+from unweave.report.summary.matrix_summary import summarised_matrix
 from unweave.report.summary.page_limits import Detail
+from unweave.score import ShownMatrix
 
 
 @pytest.mark.parametrize(
@@ -127,3 +130,14 @@ def test_levels_without_a_name_are_quoted_in_their_order():
         "1 with the verdict 'odd'",
         "1 should not be used",
     ]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "as_table"), [(4, 9, True), (4, 10, False), (5, 8, True), (41, 1, False), (40, 1, True)]
+)
+def test_a_matrix_is_a_table_up_to_its_cells_and_columns(n_rows, n_columns, as_table):
+    shown = ShownMatrix("a_matrix", "A")
+    names = [f"c{i}" for i in range(n_rows)], [f"z{j}" for j in range(n_columns)]
+    found = summarised_matrix(shown, np.zeros((n_rows, n_columns)), *names, Detail(table_cells=40, table_columns=9))
+    assert found["as_table"] is as_table
+    assert ("rows_per_block" in found) is not as_table
