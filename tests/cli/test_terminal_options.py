@@ -171,13 +171,14 @@ class Terminal(io.StringIO):
 
 
 class Wide:
-    """An evaluation of one line that is longer than the terminal."""
+    """An evaluation with a line that is longer than the terminal."""
 
     def __init__(self, *scores):
         self.rows = [SimpleNamespace(score=score, problem="It failed.") for score in scores]
 
     def __rich_console__(self, console, options):
         yield Text("1" * 60, no_wrap=True, overflow="ignore")
+        yield "2 codes"
 
     def __str__(self):
         return "as text"
@@ -193,7 +194,7 @@ def test_an_evaluation_on_a_terminal_is_neither_cut_nor_coloured(monkeypatch):
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("NO_COLOR", raising=False)
     show(Wide(0.5), as_json=False)
-    assert terminal.getvalue() == "1" * 60 + "\n"
+    assert terminal.getvalue() == "1" * 60 + "\n2 codes\n"
 
 
 def test_an_evaluation_is_printed_as_text_or_data_and_fails_without_scores(capsys):
