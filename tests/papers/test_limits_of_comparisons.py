@@ -8,6 +8,7 @@ import pytest
 
 from unweave.papers.learning_disentangled_representations import comparisons as of_001
 from unweave.papers.manifold_entropic_metrics import core_flows, sample_sizes, torus_pictures, vae_spectra
+from unweave.papers.manifold_entropic_metrics.trained_image_flows import MeasuredFlow
 from unweave.papers.partial_information_decomposition import all_images
 from unweave.papers.partial_information_decomposition import experiments as of_002
 from unweave.papers.partial_information_decomposition.attacked_encoders import Attacked
@@ -207,3 +208,22 @@ def test_the_drop_after_the_core_is_between_sorted_entropies():
     flow = SimpleNamespace(entropies=np.array([1.0, 7.0, 4.0, 2.0]), order=[1, 2, 3, 0])
     assert [core_flows._drop(flow, after) for after in (1, 2, 3)] == [3.0, 2.0, 1.0]
     assert [core_flows._in_front(flow, core) for core in (1, 2, 3, 4)] == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("between", "within", "inside", "verdict"),
+    [
+        (0.25, 0.5, 0.5, "holds"),
+        (0.5, 0.5, 0.75, "holds in part"),
+        (0.5, 0.75, 0.5, "holds in part"),
+        (0.5, 0.5, 0.5, "does not hold"),
+    ],
+)
+def test_core_and_rest_share_less_than_other_pairs(between, within, inside, verdict):
+    information = np.full((6, 6), between)
+    information[:2, :2], information[2:, 2:] = inside, within
+    none = np.empty(0)
+    flow = MeasuredFlow("", 0.0, -np.arange(6.0), information, 1.0, none, none, none, none)
+    checks = core_flows.compare_information([core_flows.CoreFlows(2, (flow,))], None)
+    [check] = [check for check in checks if "mutual information than other pairs" in check.claim]
+    assert (check.verdict, check.here.split(",")[0]) == (verdict, f"{between:.4f} between")
