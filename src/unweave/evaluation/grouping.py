@@ -62,7 +62,7 @@ class GroupedScores:
         return str(import_module(RENDERER_HOME).text_of(self))
 
 
-def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
+def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: float) -> GroupedScores:
     """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
     missing = [name for name in evaluation.representations if name not in groups]
     if missing:

@@ -6,6 +6,7 @@ because permutations do not repeat the selection.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,11 +65,11 @@ def _is_to_be(evidence: Evidence, wanted: bool | None) -> bool:
 def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
     """Sorted indices of the codes to score: all that were found, or the strongest of each factor if there are many."""
     most = min(max(FEW_CODES, 2 * n_factors), MOST_SCORED)
-    place_in_factor: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     turns = []
     for factor in found.factors:
-        turns.append(place_in_factor.setdefault(factor, 0))
-        place_in_factor[factor] += 1
+        turns.append(seen[factor])
+        seen.update([factor])
     order = np.argsort(turns, kind="stable")[:most]
     return np.sort(found.codes[order])
 
