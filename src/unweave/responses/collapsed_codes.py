@@ -32,8 +32,7 @@ def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
     still = np.isin(evidence.code_names, evidence.dead_codes)
     if posterior is not None:
         variance, own = posterior.mean.var(axis=0), np.square(posterior.std).mean(axis=0)
-        nats = np.log1p(np.divide(variance, own, out=np.full(own.size, np.inf), where=own > 0)) / 2
-        still[: posterior.n_gaussian] |= nats < LEAST_NATS
+        still[: posterior.n_gaussian] |= np.log1p(variance / own) / 2 < LEAST_NATS
     return _named(evidence, still)
 
 

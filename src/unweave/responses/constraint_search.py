@@ -112,7 +112,7 @@ class ConstraintSearch:
 
     def _left_by(self, predictions: FloatArray, targets: Sequence[int], rows: Rows) -> FloatArray:
         """Share of each target that these predictions, of the columns of all targets, do not explain."""
-        if predictions.shape[1] == len(targets) and all(self.views[j].labels is None for j in targets):
+        if predictions.shape[1] == len(targets):
             values = np.column_stack([self.views[j].targets[rows] for j in targets])
             return unexplained_variances(values, predictions)  # numeric factors can be computed at once
         stops = np.cumsum([self.views[j].targets.shape[1] for j in targets])[:-1]

@@ -42,7 +42,7 @@ def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
         return LocalFit(means, means, np.square(codes - means).mean(axis=0))
     of_three, of_many = np.empty((2, *codes.shape))
     squares = np.zeros(codes.shape[1])
-    for k in range(int(fold.max()) + 1):
+    for k in np.unique(fold):
         test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         rows, at = _along(factor, train)
         here = factor.place[test]
@@ -78,7 +78,7 @@ def _level_means(level: Folds, codes: FloatArray, fold: Folds) -> FloatArray:
     indicators = (level[:, None] == np.arange(n_levels)).astype(np.float64)
     sums, counts = indicators.T @ codes, indicators.sum(axis=0)
     means = np.empty(codes.shape)
-    for k in range(int(fold.max()) + 1):
+    for k in np.unique(fold):
         test = np.flatnonzero(fold == k)
         left = counts - indicators[test].sum(axis=0)
         of_level = (sums - indicators[test].T @ codes[test]) / np.maximum(left, 1)[:, None]

@@ -38,8 +38,8 @@ def upper_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
     up, k, m, n = upward[open_cells], k[open_cells], m[open_cells], n[open_cells]
     while open_cells.size:
         rising = (k - here) * (m - here) / ((here + 1) * (n - k - m + here + 1))
-        falling = here * (n - k - m + here) / np.maximum((k - here + 1) * (m - here + 1), 1.0)
-        terms = terms * np.where(up, np.maximum(rising, 0.0), np.maximum(falling, 0.0))
+        falling = here * (n - k - m + here) / ((k - here + 1) * (m - here + 1))
+        terms = terms * np.where(up, rising, falling)
         here = here + np.where(up, 1.0, -1.0)
         total[open_cells] += terms
         go_on = terms > NEGLIGIBLE * total[open_cells]
@@ -60,8 +60,7 @@ def lower_tail(hits: NDArray[Any], n_rows: int, n_present: NDArray[Any], n_activ
 def _log_mass(x: FloatArray, k: FloatArray, m: FloatArray, n: FloatArray) -> FloatArray:
     """Logarithm of P(X = x) for x within the support."""
     with np.errstate(invalid="ignore"):
-        found = _log_choose(k, x) + _log_choose(n - k, m - x) - _log_choose(n, m)
-    return np.asarray(np.minimum(found, 0.0))
+        return _log_choose(k, x) + _log_choose(n - k, m - x) - _log_choose(n, m)
 
 
 def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:

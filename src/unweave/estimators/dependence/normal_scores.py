@@ -27,5 +27,4 @@ def normal_scores(columns: FloatArray) -> FloatArray:
     """
     scores = ndtri(uniform_scores(columns))
     scores -= scores.mean(axis=0)
-    spread = scores.std(axis=0)
-    return np.asfortranarray(scores / np.where(spread > 0, spread, 1.0))
+    return np.asfortranarray(scores / np.maximum(scores.std(axis=0), np.finfo(np.float64).tiny))

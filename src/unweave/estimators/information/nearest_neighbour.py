@@ -126,7 +126,7 @@ def _distances_in_class(code: FloatArray, starts: Rows, sizes: Rows, k: int) -> 
 def _copies_in_class(code: FloatArray, label: Labels) -> NDArray[np.intp]:
     """Number of occurrences of every entry's value in its class; classes are contiguous and ascending."""
     new = np.r_[True, (label[1:] != label[:-1]) | (code[1:] != code[:-1])]
-    run_of = np.cumsum(new) - 1
+    run_of = np.cumsum(new)
     return np.bincount(run_of)[run_of]
 
 

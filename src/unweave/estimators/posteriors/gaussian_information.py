@@ -36,8 +36,6 @@ def gaussian_information(covariance: FloatArray, first: Sequence[int], second: S
     >>> round(gaussian_information(np.array([[1.0, 0.6], [0.6, 1.0]]), [0], [1]), 4)  # -1/2 log(1 - .6^2)
     0.2231
     """
-    if not len(first) or not len(second):
-        return 0.0
     parts = [np.asarray(part, dtype=np.intp) for part in (first, second, [*first, *second])]
     one, other, both = (_log_determinant(covariance[np.ix_(part, part)]) for part in parts)
     return max(0.5 * (one + other - both), 0.0)

@@ -36,7 +36,7 @@ def out_of_fold_least_squares(
     columns = np.column_stack([np.ones(len(design)), design])
     squares, products = columns.T @ columns, columns.T @ targets
     predicted = np.empty(targets.shape)
-    for k in range(int(fold.max()) + 1):
+    for k in np.unique(fold):
         test = np.flatnonzero(fold == k)
         left_out = columns[test]
         rest = squares - left_out.T @ left_out, products - left_out.T @ targets[test]
@@ -62,7 +62,7 @@ def out_of_fold_kernel_ridge(
     Penalties are relative to the mean of the kernel's diagonal.
     """
     predicted = np.empty((len(penalties), *targets.shape))
-    for k in range(int(fold.max()) + 1):
+    for k in np.unique(fold):
         test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         inner, across = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
         mean = targets[train].mean(axis=0)

@@ -50,7 +50,7 @@ class ColumnPlan:
         """
         if self.role in ("number", "circle"):
             return edges_passed(column, self.values), self.values
-        place = np.minimum(np.searchsorted(self.values, column), max(self.values.size - 1, 0))
+        place = np.searchsorted(self.values[:-1], column)
         if self.values.size and (self.values[place] == column).all():
             return place.astype(np.uint16), self.values
         levels = np.union1d(self.values, column)
