@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unweave import Evidence
+from unweave import Evidence, Posterior
 from unweave.responses import code_responses, interactions
 from unweave.responses.code_responses import (
     MODELS,
@@ -16,7 +16,8 @@ from unweave.responses.code_responses import (
     response_rows,
     responses_to_factors,
 )
-from unweave.responses.factor_bases import factor_bases, has_lumps
+from unweave.responses.collapsed_codes import collapsed_codes, narrow_codes
+from unweave.responses.factor_bases import any_lumps, factor_bases, fold_of_rows, has_lumps, plain_codes
 from unweave.responses.factor_views import factor_view
 from unweave.responses.interactions import InteractionFit, interaction_fit
 from unweave.responses.one_factor import _along, _level_means, local_fit
@@ -274,3 +275,57 @@ def test_few_rows_are_used_for_kernels_and_for_independent_factors(monkeypatch):
     assert fit.places.tolist() == list(range(0, 60, 3))
     assert fit.some.tolist() == rows.some[::3].tolist()
     assert fit.codes.tolist() == Z[rows.some[::3]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("n_folds", "groups", "n_made"),
+    [(1, None, 2), (2, None, 2), (5, None, 5), (20, None, 12), (5, np.arange(12) % 3, 3), (2, np.arange(12) % 3, 2)],
+)
+def test_there_are_two_folds_or_more_and_no_more_than_groups(n_folds, groups, n_made):
+    evidence = Evidence(np.arange(12), np.arange(12), row_groups=groups)
+    fold = fold_of_rows(evidence, n_folds, 0)
+    assert sorted(set(fold.tolist())) == list(range(n_made))
+    if groups is not None:
+        assert all(len(set(fold[groups == k])) == 1 for k in range(3))
+
+
+def test_codes_that_vary_by_less_than_a_fivehundredth_of_the_widest_one_are_narrow():
+    """The spread is that of the 10 % and 90 % quantiles, and a code that never varies is dead, not narrow."""
+    line = np.linspace(-1, 1, 101)
+    codes = np.column_stack([line, 0.002 * line, 0.0021 * line, np.zeros(101), 0.0019 * line, line])
+    codes[[0, -1], 4] = -50.0, 50.0
+    evidence = Evidence(line, codes)
+    assert narrow_codes(evidence) == ("code 1", "code 4")
+    assert collapsed_codes(evidence) == ("code 3",)
+    assert narrow_codes(Evidence(line, Posterior(codes, np.ones_like(codes)))) == ()
+
+
+def test_codes_that_carry_less_than_a_fiftieth_of_a_nat_have_collapsed():
+    """log(1 + v / s^2) / 2 nats, with v the variance of the means and s that of the posterior."""
+    line = np.linspace(-1, 1, 101) / np.linspace(-1, 1, 101).std()
+    share = np.expm1(2 * 0.02)
+    mean = np.column_stack([line, line, 1e-9 * line, line, np.zeros(101)])
+    std = np.sqrt([1.01 / share, 0.99 / share, 0.99e-18 / share, 1e-300, 1.0]) * np.ones((101, 1))
+    assert collapsed_codes(Evidence(line, Posterior(mean, std))) == ("code 0", "code 4")
+
+
+def test_plain_codes_are_standardised_in_any_unit():
+    line = np.arange(5.0)
+    found = plain_codes(Evidence(line, np.column_stack([line, -1e200 * line + 1e200, 1e-200 * line])))
+    exact = (line - 2) / np.sqrt(2)
+    assert found == pytest.approx(np.column_stack([exact, -exact, exact]))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "expected"),
+    [
+        (np.arange(60) % 4, "ordinal", True),
+        (np.arange(60) % 4, "categorical", True),
+        (np.linspace(0, 1, 60), "continuous", False),
+        (np.repeat([0.0, 1.0], 30), "continuous", True),
+        (np.repeat([0.0, 1.0], 30), "circular:3", False),
+        (np.ones(60), "ordinal", False),
+    ],
+)
+def test_factors_with_levels_or_clusters_have_lumps(column, kind, expected):
+    assert any_lumps(Evidence({"even": np.linspace(0, 1, 60), "x": column}, kinds={"x": kind})) is expected

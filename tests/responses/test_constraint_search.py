@@ -203,7 +203,18 @@ def test_interpolation_along_a_column_explains_functions_of_it():
     assert whole[0] < 1e-3
     assert whole[2] < 0.001 < quarters[2] < 0.02
     assert whole[1] > 0.8
-    assert quarters[1] > 0.8
+    shares = []
+    for rows in _parts(np.arange(200), 4):
+        order = rows[np.argsort(x[rows])]
+        inner = order[1:-1]
+        at = (search.views[0].place[inner] - search.views[0].place[order[:-2]])[:, None]
+        width = (search.views[0].place[order[2:]] - search.views[0].place[order[:-2]])[:, None]
+        targets = search.views[1].targets
+        predicted = np.empty((200, 1))
+        predicted[inner] = targets[order[:-2]] + at / width * (targets[order[2:]] - targets[order[:-2]])
+        predicted[order[[0, -1]]] = targets[order[[1, -2]]]
+        shares.append(search.views[1].unexplained(rows, predicted[rows]))
+    assert quarters[1] == pytest.approx(np.mean(shares))
     labels = Evidence({"x": x, "level": np.arange(200) % 3}, kinds={"level": "categorical"})
     categories = ConstraintSearch(tuple(factor_view(labels, j) for j in range(2)))
     assert [share.tolist() for share in categories.followed(1)] == [[1.0, 1.0], [1.0, 1.0]]
@@ -221,6 +232,12 @@ def test_shares_of_numbers_and_classes_together_are_those_of_each():
     parts = predictions[:, :1], predictions[:, 1:4], predictions[:, 4:]
     exact = [views[j].unexplained(rows, part) for j, part in zip((2, 1, 0), parts, strict=True)]
     assert found == pytest.approx(exact)
+    circle = Evidence({"turn": rng.uniform(size=60), "x": rng.normal(size=60)}, kinds={"turn": "circular:1"})
+    turns = tuple(factor_view(circle, j) for j in range(2))
+    found = ConstraintSearch(turns)._left_by(predictions[:, :3], (0, 1), rows)
+    assert found == pytest.approx(
+        [turns[0].unexplained(rows, predictions[:, :2]), turns[1].unexplained(rows, predictions[:, 2:3])]
+    )
     numbers = ConstraintSearch(views)._left_by(predictions[:, :2], (2, 0), rows)
     assert numbers == pytest.approx([views[2].unexplained(rows, parts[0]), views[0].unexplained(rows, parts[1][:, :1])])
 
