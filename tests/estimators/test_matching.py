@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unweave.estimators import matching
 from unweave.estimators.matching import best_matching, matched_correlation_by_chance
 
 
@@ -15,3 +16,19 @@ def test_chance_is_what_unrelated_gaussian_columns_get(n_rows, n_codes, n_factor
         drawn.append(between[best_matching(between)].mean())
     error = 4 * np.std(drawn) * np.sqrt(1 / 60 + 1 / 32)
     assert matched_correlation_by_chance(n_rows, n_codes, n_factors) == pytest.approx(np.mean(drawn), abs=error)
+
+
+@pytest.mark.parametrize(("n_rows", "freedom"), [(2, 0.5), (3, 0.5), (4, 1.0), (9, 3.5)])
+def test_chance_of_one_pair_is_the_mean_of_draws_from_the_null_distribution(n_rows, freedom):
+    rng = np.random.default_rng(0)
+    exact = np.mean([np.sqrt(rng.beta(0.5, freedom)) for _ in range(32)])
+    assert matched_correlation_by_chance(n_rows, 1, 1) == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(("n_codes", "n_draws"), [(1, 32), (3, 32), (4, 25), (10, 10), (100, 2)])
+def test_fewer_draws_are_made_of_large_matrices(monkeypatch, n_codes, n_draws):
+    drawn = []
+    monkeypatch.setattr(matching, "ENTRIES_DRAWN", 1000)
+    monkeypatch.setattr(matching, "best_matching", lambda matrix: drawn.append(matrix.shape) or best_matching(matrix))
+    matched_correlation_by_chance.__wrapped__(30, n_codes, 10)
+    assert drawn == [(n_codes, 10)] * n_draws

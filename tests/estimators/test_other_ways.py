@@ -139,11 +139,11 @@ def test_norms_of_columns_do_not_depend_on_their_unit(unit, shift):
 
 
 def test_leading_directions_take_the_columns_that_tell_one_class_best():
-    """Columns 0 to 2 are indicators of a class; 3 and 4 tell all classes a little, and column 5 never varies."""
+    """Columns 0 to 2 tell one class each, column 1 by its absence; 3 and 4 tell all a little, and 5 never varies."""
     labels = np.arange(400) % 4
     alternating = np.where(labels % 2, -1.0, 1.0)
     noisy = [alternating + 0.5 * RNG.normal(size=400) for _ in range(2)]
-    columns = np.column_stack([labels == 0, labels == 1, labels == 2, *noisy, np.full(400, 7.0)])
+    columns = np.column_stack([labels == 0, labels != 1, labels == 2, *noisy, np.full(400, 7.0)])
     directions = _leading_directions(columns, labels)
     assert directions.shape == (6, 1 + 4 + 3)
     assert (columns @ directions)[:, [0, 1, 2, 3, 5, 6, 7]].std(axis=0) == pytest.approx(np.ones(7))

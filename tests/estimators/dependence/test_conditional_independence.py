@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta
 
 from unweave.estimators.dependence.conditional_independence import LinearCovariance, NonlinearCovariance
-from unweave.estimators.dependence.generalised_covariance import covariance_p_values
+from unweave.estimators.dependence.generalised_covariance import _row_blocks, covariance_p_values, pair_tests
 from unweave.estimators.dependence.multiple_testing import corrected
 from unweave.estimators.dependence.partial_residuals import Regressors
 from unweave.estimators.regression.factor_functions import indicators
@@ -197,3 +197,69 @@ def test_corrections():
     assert corrected(p, "none") is p
     with pytest.raises(ValueError, match="holm"):
         corrected(p, "bonferroni")
+
+
+ORTHOGONAL = np.linalg.qr(np.column_stack([np.ones(400), np.random.default_rng(3).normal(size=(400, 5))]))[0][:, 1:]
+
+
+def against(functions):
+    """Tests of two codes against these residual functions of a factor."""
+    regressors = Regressors.of(ORTHOGONAL[:, 4:])
+    codes = 20 * (ORTHOGONAL[:, [0, 1]] + ORTHOGONAL[:, [2, 3]])
+    return pair_tests(codes, regressors, iter([(regressors.without([]), functions)]))
+
+
+@pytest.mark.parametrize(("residual", "explained"), [(0.99e-6, True), (1.01e-6, False)])
+def test_a_factor_is_explained_if_its_residual_is_below_a_millionth(residual, explained):
+    found = against(20 * residual * ORTHOGONAL[:, :1])
+    assert found.factor_is_explained.tolist() == [explained]
+    assert found.p_value_matrix[0, 0] == (1.0 if explained else pytest.approx(0.0, abs=1e-6))
+
+
+def test_a_function_that_adds_less_than_a_tenthousandth_is_no_direction():
+    alone, both = against(ORTHOGONAL[:, :1]), against(ORTHOGONAL[:, :2])
+    for size, expected in ((0.99e-4, alone), (1.01e-4, both)):
+        found = against(ORTHOGONAL[:, :2] * [1.0, size])
+        assert found.p_value_matrix == pytest.approx(expected.p_value_matrix)
+    assert alone.p_value_matrix[1, 0] > 0.1 > both.p_value_matrix[1, 0]
+
+
+@pytest.mark.parametrize(("n_fitted", "is_tested"), [(8, True), (9, False)])
+def test_ten_degrees_of_freedom_must_remain(n_fitted, is_tested):
+    x = np.tile([[1.0], [-1.0]], (10, 1)) / np.sqrt(20)
+    found, power = covariance_p_values([3 * x + 1], x, np.zeros(20), n_fitted)
+    assert np.isfinite(found[0]) == is_tested
+    assert power == pytest.approx([np.square(3 * x + 1).mean()])
+
+
+@pytest.mark.parametrize(
+    ("errors", "x", "narrowing"),
+    [
+        (np.r_[3.0, np.ones(19)], np.ones(20), (81 + 19) / 400 / 1.4**2),
+        (np.r_[20.0, np.ones(19)], np.ones(20), 0.3),  # at most
+        (np.repeat([0.1, 1.0], 10), np.sqrt(np.repeat([2.0, 0.0], 10)), 0.05),  # at least 1 / n
+    ],
+)
+def test_few_large_errors_narrow_the_distribution_within_limits(errors, x, narrowing):
+    terms = (x / np.sqrt(20))[:, None]
+    statistic = (errors @ terms)[0] ** 2 / np.square(errors * terms[:, 0]).sum()
+    total = (1 / 19) * (18 / 19) * 19**2 / (2 * (1 - narrowing)) - 1
+    expected = beta.sf(statistic / 19, total / 19, total * 18 / 19)
+    assert covariance_p_values([errors[:, None]], terms, np.zeros(20), 0)[0] == pytest.approx([expected])
+
+
+def test_a_row_weighs_at_most_twenty_times_and_at_least_once():
+    x = np.ones((20, 1)) / np.sqrt(20)
+    errors = np.random.default_rng(4).normal(size=(20, 1)) + 0.3
+
+    def p_value(first):
+        return covariance_p_values([errors], x, np.r_[first, np.full(19, 0.2)], 0)[0][0]
+
+    assert p_value(0.999) == p_value(0.95) != p_value(0.94)
+    assert p_value(-0.5) == p_value(0.0) != p_value(0.01)
+
+
+@pytest.mark.parametrize(("n_columns", "height"), [(1, 2**18), (512, 512), (1024, 256), (5000, 256)])
+def test_blocks_of_rows_fit_into_the_cache_and_are_not_too_small(n_columns, height):
+    blocks = _row_blocks(2 * height + 1, n_columns)
+    assert [(block.start, block.stop) for block in blocks] == [(k * height, (k + 1) * height) for k in range(3)]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from unweave.estimators.information.binning import binned, levels
+from unweave.estimators.information.binning import binned, edges_in_gaps, edges_passed, levels
 
 columns = arrays(np.float64, st.integers(1, 300), elements=st.integers(-20, 20).map(float))
 
@@ -55,3 +55,36 @@ def test_levels_are_ranks_of_distinct_values():
 def test_unknown_binning_is_refused():
     with pytest.raises(ValueError, match="equal_mass"):
         binned(np.arange(5.0), 2, "quantile")
+
+
+@pytest.mark.parametrize("counts", [(97, 1, 1, 1), (1, 97, 1, 1), (1, 1, 1, 97)])
+def test_more_values_than_bins_share_bins(counts):
+    """The most frequent of four values fills three bins, so that it has a bin of its own and the others share."""
+    labels = binned(np.repeat([1.0, 2.0, 3.0, 4.0], counts), 3, "equal_mass")
+    sizes = np.bincount(labels)
+    assert 97 in sizes
+    assert (sizes > 0).sum() <= 3
+
+
+def test_numbers_of_single_precision_are_compared_with_the_edges_as_they_are():
+    """The second edge lies between two numbers of single precision, and would be rounded down to the first one."""
+    tenth = np.float32(0.1)
+    edges = np.array([-0.5, float(tenth) + 1e-12, 0.5])
+    column = np.array([-0.5, tenth, np.nextafter(tenth, np.float32(1)), 0.5], dtype=np.float32)
+    assert edges_passed(column, edges).tolist() == [1, 1, 2, 3]
+    assert edges_passed(column, edges[1:2]).tolist() == [0, 0, 1, 1]
+    assert edges_passed(column, edges[[0, 2]]).tolist() == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize("n_edges", [64, 65, 300])
+def test_many_edges_are_passed_like_few(n_edges):
+    column, edges = np.random.default_rng(2).normal(size=20_000), np.linspace(-2, 2, n_edges)
+    assert edges_passed(column, edges).tolist() == np.searchsorted(edges, column, side="right").tolist()
+
+
+@pytest.mark.parametrize(
+    ("column", "edges"),
+    [([3.0, 3.0, 3.0], []), ([1.0], []), ([1.0, 2.0], [1.5]), ([0.0, 1.0, 5.0, 6.0, 6.5, 9.0, 9.1], [3.0, 7.75])],
+)
+def test_edges_lie_in_the_widest_gap_of_each_part_of_the_values(column, edges):
+    assert edges_in_gaps(np.array(column), 3).tolist() == edges

@@ -117,3 +117,28 @@ def test_a_class_of_one_has_no_neighbour_and_is_left_out():
 def test_unknown_bias_correction_is_refused():
     with pytest.raises(ValueError, match="miller_madow"):
         Histogram(bias_correction="jackknife").label_information([labels_of(10, high=2)], [labels_of(10, high=2)])
+
+
+def test_cells_and_labels_of_one_row_count_as_occupied():
+    """Five cells of three and three labels: the correction is (5 - 3 - 3 + 1) / 12; without the last row, 1 / 10."""
+    code, factor = (np.array(labels, dtype=np.uint16) for labels in ([0, 0, 0, 1, 1, 2], [0, 0, 1, 0, 1, 2]))
+    estimator = Histogram(bias_correction="miller_madow")
+    for n_rows, expected in ((6, 0.0), (5, 0.1)):
+        plain = mutual_info_score(code[:n_rows], factor[:n_rows])
+        found = estimator.label_information([code[:n_rows]], [factor[:n_rows]])[0, 0]
+        assert found == pytest.approx(plain - expected)
+    once = np.array([0, 0, 0, 1], dtype=np.uint16)
+    entropy = float(entropy_of_counts(np.array([3, 1])))
+    assert Histogram().label_information([once], [once])[0, 0] == pytest.approx(entropy)
+
+
+@pytest.mark.parametrize(("n_rows", "way"), [(5, "side by side"), (6, "two by two")])
+def test_columns_are_counted_side_by_side_if_two_of_them_fit_into_the_cache(monkeypatch, n_rows, way):
+    monkeypatch.setattr(module, "JOINT_INDICES_IN_CACHE", 10)
+    expected = np.array([[[1, 0], [1, n_rows - 2]]])
+    code, factor = np.ones((2, n_rows), dtype=np.uint16)
+    code[:2], factor[0] = 0, 0
+    assert [tables.tolist() for _, _, tables in module.joint_tables([code], [factor])] == [expected.tolist()]
+    monkeypatch.setattr(module, "_side_by_side", lambda *given: "side by side")
+    monkeypatch.setattr(module, "_two_by_two", lambda *given: "two by two")
+    assert module.joint_tables([code], [factor]) == way

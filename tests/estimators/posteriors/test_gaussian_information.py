@@ -25,7 +25,7 @@ def test_information_is_a_difference_of_entropies():
         - gaussian_entropy(covariance)
     )
     assert gaussian_information(covariance, first, second) == pytest.approx(by_entropies)
-    assert gaussian_information(covariance, first, []) == 0
+    assert gaussian_information(covariance, first, []) == gaussian_information(covariance, [], second) == 0
 
 
 def test_more_codes_tell_no_less():

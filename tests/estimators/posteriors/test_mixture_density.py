@@ -126,3 +126,14 @@ def test_narrow_posteriors_with_categories_group_by_group():
         density = components.log_density(draws, group)
         own = density[np.arange(60), rows]
         np.testing.assert_allclose(found[:, k], own - logsumexp(density, axis=1) + np.log(400), atol=1e-9)
+
+
+def test_rounding_grows_with_the_square_of_the_distance_in_standard_deviations():
+    """The centre is 2, and the draw that is furthest from it is 8 of the smallest standard deviations away."""
+    components = Components(np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]))
+    assert components.rounding(np.array([[-6.0], [3.0]])) == pytest.approx(64 * np.finfo(float).eps)
+    both = Components(np.array([[0.0, 0.0], [4.0, 0.0]]), np.array([[1.0, 0.5], [2.0, 1.0]]))
+    assert both.rounding(np.array([[-6.0, 0.0], [3.0, 3.0]])) == pytest.approx((64 + 36) * np.finfo(float).eps)
+    assert Components(np.empty((2, 0)), np.empty((2, 0))).rounding(np.empty((2, 0))) == 0.0
+    correlated = Components(np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)))
+    assert correlated.rounding(np.array([[5.0]])) == 0.0

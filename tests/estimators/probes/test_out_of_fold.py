@@ -2,7 +2,7 @@
 
 import numpy as np
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 
 from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_kernel_ridge, out_of_fold_least_squares
 from unweave.estimators.regression.interaction_kernel import interaction_kernel
@@ -18,6 +18,14 @@ def test_least_squares_by_downdates_is_a_fit_without_the_fold():
     for k in range(5):
         refit = LinearRegression().fit(X[fold_of_row != k], Y[fold_of_row != k])
         assert np.allclose(predicted[fold_of_row == k], refit.predict(X[fold_of_row == k]))
+
+
+def test_a_penalty_is_per_row_of_the_other_folds():
+    predicted = out_of_fold_least_squares(X[:50], Y[:50], np.arange(50) // 20, 0.3)
+    for k, n_train in enumerate((30, 30, 40)):
+        train, test = (np.flatnonzero((np.arange(50) // 20 == k) == choice) for choice in (False, True))
+        refit = Ridge(alpha=0.3 * n_train).fit(X[train], Y[train])
+        assert np.allclose(predicted[test], refit.predict(X[test]))
 
 
 def test_least_squares_on_all_rows():

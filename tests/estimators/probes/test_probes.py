@@ -1,9 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 
-from unweave.estimators.probes.linear_probes import Lasso, Linear
+from unweave.estimators.probes.linear_probes import Lasso, Linear, _safe_scale
 from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest, monotone_groups, split_gains
 
 
@@ -56,7 +58,7 @@ def test_linear_probe_is_least_squares_where_codes_are_few():
     assert Linear().regress(codes, target, seed=0).predict(codes) == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize("n_codes", [30, 300], ids=["fewer codes than rows", "more"])
+@pytest.mark.parametrize("n_codes", [30, 100, 300], ids=["fewer codes than rows", "as many", "more"])
 def test_ridge_coefficients_solve_the_normal_equations_of_some_penalty(n_codes):
     """Independent check: scikit-learn's ridge with one of the penalties has the same predictions."""
     rng = np.random.default_rng(1)
@@ -102,3 +104,47 @@ def test_dead_and_huge_codes_do_no_harm():
     fitted = Linear().regress(wild, target, seed=0)
     assert fitted.importance[4] == 0.0
     assert np.corrcoef(fitted.predict(wild)[:, 0], target[:, 0])[0, 1] > 0.99
+
+
+@pytest.mark.parametrize(("n_rows", "is_whitened"), [(50, True), (49, False)])
+def test_the_basis_of_codes_does_not_matter_with_five_rows_for_each(n_rows, is_whitened):
+    rng = np.random.default_rng(4)
+    codes, targets = rng.normal(size=(n_rows, 10)), rng.normal(size=(n_rows, 1))
+    mixed = codes @ rng.normal(size=(10, 10))
+    found = [Linear().prepared(columns).fit(columns, targets).predict(columns) for columns in (codes, mixed)]
+    assert np.allclose(*found, atol=1e-6) is is_whitened
+    assert Linear().largest_sparse_fit() == 4096
+
+
+def test_directions_that_are_rounding_are_left_out_when_codes_are_whitened():
+    codes = np.random.default_rng(5).normal(size=(60, 2))
+    doubled = np.column_stack([codes, codes[:, 0] + codes[:, 1]])
+    assert Linear().prepared(codes).energies.size == Linear().prepared(doubled).energies.size == 2
+    one, both = (Linear().prepared(columns).fit(columns, codes).predict(columns) for columns in (codes, doubled))
+    assert both == pytest.approx(one, abs=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1.0, -1e200, 1e-200])
+def test_columns_that_are_constant_up_to_rounding_have_the_scale_one(unit):
+    columns = unit * np.array([[1 - 2e-12, 1 - 0.5e-12, 0.0], [1 + 2e-12, 1 + 0.5e-12, 0.0]])
+    assert _safe_scale(columns)[0] == pytest.approx(abs(unit) * 2e-12, rel=1e-3)
+    assert _safe_scale(columns)[1:].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "learned"), [((20, 5, 4), [0, 1]), ((20, 4, 4), [0, 1, 2]), ((20, 5, 5), [0, 1, 2]), ((4, 4), [0, 1])]
+)
+def test_classes_that_fill_no_leaf_are_not_learned_if_two_others_do(counts, learned):
+    labels = np.repeat(np.arange(len(counts)), counts)
+    codes = np.random.default_rng(6).normal(size=(labels.size, 1))
+    fitted = BoostedTrees(n_trees=1).classify(codes, labels, seed=0)
+    assert fitted.models[0].classes_.tolist() == learned
+
+
+def test_gains_below_zero_count_as_none():
+    nodes = np.array(
+        [(0, 0, 5.0), (0, 1, -2.0), (0, 0, 1.0), (1, 1, 9.0)],
+        dtype=[("is_leaf", int), ("feature_idx", int), ("gain", float)],
+    )
+    model = SimpleNamespace(_predictors=[[SimpleNamespace(nodes=nodes)], [SimpleNamespace(nodes=nodes[:1])]])
+    assert split_gains(model, 3).tolist() == [11.0, 0.0, 0.0]
