@@ -12,7 +12,7 @@ from torch import nn  # noqa: E402
 
 from unweave import Evidence, EvidenceError  # noqa: E402
 from unweave.metrics import manifold_cross_mutual_information, manifold_entropy, total_entropy  # noqa: E402
-from unweave.neural.decoder_adapters import FlowDecoder, TorchDecoder  # noqa: E402
+from unweave.neural.decoder_adapters import FlowDecoder, TorchDecoder, _rounded_away, torch_decoder  # noqa: E402
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
 from unweave.neural.jacobians import jacobian_blocks  # noqa: E402
 from unweave.synthetic.known_decoders import LinearDecoder  # noqa: E402
@@ -115,11 +115,12 @@ def test_flows_in_the_style_of_nflows():
 
     score = manifold_entropy(Flow())
     assert score.raw == pytest.approx(0.5 * (1 + np.log(2 * np.pi)) + np.log(2))
+    assert torch_decoder(Flow()).encode(np.full((2, 3), 5.0)).tolist() == [[2.5] * 3] * 2
 
 
 @pytest.mark.parametrize("couplings", ["affine", "spline"])
 def test_the_flows_own_rules_agree_with_automatic_differentiation(couplings):
-    flow = CouplingFlow(5, FlowSettings(n_blocks=2, hidden=8, couplings=couplings)).double()
+    flow = CouplingFlow(5, FlowSettings(n_blocks=3, hidden=8, couplings=couplings)).double()
     with torch.no_grad():
         for weight in flow.parameters():
             weight.add_(0.3 * torch.randn_like(weight))
@@ -213,8 +214,13 @@ def test_buffers_have_their_own_precision_again_so_that_the_next_block_fits():
     decoder = nn.Sequential(*saturating(gain=24.0), nn.BatchNorm1d(4)).eval()
     before = {name: buffer.clone() for name, buffer in decoder.named_buffers()}
     adapter = TorchDecoder(decoder, 3, module=decoder, memory=50_000)
-    blocks = list(adapter.jacobian_blocks(np.random.default_rng(0).standard_normal((300, 3))))
+    attributes, latents = set(vars(decoder)), np.random.default_rng(0).standard_normal((300, 3))
+    blocks = list(adapter.jacobian_blocks(latents))
     assert len(blocks) > 1  # or this test tests nothing
+    assert set(vars(decoder)) == attributes
+    doubled = copy.deepcopy(decoder).double()
+    exactly = list(TorchDecoder(doubled, 3, module=doubled).jacobian_blocks(latents))
+    np.testing.assert_allclose(np.concatenate(blocks), np.concatenate(exactly), rtol=1e-2, atol=1e-4)
     assert {name: buffer.dtype for name, buffer in decoder.named_buffers()} == {k: v.dtype for k, v in before.items()}
     assert all(torch.equal(buffer, before[name]) for name, buffer in decoder.named_buffers())
 
@@ -254,6 +260,93 @@ class PublishedDecoder(nn.Module):
         for layer in (self.convT_64, self.convT1, self.convT2):
             hidden = layer(hidden).relu()
         return self.convT3(hidden).sigmoid()
+
+
+class Pair(nn.Module):
+    """A layer that returns its input and a note."""
+
+    def forward(self, z):
+        return z, "a note"
+
+
+@pytest.mark.parametrize(("spare", "sizes"), [(0, [3, 3, 1]), (-1, [2, 2, 2, 1])])
+def test_blocks_fill_the_memory_with_the_largest_layer_and_no_more(spare, sizes):
+    decoder, pair, latents = network(), Pair(), torch.randn(7, 4).double()
+    memory = 3 * 8 * (4 + 1) * 4 * 16  # three rows of 8 bytes, four tangents and a value, four layers of 16
+    blocks = list(jacobian_blocks(lambda z: decoder(pair(z)[0]), latents, memory=memory + spare))
+    assert [len(block) for block in blocks] == sizes
+    assert torch.allclose(torch.cat(blocks), exact(decoder, latents))
+    assert torch.allclose(whole(decoder, latents[:1]), exact(decoder, latents[:1]))
+
+
+@pytest.mark.parametrize(("sizes", "columns"), [((4, 9), True), ((5, 5), False), ((9, 4), False)])
+def test_columns_are_computed_if_they_are_fewer_than_rows(monkeypatch, sizes, columns):
+    from unweave.neural import jacobians
+
+    asked, plain = [], jacobians._by_columns
+    monkeypatch.setattr(jacobians, "_by_columns", lambda *given: asked.append(1) or plain(*given))
+    for mode, expected in (("auto", columns), ("forward", True), ("reverse", False)):
+        asked.clear()
+        whole(network(*sizes), torch.randn(3, sizes[0]).double(), mode=mode)
+        assert bool(asked) is expected
+
+
+def test_columns_are_short_below_a_thousandth_of_the_longest_of_all():
+    found = np.zeros((3, 2, 2))
+    found[:, 0, 0] = [600.0, 600.0, 600.0]
+    found[0, 1, 0] = 800.0  # the longest has a length of 1000
+    found[:, 0, 1] = [1.0, 0.999, 5.0]
+    assert _rounded_away(found).tolist() == [False, True, False]
+
+
+def test_images_are_decoded_and_encoded_as_rows():
+    layer = nn.Sequential(nn.Linear(4, 4, bias=False), nn.Unflatten(1, (1, 2, 2))).eval()
+    decoder = TorchDecoder(layer, 4, lambda x: x.flatten(1)[:, :, None] * 2, layer)
+    latents = np.random.default_rng(0).standard_normal((3, 4))
+    data = decoder.decode(latents)
+    np.testing.assert_allclose(data, latents @ layer[0].weight.detach().double().numpy().T, atol=1e-5)
+    np.testing.assert_allclose(decoder.encode(data), 2 * data, rtol=1e-6)
+    assert len(decoder.digest()) == 16
+    assert not layer.training  # as it was before
+    assert not hasattr(decoder, "encodes")
+    assert not hasattr(TorchDecoder(layer, 4), "encode")
+
+
+@pytest.mark.parametrize(("message", "dtype"), [("a Float", "float32"), ("a dtype", "float32"), ("no", "float64")])
+def test_a_function_that_refuses_double_precision_gets_single(message, dtype):
+    def function(z):
+        if z.dtype is torch.float64:
+            raise RuntimeError(message)
+        return z
+
+    assert TorchDecoder(function, 2)._precision() is getattr(torch, dtype)
+
+
+def test_a_flow_is_decoded_in_blocks():
+    flow = CouplingFlow(3, FlowSettings(n_blocks=3, hidden=8)).double()
+    latents = np.random.default_rng(0).standard_normal((5, 3))
+    blocks = list(FlowDecoder(flow, rows_per_block=2).jacobian_blocks(latents))
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    assert np.concatenate(blocks) == pytest.approx(exact(flow, torch.from_numpy(latents)).numpy(), abs=1e-9)
+
+
+def test_what_is_no_decoder_is_left_to_others_and_half_a_flow_is_a_module():
+    assert torch_decoder(3) is None
+    assert torch_decoder(nn.Linear) is None
+    for name in ("base", "transform", "_distribution", "_transform"):
+        layer = nn.Linear(2, 3)
+        setattr(layer, name, nn.Identity())
+        assert torch_decoder(layer).function is layer
+
+
+def test_decoders_that_do_not_use_their_latents_or_return_some_nan_are_refused():
+    weight = torch.ones(3, requires_grad=True)
+    with pytest.raises(EvidenceError, match="not differentiable"):
+        whole(lambda z: weight.expand(len(z), 3), torch.zeros(4, 2))
+    with pytest.raises(EvidenceError, match="returns nan"):
+        whole(lambda z: z * torch.tensor([1.0, torch.nan]), torch.ones(4, 2))
+    with pytest.raises(EvidenceError, match=r"latents of shape \(2, 5\)"):
+        whole(network(), torch.zeros(4, 5).double())
 
 
 @pytest.mark.parametrize("missing", [("vmap",), ("vmap", "jvp"), ("vmap", "jvp", "vjp")])

@@ -95,10 +95,58 @@ def test_layers_compute_what_their_arrays_say():
     assert log_variance.numpy() == pytest.approx(both.reshape(5, 3, 2)[:, :, 1], abs=1e-5)
 
 
+def joint_arrays():
+    """Random weights of a JointVAE for images of 16 x 16: two Gaussian codes, and categories of 2 and 3 values."""
+    rng = np.random.default_rng(1)
+    shapes = {f"img_to_features.{2 * k}": (n, m, 4, 4) for k, (m, n) in enumerate(((1, 3), (3, 5)))}
+    shapes |= {"features_to_hidden.0": (6, 80), "fc_mean": (2, 6), "fc_log_var": (2, 6)}
+    shapes |= {"fc_alphas.0": (2, 6), "fc_alphas.1": (3, 6)}
+    shapes |= {"latent_to_features.0": (6, 7), "latent_to_features.2": (80, 6)}
+    shapes |= {f"features_to_img.{2 * k}": (m, n, 4, 4) for k, (m, n) in enumerate(((5, 3), (3, 1)))}
+    arrays = {f"{name}.weight": rng.normal(size=shape) / 3 for name, shape in shapes.items()}
+    arrays |= {f"{n}.bias": rng.normal(size=s[1] if "to_img" in n else s[0]) for n, s in shapes.items()}
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def test_a_joint_vae_computes_what_its_arrays_say():
+    arrays = {name: torch.from_numpy(array) for name, array in joint_arrays().items()}
+    model = PublishedVAE(joint_arrays())
+    assert (model.image_shape, model.n_codes) == ((1, 16, 16), 2)
+    images = torch.rand(70, 1, 16, 16, generator=torch.Generator().manual_seed(0))  # more than one batch
+
+    def layer(name, kind, inputs, **options):
+        return kind(inputs, arrays[f"{name}.weight"], arrays[f"{name}.bias"], **options)
+
+    from torch.nn import functional
+
+    halving = {"stride": 2, "padding": 1}
+    maps = layer("img_to_features.0", functional.conv2d, images, **halving).relu()
+    maps = layer("img_to_features.2", functional.conv2d, maps, **halving).relu()
+    hidden = layer("features_to_hidden.0", functional.linear, maps.flatten(1)).relu()
+    mean, log_variance = (layer(name, functional.linear, hidden) for name in ("fc_mean", "fc_log_var"))
+    tables = [layer(f"fc_alphas.{k}", functional.linear, hidden).softmax(dim=1) for k in (0, 1)]
+    inner = layer("latent_to_features.0", functional.linear, torch.cat([mean, *tables], dim=1)).relu()
+    inner = layer("latent_to_features.2", functional.linear, inner).relu().view(70, 5, 4, 4)
+    maps = layer("features_to_img.0", functional.conv_transpose2d, inner, **halving).relu()
+    expected = layer("features_to_img.2", functional.conv_transpose2d, maps, **halving).sigmoid()
+    with torch.no_grad():
+        torch.testing.assert_close(model(images), expected, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(model.encode(images)[2], tuple(tables), atol=1e-5, rtol=1e-4)
+    cost = -(images * expected.log() + (1 - images) * (1 - expected).log()).sum() / 70
+    divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum() / 70
+    found = reconstruction_and_kl(model, images.numpy())
+    assert found == pytest.approx((float(cost), float(divergence)), rel=1e-4)
+
+
 def test_bad_weights(tmp_path):
     arrays = burgess_arrays()
     np.savez(tmp_path / "good.npz", **arrays)
     assert read_published("good", tmp_path).name == "good"
+    assert read_published(tmp_path / "good.npz").name == "good"
+    assert read_published(tmp_path / "good.npz", tmp_path / "nowhere").name == "good"
+    np.savez(tmp_path / "code.npz", weight=np.array([{}], dtype=object))
+    with pytest.raises(EvidenceError, match="not a complete"):
+        read_published("code", tmp_path)
     with pytest.raises(EvidenceError, match="did you mean 'good'"):
         read_published("goood", tmp_path)
     with pytest.raises(EvidenceError, match="no folder"):

@@ -34,7 +34,7 @@ def weights_of(flow):
 
 @pytest.mark.parametrize("couplings", ["affine", "spline"])
 def test_encoding_and_decoding_are_inverse_and_volumes_are_right(couplings):
-    flow = CouplingFlow(4, FlowSettings(n_blocks=2, hidden=8, couplings=couplings)).double()
+    flow = CouplingFlow(4, FlowSettings(n_blocks=3, hidden=8, couplings=couplings)).double()
     data = torch.randn(6, 4, generator=torch.Generator().manual_seed(0)).double()
     flow.fit_scale(data)
     latents, log_volume = flow.encode_with_volume(data)
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_flow_and_another_another():
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeypatch):
-    settings = FlowTraining(n_steps=12, checkpoint_every=4)
+    settings = FlowTraining(n_steps=12, checkpoint_every=3)
     objective = FlowObjective(total_correlation=1.0, reconstruction=1.0, n_columns=1)
     whole = CouplingFlow(2, SMALL)
     records = train(whole, gaussian(), objective, settings)
@@ -69,11 +69,11 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
 
     def interrupted(*arguments):
         calls.append(1)
-        if len(calls) == 10:
+        if len(calls) == 11:
             raise KeyboardInterrupt
         return loss_terms(*arguments)
 
-    path = tmp_path / "flow.pt"
+    path = tmp_path / "new" / "folder" / "flow.pt"
     monkeypatch.setattr("unweave.neural.training.loss_terms", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(CouplingFlow(2, SMALL), gaussian(), objective, settings, checkpoint=path)
@@ -94,6 +94,21 @@ def test_few_columns_estimate_the_term_without_bias():
     assert float(few) == pytest.approx(float(every), abs=0.05)
 
 
+def test_the_reconstruction_is_from_the_core_alone_and_the_scale_is_that_of_the_data():
+    flow, rows = CouplingFlow(3, SMALL), torch.randn(50, 3, generator=torch.Generator().manual_seed(0)) * 3 + 1
+    flow.fit_scale(rows)
+    torch.testing.assert_close(flow.shift, rows.mean(dim=0))
+    torch.testing.assert_close(flow.scale, (rows - rows.mean(dim=0)).std())
+    objective = FlowObjective(reconstruction=1.0, core=(0, 2))
+    cost, shared, error = loss_terms(flow, rows, objective, np.random.default_rng(0))
+    latents = flow.encode(rows)
+    latents[:, 1] = 0.0
+    expected = 0.5 * (rows - flow.decode(latents)).square().sum() / 50
+    assert error.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert shared.item() == 0.0
+    assert cost.item() == pytest.approx(mean_negative_log_likelihood(flow, rows.numpy()), rel=1e-6)
+
+
 def test_a_flow_needs_two_features():
     with pytest.raises(ValueError, match="at least 2 features"):
         CouplingFlow(1)
@@ -102,6 +117,17 @@ def test_a_flow_needs_two_features():
 def test_a_diverging_training_says_so():
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
         train(CouplingFlow(2, SMALL), np.array([[np.inf, 0.0]]), settings=FlowTraining(n_steps=2))
+
+
+def test_without_a_checkpoint_there_is_none_to_go_on_from(monkeypatch):
+    def spoilt(flow, rows, *others):
+        spoilt.calls += 1
+        return tuple(term * (1.0 if spoilt.calls < 3 else float("nan")) for term in loss_terms(flow, rows, *others))
+
+    spoilt.calls = 0
+    monkeypatch.setattr("unweave.neural.training.loss_terms", spoilt)
+    with pytest.raises(FloatingPointError, match=r"step 3: lower the learning rate\.$"):
+        train(CouplingFlow(2, SMALL), gaussian(), settings=FlowTraining(n_steps=4, checkpoint_every=1))
 
 
 @pytest.mark.slow

@@ -205,14 +205,15 @@ def _latent_size(module: nn.Module, inside: Any) -> int:
 
 @contextmanager
 def _evaluation_mode(module: nn.Module | None) -> Iterator[None]:
-    was_training = module is not None and module.training
-    if was_training and module is not None:
-        module.eval()
+    if module is None:
+        yield
+        return
+    was_training = module.training
+    module.eval()
     try:
         yield
     finally:
-        if was_training and module is not None:
-            module.train()
+        module.train(was_training)
 
 
 @contextmanager

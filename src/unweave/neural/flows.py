@@ -112,7 +112,7 @@ class CouplingFlow(nn.Module):
     def negative_log_likelihood(self, data: Tensor) -> Tensor:
         """Negative log-density of every row, in nats."""
         latents, log_volume = self.encode_with_volume(data)
-        return _prior_cost(latents) - log_volume
+        return standard_normal_cost(latents) - log_volume
 
     def columns(self, data: Tensor, dimensions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Latents, log-determinants of the encoder's Jacobian, and columns of the decoder's Jacobian at these data.
@@ -218,6 +218,6 @@ class _Coupling(nn.Module):
         return (tangents * sensitivity).sum(dim=-1)
 
 
-def _prior_cost(latents: Tensor) -> Tensor:
-    """Negative log-density of a standard normal."""
+def standard_normal_cost(latents: Tensor) -> Tensor:
+    """Negative log-density of a standard normal, for every row."""
     return 0.5 * (latents.square() + math.log(2 * math.pi)).sum(dim=1)

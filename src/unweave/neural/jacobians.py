@@ -57,7 +57,7 @@ def jacobian_blocks(
     rows = max(1, memory // (latents.element_size() * (vectors + 1) * LIVE_LAYERS * largest))
     for start in range(0, len(latents), rows):
         block = latents[start : start + rows]
-        yield _by_columns(function, block, chosen) if by_column else _by_rows(function, block, n_outputs)[..., chosen]
+        yield _by_columns(function, block, chosen) if by_column else _by_rows(function, block)[..., chosen]
 
 
 def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tensor:
@@ -79,10 +79,10 @@ def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tenso
             columns = jvp(function, (repeated,), (tangents,))[1].flatten(1)
             return columns.unflatten(0, (len(chosen), len(latents))).permute(1, 2, 0)
     except (RuntimeError, NotImplementedError):  # no forward rule for some operation
-        return _by_rows(function, latents, -1)[..., chosen]
+        return _by_rows(function, latents)[..., chosen]
 
 
-def _by_rows(function: Function, latents: Tensor, n_outputs: int) -> Tensor:
+def _by_rows(function: Function, latents: Tensor) -> Tensor:
     """Jacobians by reverse mode with all outputs at once; if an operation cannot be batched, one output at a time."""
     try:
         outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
@@ -105,8 +105,8 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
     sizes: list[int] = []
 
     def note(_: nn.Module, __: object, output: object) -> None:
-        if isinstance(output, Tensor) and output.ndim > 1:
-            sizes.append(output[0].numel())
+        if isinstance(output, Tensor):
+            sizes.append(output.numel() // len(latents))
 
     leaves = latents.detach().clone().requires_grad_(True)
     handle = nn.modules.module.register_module_forward_hook(note)

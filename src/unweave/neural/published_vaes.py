@@ -196,7 +196,7 @@ def _path_of(source: str | Path, weights: str | Path | None) -> Path:
     if (folder / f"{source}.npz").is_file():
         return folder / f"{source}.npz"
     names = sorted(path.stem for path in folder.glob("*.npz"))
-    near = get_close_matches(str(source), names, n=1)
+    near = get_close_matches(str(source), names)
     hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names) or 'none'}."
     raise EvidenceError(f"{folder} has no model {str(source)!r}: {hint}")
 

@@ -9,7 +9,6 @@ sample: d times their mean log length, minus log |J|, which the encoder computes
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.neural.flows import CouplingFlow
+from unweave.neural.flows import CouplingFlow, standard_normal_cost
 from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
 
 __all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negative_log_likelihood", "train"]
@@ -106,7 +105,7 @@ def loss_terms(
         shared = (flow.size * columns.norm(dim=2).log().mean(dim=0) + log_volume).mean()  # D.2
     else:
         latents, log_volume = flow.encode_with_volume(rows)
-    likelihood_cost = (0.5 * (latents.square() + math.log(2 * math.pi)).sum(dim=1) - log_volume).mean()  # D.1
+    likelihood_cost = (standard_normal_cost(latents) - log_volume).mean()  # D.1
     if objective.reconstruction:
         kept = torch.zeros(flow.size)
         kept[list(objective.core)] = 1.0

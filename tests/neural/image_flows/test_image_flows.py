@@ -160,6 +160,21 @@ def test_downsampling_is_orthogonal_and_the_coarse_haar_image_is_the_mean(kind):
     assert torch.allclose(small[:, :1], 2 * means) is (kind == "haar")
 
 
+def test_an_affine_coupling_follows_its_formula_and_keeps_the_larger_half():
+    layer = shaken(ChannelCoupling((5,), 8, "affine"), size=2.0)
+    assert (layer.n_kept, ChannelCoupling((4, 2, 2), 8).n_kept) == (3, 2)
+    rows = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
+    raw, shift = layer.subnet(rows[:, :3], None).chunk(2, dim=1)
+    expected = rows[:, 3:] * (2 * torch.tanh(raw / 2)).exp() + shift
+    torch.testing.assert_close(layer.encode(rows, None)[0], torch.cat([rows[:, :3], expected], dim=1))
+
+
+def test_images_may_lack_the_axis_of_channels_and_be_alone():
+    flow, images, _ = fitted(SMALL)
+    torch.testing.assert_close(flow.encode(images[:, 0]), flow.encode(images))
+    torch.testing.assert_close(flow.encode(images[:1]), flow.encode(images)[:1], atol=1e-5, rtol=1e-4)
+
+
 def test_downsampling_of_several_channels_keeps_coarse_channels_first():
     images = torch.randn(2, 3, 4, 4)
     small = Downsampling("haar").encode(images, None)[0]
@@ -220,7 +235,11 @@ def test_the_same_seed_gives_the_same_weights():
     [
         (lambda flow: flow.encode(torch.zeros(2, 1, 16, 16)), r"Images of shape \(1, 16, 16\) do not fit this flow"),
         (lambda flow: flow.decode(torch.zeros(2, 5)), "pass an array of n x 64"),
+        (lambda flow: flow.encode(torch.zeros(2, 1, 4, 16)), r"Images of shape \(1, 4, 16\) do not fit this flow"),
+        (lambda flow: flow.decode(torch.zeros(2, 64, 1)), "pass an array of n x 64"),
+        (lambda flow: image_flow(KINDS["conditional"]).decode(torch.zeros(3, 64), torch.arange(2)), "2 classes for 3"),
         (lambda flow: image_flow(ImageFlowSettings(side=28 // 2)), "cannot be halved 2 times"),
+        (lambda flow: image_flow(ImageFlowSettings(side=4)), "cannot be halved 2 times"),
         (lambda flow: ClassMixture(3, 2).fit(torch.zeros(4, 2), torch.tensor([0, 0, 2, 2])), "Class 1 has no samples"),
         (lambda flow: image_flow(KINDS["conditional"]).encode(some_images()), "pass one class for each"),
         (lambda flow: image_flow(KINDS["gin"]).fit(some_images()), "pass the classes"),

@@ -12,7 +12,12 @@ from unweave import Evidence, EvidenceError  # noqa: E402
 from unweave.metrics import manifold_total_correlation, total_entropy  # noqa: E402
 from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow  # noqa: E402
 from unweave.neural.image_flows.class_decoders import class_decoder, encoder_jacobians  # noqa: E402
-from unweave.neural.image_flows.image_training import decoder_columns, image_loss_terms, train_on_images  # noqa: E402
+from unweave.neural.image_flows.image_training import (  # noqa: E402
+    decoder_columns,
+    held_out_costs,
+    image_loss_terms,
+    train_on_images,
+)
 from unweave.neural.training import FlowObjective, FlowTraining  # noqa: E402
 
 SMALL = ImageFlowSettings(side=8, n_convolutional=1, n_dense=1, hidden_channels=4, hidden_features=16)
@@ -147,7 +152,15 @@ def test_total_entropy_of_gin_is_that_of_its_prior():
     [
         (np.zeros((5, 1, 16, 16), np.float32), None, FlowObjective(), "do not fit this flow"),
         (np.full((5, 1, 8, 8), np.nan, np.float32), None, FlowObjective(), "pixels are nan or infinite"),
+        (
+            np.where(np.arange(5)[:, None, None, None] == 2, np.nan, pictures(5)),
+            None,
+            FlowObjective(),
+            "nan or infinite",
+        ),
+        (pictures(5)[:, 0], None, FlowObjective(), "do not fit this flow"),
         (pictures(5), np.zeros(4, int), FlowObjective(), "4 classes for 5 images"),
+        (pictures(5), None, FlowObjective(reconstruction=1.0, core=(0, 64)), "latents that do not exist"),
         (pictures(5), None, FlowObjective(reconstruction=1.0, core=(64,)), "latents that do not exist"),
     ],
 )
@@ -169,6 +182,20 @@ def test_classes_that_are_not_those_of_the_flow_are_named_before_training(classe
     flow = image_flow(dataclasses.replace(SMALL, **classes_of))
     with pytest.raises(EvidenceError, match=sentence):
         train_on_images(flow, pictures(50), classes, settings=SHORT)
+
+
+def test_held_out_costs_are_the_negative_log_likelihoods():
+    flow, images = shaken(image_flow(dataclasses.replace(SMALL, n_conditions=2))), torch.as_tensor(pictures(6))
+    classes = np.arange(6) % 2
+    costs, latents = held_out_costs(flow, images.numpy(), classes)
+    with torch.no_grad():
+        np.testing.assert_allclose(costs, flow.negative_log_likelihood(images, torch.tensor(classes)), rtol=1e-6)
+        np.testing.assert_allclose(latents, flow.encode(images, torch.tensor(classes)), rtol=1e-6)
+
+
+def test_a_core_that_is_not_used_may_be_any():
+    objective = FlowObjective(core=(64,))
+    assert train_on_images(image_flow(SMALL), pictures(50), None, objective, SHORT)[-1].step == 6
 
 
 def test_flows_without_classes_do_not_read_them():

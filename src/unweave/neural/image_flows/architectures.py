@@ -71,24 +71,27 @@ def image_flow(settings: ImageFlowSettings) -> ImageFlow:
 def _glow(shape: tuple[int, int, int], settings: ImageFlowSettings) -> LayerChain:
     condition = (settings.n_conditions,) if settings.n_conditions else None
     layers: list[InvertibleLayer] = []
+    n_channels, side, _ = shape
     for level in range(LEVELS):
         layers.append(Downsampling(settings.downsampling))
-        shape = (4 * shape[0], shape[1] // 2, shape[2] // 2)
+        n_channels, side = 4 * n_channels, side // 2
+        shape = (n_channels, side, side)
         hidden = settings.hidden_channels * 2**level
         layers += _blocks(shape, settings.n_convolutional, hidden, condition, settings)
     return LayerChain([*layers, *_dense(shape, settings.n_dense, condition, settings)])
 
 
 def _wavelet(shape: tuple[int, int, int], settings: ImageFlowSettings) -> WaveletPyramid:
-    details, side = [], shape[1]
+    details = []
+    n_channels, side, _ = shape
     for level in range(LEVELS):
         side //= 2
-        fine, coarse = (3 * shape[0], side, side), (shape[0], side, side)
+        fine, coarse = (3 * n_channels, side, side), (n_channels, side, side)
         hidden = settings.hidden_channels * 2**level
         blocks = _blocks(fine, settings.n_convolutional, hidden, coarse, settings)
         details.append(LayerChain([*blocks, *_dense(fine, settings.n_dense, coarse, settings)]))
     condition = (settings.n_conditions,) if settings.n_conditions else None
-    smallest = (shape[0], side, side)
+    smallest = (n_channels, side, side)
     coarsest = LayerChain(_dense(smallest, settings.n_convolutional + settings.n_dense, condition, settings))
     return WaveletPyramid(settings.downsampling, details, coarsest, shape)
 

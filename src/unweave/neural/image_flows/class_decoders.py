@@ -18,7 +18,7 @@ def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
     >>> next(class_decoder(flow, 1).jacobian_blocks(np.zeros((2, 64)))).shape
     (2, 64, 64)
     """
-    classes = _classes(flow, k)
+    classes = _classes(k)
 
     def encode(images: Tensor) -> Tensor:
         return flow.encode(images, classes)
@@ -28,9 +28,9 @@ def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
 
 def encoder_jacobians(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
     """The encoder of a flow with the interface of a decoder; its Jacobians are the inverses of the decoder's."""
-    classes = _classes(flow, k)
+    classes = _classes(k)
     return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="reverse")
 
 
-def _classes(flow: ImageFlow, k: int | None) -> Tensor | None:
-    return None if k is None or not flow.n_classes else torch.tensor([k])
+def _classes(k: int | None) -> Tensor | None:
+    return None if k is None else torch.tensor([k])

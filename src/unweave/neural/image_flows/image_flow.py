@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
-from unweave.neural.image_flows.latent_priors import ClassMixture, standard_normal_cost
+from unweave.neural.flows import standard_normal_cost
+from unweave.neural.image_flows.latent_priors import ClassMixture
 from unweave.neural.image_flows.layer import InvertibleLayer
 
 
@@ -47,7 +49,7 @@ class ImageFlow(nn.Module):
         super().__init__()
         self.layer, self.image_shape, self.n_classes = layer, image_shape, n_classes
         self.prior, self.settings = prior, settings
-        self.size = self.latent_size = image_shape[0] * image_shape[1] * image_shape[2]
+        self.size = self.latent_size = math.prod(image_shape)
 
     def encode(self, images: Tensor, classes: Tensor | None = None) -> Tensor:
         """Latents (n x d) of images."""

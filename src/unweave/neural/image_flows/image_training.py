@@ -142,7 +142,7 @@ def held_out_costs(flow: ImageFlow, images: Images, classes: Classes) -> tuple[F
 
 
 def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObjective, flow: ImageFlow) -> None:
-    if images.ndim != 4 or tuple(images.shape[1:]) != flow.image_shape:
+    if images.shape[1:] != flow.image_shape:
         raise EvidenceError(
             f"Images of shape {images.shape[1:]} do not fit this flow, which is of {flow.image_shape}: resize them, or "
             "build a flow of their size."

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from unweave.estimators.geometry.priors import GaussianMixture
 from unweave.evidence import EvidenceError
+from unweave.neural.flows import standard_normal_cost
 
 SMALLEST_DEVIATION = 1e-4
 
@@ -59,8 +58,3 @@ class ClassMixture(nn.Module):
         means = self.means.detach().numpy().astype(np.float64)
         deviations = self.log_deviations.detach().exp().numpy().astype(np.float64)
         return GaussianMixture(tuple(map(tuple, means.tolist())), tuple(map(tuple, deviations.tolist())))
-
-
-def standard_normal_cost(latents: Tensor) -> Tensor:
-    """Negative log-density of a standard normal, for every row."""
-    return 0.5 * (latents.square() + math.log(2 * math.pi)).sum(dim=1)

@@ -9,6 +9,7 @@ Latents are ordered from coarse to fine: those of the smallest image first, thos
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,7 +47,7 @@ class WaveletPyramid(InvertibleLayer):
         self.details = nn.ModuleList(details)
         self.coarsest = coarsest
         self.n_channels = image_shape[0]
-        n_pixels = image_shape[0] * image_shape[1] * image_shape[2]
+        n_pixels = math.prod(image_shape)
         #: numbers of latents, coarse to fine
         self.sizes = [n_pixels // 4 ** len(self.details)]
         self.sizes += [3 * n_pixels // 4**k for k in range(len(self.details), 0, -1)]
