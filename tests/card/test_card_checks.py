@@ -53,11 +53,11 @@ def test_values_that_make_sense_are_taken_and_others_are_named(field):
             check_fields("A card", {field: value})
 
 
-def test_cases_in_which_a_metric_is_undefined():
+def test_a_metric_may_need_everything_and_be_undefined_in_every_case():
     from typing import get_args
 
-    from unweave.card.vocabulary import Case
+    from unweave.card.vocabulary import Case, Need
 
-    check_fields("A card", {"undefined_with": get_args(Case)})
+    check_fields("A card", {"undefined_with": get_args(Case), "needs": get_args(Need)})
     with pytest.raises(MetricError, match="undefined_with"):
         check_fields("A card", {"undefined_with": list(get_args(Case))})

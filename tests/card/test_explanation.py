@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from unweave.card.explanation import chance_in_words
+from unweave.card.explanation import _facts, chance_in_words
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,19 @@ from unweave.card.explanation import chance_in_words
 )
 def test_sizes_are_named_if_they_matter(chance, words):
     assert chance_in_words(SimpleNamespace(chance=chance)) == words
+
+
+def test_sizes_are_changed_one_at_a_time():
+    asked = []
+    chance_in_words(SimpleNamespace(chance=lambda *sizes: asked.append(sizes) or len(asked)))
+    base, *others = asked
+    assert base == (1000, 10, 5)
+    changed = [[new != old for new, old in zip(sizes, base, strict=True)] for sizes in others]
+    assert changed == [[False, True, False], [False, False, True], [True, False, False]]
+
+
+@pytest.mark.parametrize(("length", "n_lines"), [(5, 1), (6, 2)])
+def test_facts_are_wrapped_after_a_hundred_letters(length, n_lines):
+    first, *rest = _facts({"Name": f"{'a' * 80} {'b' * length}"}).splitlines()
+    assert first == f"Name:{' ' * 9}{'a' * 80}" + (" bbbbb" if n_lines == 1 else "")
+    assert rest == [" " * 14 + "bbbbbb"] * (n_lines - 1)
