@@ -64,15 +64,45 @@ def defined_alone(evidence):
     return Score(float("nan") if evidence.n_factors == 1 else 0.0)
 
 
+@unweave.metric(**CARD)
+def counting_codes(evidence):
+    """Score that counts constant codes."""
+    return Score(evidence.n_codes / 10)
+
+
+@unweave.metric(**CARD)
+def counting_factors(evidence):
+    """Score that counts constant factors."""
+    return Score(evidence.n_factors / 10)
+
+
+@unweave.metric(**CARD)
+def never_defined(evidence):
+    """Score that is always undefined."""
+    return Score(float("nan"))
+
+
+@unweave.metric(**CARD | {"needs": ("decoder",), "min_rows": 0, "chance": "no pairing"})
+def by_first_derivative(evidence):
+    """Score of a decoder that depends on the order of samples and latents, and on rotations of the data."""
+    block = next(iter(evidence.decoder.jacobian_blocks(np.empty((0, evidence.decoder.latent_size)))))
+    return Score(float(abs(block[0, 0, 0])))
+
+
+SCORED = []
+
+
 @unweave.metric(**CARD | {"chance": "by permutation"})
 def widely_varying(evidence):
     """Score with a standard deviation of .2 for random codes, so that three draws do not determine its mean."""
+    SCORED.append(evidence)
     strength = abs(np.corrcoef(evidence.factors[:, 0], evidence.codes[:, 0])[0, 1])
     return Score(min(1.0, 0.4 + 0.33 * strength * np.sqrt(evidence.n_rows)))
 
 
 def test_chance_is_measured_with_more_draws_where_scores_vary_widely():
     noise_is_chance(widely_varying)
+    assert len(SCORED) > 2 * 3
 
 
 @pytest.mark.parametrize(
@@ -84,6 +114,11 @@ def test_chance_is_measured_with_more_draws_where_scores_vary_widely():
         (never_the_same, "same_seed_same_number"),
         (undefined_alone, r"with one factor the score is nan, and the card lacks"),
         (defined_alone, r"with one code the score is 0, and the card has"),
+        (counting_codes, r"constant_columns_are_survived: a constant code changes the score by 0\.1"),
+        (counting_factors, r"constant_columns_are_survived: a constant factor changes the score to 0\.5"),
+        (never_defined, r"bounds_hold: the score nan is outside the bounds 0\.0 to 1\.0"),
+        (by_first_derivative, r"orthogonal_is_best: orthogonal columns score 0\.\d+, and the best score is 1"),
+        (by_first_derivative, r"decoder_order_does_not_matter: reordering changes the score"),
     ],
 )
 def test_a_broken_metric_is_caught(metric, broken):
