@@ -11,14 +11,17 @@ import pytest
 import unweave
 from unweave.auditing import Audit, Grid, audit, audit_all
 from unweave.auditing import reproduce_case as everything
+from unweave.auditing.measurement.cases import Case
 from unweave.auditing.measurement.further_grid import further_points
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
 
 def evaluated(expression, **names):
-    """The value of an expression that was copied from an audit."""
-    return eval(expression, {name: getattr(everything, name) for name in everything.__all__} | names)
+    """The value of an expression that was copied from an audit, with data that are drawn again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Case, "evidence", Case.evidence.__wrapped__)
+        return eval(expression, {name: getattr(everything, name) for name in everything.__all__} | names)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,7 @@ def audits(small):
 
 
 def test_a_constant_ignores_everything(small):
-    found = audit(lambda factors, codes: 0.5, grid=small, seeds=2)
+    found = audit(lambda factors, codes: 0.5, grid=small, seeds=2, further=False)
     assert found.ticks == "✓✗✓✗"
     assert found["P4"].number == 0.5
     assert found.promises == ()
@@ -48,7 +51,7 @@ def test_an_oracle_has_four_ticks(small):
             ideal = 1.0 if point.series in ("E1", "E2", "E5", "E6", "E8") else 0.6 if "mixed" in point.series else 0.0
         for seed in range(2):
             truth[point.case.evidence(seed).codes.tobytes()] = ideal
-    found = audit(lambda factors, codes: truth.get(codes.tobytes(), 0.0), grid=small, seeds=2)
+    found = audit(lambda factors, codes: truth.get(codes.tobytes(), 0.0), grid=small, seeds=2, further=False)
     assert found.ticks == "✓✓✓✓"
     assert found.red_team.product == 0
 
@@ -91,7 +94,7 @@ def test_the_worst_case_of_a_function_calls_it_metric(small):
     def half_correlation(factors, codes):
         return 4 * unweave.metrics.mcc(factors, codes).value
 
-    found = audit(half_correlation, scale=(0.0, 8.0), grid=small, seeds=2, adversary=False)
+    found = audit(half_correlation, scale=(0.0, 8.0), grid=small, seeds=2, adversary=False, further=False)
     case = found["P1"].worst_case
     assert "scale=(0, 8)" in case.expression
     assert evaluated(case.expression, metric=half_correlation) == pytest.approx(case.number)
@@ -125,8 +128,11 @@ def test_prints_as_a_table(audits):
     assert max(map(len, text.splitlines())) <= 140
 
 
-def test_what_does_not_fit_in_the_budget_is_said(small):
-    found = audit("mcc", grid=small, budget=0.01, seeds=2)
+def test_what_does_not_fit_in_the_budget_is_said(small, monkeypatch):
+    # a clock that is read before and after a cell, and advances by one second each time
+    clock = types.SimpleNamespace(process_time=itertools.count().__next__)
+    monkeypatch.setattr("unweave.auditing.measurement.cases.time", clock)
+    found = audit("mcc", grid=small, budget=10.0, seeds=2)
     assert "?" in found.ticks
     undecided = next(result for result in found.results if result.verdict == "undecided")
     assert undecided.missing
@@ -160,7 +166,7 @@ def test_errors_and_nan_are_results(small):
             raise ValueError("too many codes")
         return math.nan if len(factors) == 100 else 1.0
 
-    found = audit(moody, grid=small, seeds=2, adversary=False)
+    found = audit(moody, grid=small, seeds=2, adversary=False, further=False)
     assert found["P4"].verdict == "violated"  # the cells that could be measured have a score of 1
     assert any("ValueError: too many codes" in str(problem) for problem in found.problems)
     assert any("undefined (nan)" in str(problem) for problem in found.problems)
@@ -174,14 +180,14 @@ def test_a_stopped_run_goes_on(small, tmp_path):
         calls.append(1)
         return float(np.clip(codes.std(), 0, 1))
 
-    first = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
+    first = audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0]
     n_calls = len(calls)
     lines = cells.read_text().splitlines()
     cells.write_text("\n".join(lines[: len(lines) // 2])[:-3])  # as if killed while writing a line
-    again = audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0]
+    again = audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0]
     assert again == first
     assert n_calls < len(calls) < 2 * n_calls
-    assert audit_all([counted], grid=small, seeds=2, adversary=False, store=cells)[0] == first
+    assert audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0] == first
     assert len(calls) < 2 * n_calls
 
 
@@ -207,7 +213,7 @@ def test_what_scatters_gets_more_seeds(small):
     def scattering(factors, codes):
         return 0.5 + 0.03 * np.random.default_rng(zlib.crc32(codes.tobytes())).normal()
 
-    found = audit(scattering, grid=small, seeds=2, adversary=False)
+    found = audit(scattering, grid=small, seeds=2, adversary=False, further=False)
     assert {row.n_seeds for row in found["P3"].measured} > {2}
     assert max(row.n_seeds for row in found["P3"].measured) <= 16
     assert found["P3"].verdict != "violated"

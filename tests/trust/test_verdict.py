@@ -297,7 +297,7 @@ class TestVerdicts:
         assert found["mig"].reasons[0].measured == 3
 
     def test_constraints_are_named(self):
-        evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled(), n_rows=400)
+        evidence = evidence_of(OneFactorConstraint(5), PermutedAndScaled(), n_rows=200)
         found = judged(evidence, {"mig": mig, "dci": dci_disentanglement})
         # two codes determine z1, and codes respond to z1 and to the factor that it determines
         assert found["mig"].level == "do not use"
@@ -307,7 +307,7 @@ class TestVerdicts:
 
     def test_a_lossless_drop_is_trusted_by_what_recovers_the_rest(self):
         """Temperature and current determine resistance and voltage."""
-        evidence = evidence_of(Circuit(), Kept((0, 2)), n_rows=400)
+        evidence = evidence_of(Circuit(), Kept((0, 2)), n_rows=200)
         found = judged(evidence, {"r2": r2, "identification": identification})
         assert [verdict.level for verdict in found.values()] == ["trust", "trust"]
 
@@ -329,12 +329,16 @@ class TestVerdicts:
         grouped = Evidence(evidence.factors, evidence.codes, row_groups=np.arange(200) % 3)
         assert math.isnan(judged(grouped, {"mcc": mcc})["mcc"].elsewhere)
 
-    def test_very_many_factors_have_a_ratio_too(self):
+    def test_very_many_factors_have_a_ratio_too(self, monkeypatch):
+        """With more than the largest number of factors, here four, there is no effective dimension."""
+        monkeypatch.setattr("unweave.trust.diagnosis.diagnosis.MOST_FACTORS", 4)
         rng = np.random.default_rng(0)
-        factors = rng.normal(size=(100, 65))
+        factors = rng.normal(size=(100, 5))
         evidence = Evidence(factors, np.column_stack([factors, rng.normal(size=(100, 40))]))
-        reasons = judged(evidence, {"r2": r2})["r2"].reasons
+        assert math.isnan(diagnose(evidence).effective_dimension)
+        reasons = judged(evidence, {"mig": mig})["mig"].reasons
         assert not any("nan" in reason.sentence for reason in reasons)
+        assert all(reason.measured == 9 for reason in reasons if reason.quantity == "codes per free factor")
 
     def test_advice_names_no_metric_that_is_flagged_itself(self):
         found = judged(evidence_of(Independent(5), Noise(50), n_rows=60), {"mcc": mcc, "mig": mig, "r2": r2})
