@@ -295,3 +295,14 @@ def test_what_is_undefined_is_none_in_the_written_report():
     (row,) = concept_report({"rare": np.eye(20, dtype=int)[0]}, codes).to_dict()["concepts"]
     assert [row[f"probe_{k}"] for k in (1, 2, 5, 16)] == [None] * 4
     assert row["prevalence"] == 0.05
+
+
+def test_units_of_codes_do_not_change_the_probes():
+    rng = np.random.default_rng(6)
+    codes = rng.normal(size=(100, 3))
+    concepts = {"red": (codes[:, :2].sum(axis=1) + rng.normal(size=100) > 0).astype(int)}
+    units = np.array([2.0**-10, 1.0, 2.0**10])
+    plain, scaled = (k_sparse_probing(concepts, given, k=(1, 2, 3)) for given in (codes, codes * units))
+    np.testing.assert_allclose(scaled.auroc, plain.auroc, atol=1e-12)
+    np.testing.assert_array_equal(scaled.codes, plain.codes)
+    assert plain.auroc[1, 0] > plain.auroc[0, 0]
