@@ -25,11 +25,10 @@ from unweave.sweeps import (
     grid,
     measured,
     run,
-    threads,
 )
 from unweave.sweeps.execution import _refuse_other_versions, compute
-from unweave.sweeps.threads import one_thread
 from unweave.synthetic.encoders import Mixed, Noise
+from unweave.threads import one_thread, thread_controller
 
 
 def table_bytes(folder):
@@ -291,4 +290,4 @@ def test_an_undefined_score_says_why_if_it_can():
 
 
 def test_libraries_are_searched_again_only_after_imports():
-    assert threads._current_controller() is threads._current_controller()
+    assert thread_controller() is thread_controller()

@@ -14,7 +14,6 @@ from typing import Any, Unpack
 
 import joblib
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from unweave.card import Card, MetricUndefined
 from unweave.card.choices import metric_of, stated_options
@@ -31,6 +30,7 @@ from unweave.evidence.options import with_option_signature
 from unweave.findings import Finding
 from unweave.metrics import identification
 from unweave.progress import progress_bar
+from unweave.threads import thread_controller
 from unweave.trust.budget.draw_plan import PLANNED_SHARE
 
 BUDGET = 30.0
@@ -206,7 +206,9 @@ def _run(
     ]
     in_all = max(sum(expected) + (0.0 if assurance.quick else assurance.budget * PLANNED_SHARE), sum(expected) * 1.01)
     with (
-        threadpool_limits(1),  # otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
+        thread_controller().limit(
+            limits=1
+        ),  # otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
         joblib.parallel_config("threading", n_jobs=n_jobs),
         progress_bar(in_all, progress, in_seconds=True) as shown,
     ):

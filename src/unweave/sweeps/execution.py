@@ -16,8 +16,8 @@ from unweave.sweeps.keys import row_keys
 from unweave.sweeps.protocol import Measurement, problem_of
 from unweave.sweeps.store import Store
 from unweave.sweeps.sweep import RESULT_COLUMNS, Cell, Sweep
-from unweave.sweeps.threads import one_thread
 from unweave.sweeps.workers import Lost, SweepStopped, in_processes, on_cluster
+from unweave.threads import one_thread
 
 if TYPE_CHECKING:
     import polars as pl

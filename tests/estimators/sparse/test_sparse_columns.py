@@ -39,7 +39,7 @@ def test_columns_with_one_entry_have_the_correlation_of_dense_ones():
 
 
 @pytest.mark.parametrize("binning", ["equal_mass", "equal_width"])
-@pytest.mark.parametrize("bins", [3, 5, 12])
+@pytest.mark.parametrize("bins", [2, 3, 5, 12])
 def test_bins_of_sparse_columns_are_those_of_dense_ones(bins, binning):
     """Columns of 40 rows: with no zeros, some or only zeros; with few and with many values; of one or both signs."""
     rng = np.random.default_rng(bins)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from unweave.auditing.measurement.subjects import Auditable, Scale, Subject, subject_of
 from unweave.evidence import Evidence
-from unweave.sweeps.threads import one_thread
 from unweave.synthetic.encoders import Encoder
 from unweave.synthetic.worlds import World
+from unweave.threads import one_thread
 
 # with the same seed, world and map would use the same random numbers, and noise codes would depend on the factors
 MAP_SEED = 1000

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.probe_protocols import ByScikitLearn
+from unweave.threads import thread_controller
 
 NOTHING_LEFT = 1e-9
 
@@ -44,7 +44,7 @@ class LinearThenTrees(ByScikitLearn):
         left, wrong = targets - linear.predict(train), test_targets - linear.predict(unseen)
         losses = np.repeat(np.square(wrong).sum(axis=0)[None], len(self.n_trees), axis=0)
         something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
-        with threadpool_limits(1, user_api="openmp"):
+        with thread_controller().limit(limits=1, user_api="openmp"):
             for t in np.flatnonzero(something).tolist():
                 model = HistGradientBoostingRegressor(
                     max_iter=max(self.n_trees),

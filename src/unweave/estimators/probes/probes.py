@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from unweave.arrays import FloatArray
 from unweave.estimators.information.binning import edges_in_gaps
 from unweave.estimators.probes.probe_protocols import ByScikitLearn, Probe
+from unweave.threads import thread_controller
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class BoostedTrees(ByScikitLearn, Probe):
         seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
         binned, models, gains = seen(codes), [], np.zeros(firsts.size)
         # one thread, because several threads would sum gradients in another order and round differently
-        with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+        with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
             for target in targets:
                 model = kind(

@@ -36,7 +36,8 @@ def sparse_edges(entries: FloatArray, n_zeros: int, bins: int, binning: Binning 
         return np.where(in_zeros, 0.0, entries[np.minimum(entry, entries.size - 1)])
 
     edges = at((np.arange(1, bins) * n) // bins)
-    if (edges[1:] != edges[:-1]).all():
+    # an edge at the smallest value would leave the first bin empty
+    if (edges[1:] != edges[:-1]).all() and (not edges.size or edges[0] > at(np.zeros(1, dtype=np.intp))[0]):
         return edges
     distinct = entries[np.r_[True, entries[1:] != entries[:-1]]] if entries.size else entries
     values = np.insert(distinct, np.searchsorted(distinct, 0.0), 0.0) if n_zeros else distinct

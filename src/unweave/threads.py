@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is limited from the first cell on
-import sklearn  # noqa: F401 - the same for OpenMP
 from threadpoolctl import ThreadpoolController
 
 _LOCK = threading.Lock()
@@ -25,9 +23,12 @@ def one_thread() -> Iterator[None]:
     A Dask worker runs cells in several threads of one process, which share BLAS. No thread may restore the limits while
     another one computes.
     """
+    import scipy.linalg  # noqa: F401 - loads its BLAS, so that it is limited from the first cell on
+    import sklearn  # noqa: F401 - the same for OpenMP
+
     global _inside, _limits_before
     with _LOCK:
-        limits = _current_controller().limit(limits=1)  # in every thread, because OpenMP limits each thread separately
+        limits = thread_controller().limit(limits=1)  # in every thread, because OpenMP limits each thread separately
         if _inside == 0:
             _limits_before = limits
         _inside += 1
@@ -40,8 +41,12 @@ def one_thread() -> Iterator[None]:
                 _limits_before.restore_original_limits()
 
 
-def _current_controller() -> Any:
-    """Controller of the loaded libraries; it is created again only after new imports, because this is slow."""
+def thread_controller() -> Any:
+    """Controller of the threads of the loaded libraries; it is made anew only after imports, because that takes 5 ms.
+
+    >>> with thread_controller().limit(limits=1, user_api="openmp"):
+    ...     pass
+    """
     global _controller
     if _controller[0] != len(sys.modules):
         _controller = (len(sys.modules), ThreadpoolController())
