@@ -90,7 +90,8 @@ def _share(score, value):
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in ("heavy", "copies"))) for kind in KINDS_OF_NOISE]
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind not in ("levels", "mixed"))) for kind in KINDS_OF_NOISE],
 )
 def test_nulls_that_decide_are_enough(kind):
     """For fast metrics, the verdict with all 19 null scores is not "trust" either."""

@@ -1,5 +1,7 @@
 """Codes whose squares overflow or underflow float64 have the same scores as in another unit."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,8 @@ from unweave.evidence.reading.extremes import within_reach
 from unweave.metrics import CATALOGUE
 
 RNG = np.random.default_rng(0)
-FACTORS = RNG.normal(size=(300, 3))
-CODES = FACTORS @ RNG.normal(size=(3, 3)) + 0.2 * RNG.normal(size=(300, 3))
+FACTORS = RNG.normal(size=(150, 3))
+CODES = FACTORS @ RNG.normal(size=(3, 3)) + 0.2 * RNG.normal(size=(150, 3))
 SCALES = {
     "vanishing": 2.0**-1000,
     "huge": 2.0**1000,
@@ -21,17 +23,22 @@ METRICS = ["mcc", "r2", "mig", "sap", "dci_disentanglement", "dci_completeness",
 METRICS += ["minimality", "factors_invariance", "beta_vae_score"]
 
 
+@functools.cache
+def usual_score(name):
+    return CATALOGUE[name](FACTORS, CODES).raw
+
+
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_of_each_code_alone_do_not_mind_its_unit(name, scale):
-    expected = CATALOGUE[name](FACTORS, CODES).raw
-    assert CATALOGUE[name](FACTORS, CODES * SCALES[scale]).raw == pytest.approx(expected, abs=1e-9)
+    found = CATALOGUE[name](FACTORS, CODES * SCALES[scale]).raw
+    assert found == pytest.approx(usual_score(name), abs=1e-9)
 
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-255, SCALES["huge"], SCALES["largest"]])
 def test_codes_keep_their_ratios_in_a_common_unit(scale):
     """irs weights codes by their spread, so that their ratios matter."""
-    codes = CODES * [0.01, 1.0, 4.0]
+    codes = CODES * [0.0025, 0.25, 1.0]
     assert CATALOGUE["irs"](FACTORS, codes * scale).raw == CATALOGUE["irs"](FACTORS, codes).raw
 
 
@@ -44,9 +51,9 @@ def test_tiny_codes_far_from_zero():
 def test_no_digit_is_lost_and_usual_codes_are_left_alone():
     held = Evidence(None, CODES * 2.0**900).codes
     assert (held * 2.0 ** (np.frexp(np.abs(CODES).max())[1] - 500) == CODES).all()
-    for usual in (CODES, CODES * 1e100, CODES * 1e-70, np.zeros((300, 2))):
+    for usual in (CODES, CODES * 1e100, CODES * 1e-70, np.zeros((150, 2))):
         assert (Evidence(None, usual).codes == usual).all()
-    assert Evidence(None, np.column_stack([CODES * 1e300, np.zeros(300)])).dead_codes == ("code 3",)
+    assert Evidence(None, np.column_stack([CODES * 1e300, np.zeros(150)])).dead_codes == ("code 3",)
 
 
 def test_means_of_a_posterior_are_refused_as_their_spreads_are_in_the_same_unit():
