@@ -1,6 +1,6 @@
 """Things are where their names say: a metric in the file of its name, no room too full, no class name twice."""
 
-import ast
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -38,7 +38,6 @@ def test_a_file_name_says_what_is_in_the_file():
 def test_no_class_name_stands_for_two_things():
     homes = defaultdict(list)
     for path in MODULES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(path.relative_to(PACKAGE).as_posix())
+        for name in re.findall(r"^class ([^_]\w*)[(:]", path.read_text(encoding="utf-8"), re.MULTILINE):
+            homes[name].append(path.relative_to(PACKAGE).as_posix())
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}

@@ -70,12 +70,12 @@ class TestRows:
         assert "needs nuisances" in str(row.problem)
 
     def test_a_row_is_what_the_metric_gives(self):
-        evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=spearman", "r2"], seeds=3)
+        evaluation = evaluate(FACTORS, CODES, metrics=["mcc:correlation=spearman", "r2"], seeds=3, quick=True)
         assert evaluation["mcc"] == metrics.mcc(FACTORS, CODES, correlation="spearman", rng=3)
         assert evaluation["r2"] == metrics.r2(FACTORS, CODES, rng=3)
 
     def test_names_and_kinds_are_in_the_output(self):
-        evaluation = evaluate(FACTORS, CODES, metrics="r2", kinds={"hue": "circular:30"})
+        evaluation = evaluate(FACTORS, CODES, metrics="r2", kinds={"hue": "circular:30"}, quick=True)
         assert list(evaluation["r2"].per_factor) == ["size", "hue"]
         assert evaluation.data["factors"] == [
             {"name": "size", "kind": "continuous"},
@@ -160,7 +160,7 @@ class TestFailures:
             evaluate(FACTORS, CODES, **({"metrics": "mcc"} | options))
 
     def test_too_few_rows_for_some(self):
-        rows = {row.label: row for row in evaluate(FACTORS[:20], CODES[:20], metrics=QUICK).rows}
+        rows = {row.label: row for row in evaluate(FACTORS[:20], CODES[:20], metrics=QUICK, quick=True).rows}
         assert str(rows["mig"].problem) == "mig needs at least 40 rows and has 20: pass more samples."
         assert rows["mcc"].score is not None
 
@@ -171,7 +171,7 @@ class TestFailures:
 
     def test_a_constant_factor_is_nan_and_named(self):
         factors = FACTORS.assign(weight=7.0)
-        for score in (row.score for row in evaluate(factors, CODES, metrics=QUICK).rows):
+        for score in (row.score for row in evaluate(factors, CODES, metrics=QUICK, quick=True).rows):
             assert np.isnan(score.per_factor["weight"])
             assert np.isfinite(score.value)
             assert Finding("constant_factors", factors=["weight"]) in score.caveats
@@ -184,7 +184,7 @@ class TestFailures:
 
     def test_a_dead_code_is_scored_and_named(self):
         codes = pd.DataFrame(CODES, columns=["u", "v"]).assign(dead=3.0)
-        for row in evaluate(FACTORS, codes, metrics=QUICK).rows:
+        for row in evaluate(FACTORS, codes, metrics=QUICK, quick=True).rows:
             assert np.isfinite(row.score.value)
             assert Finding("dead_codes", codes=["dead"]) in row.score.caveats
 
@@ -196,7 +196,7 @@ class TestSeeds:
 
     def test_a_seed_among_the_options_stays(self):
         chosen = [functools.partial(metrics.r2, rng=7), "r2:rng=7"]
-        evaluation = evaluate(FACTORS, CODES, metrics=chosen, seeds=[0, 1])
+        evaluation = evaluate(FACTORS, CODES, metrics=chosen, seeds=[0, 1], quick=True)
         assert [row.label for row in evaluation.rows] == ["r2 (rng=7)"]
         assert evaluation["r2"] == metrics.r2(FACTORS, CODES, rng=7)
 
@@ -267,7 +267,8 @@ class TestCompare:
 
 
 def test_chance_is_told_for_the_plain_metric_only():
-    rows = evaluate(FACTORS, CODES, metrics=["mcc", "mcc:cross_fit=true", declared(half, chance=0)]).rows
+    chosen = ["mcc", "mcc:cross_fit=true", declared(half, chance=0)]
+    rows = evaluate(FACTORS, CODES, metrics=chosen, quick=True).rows
     assert 0 < rows[0].chance < 0.3
     assert rows[1].chance is None
     assert rows[2].chance == 0.0
@@ -327,7 +328,7 @@ class TestPosteriors:
         assert [row.problem for row in evaluation.rows if row.problem] == []
 
     def test_by_name_they_say_what_is_missing(self):
-        evaluation = evaluate(self.FACTORS, self.POSTERIOR.mean, metrics=["rmig", "mcc"])
+        evaluation = evaluate(self.FACTORS, self.POSTERIOR.mean, metrics=["rmig", "mcc"], quick=True)
         assert evaluation.labels == ("rmig", "mcc")
         assert "pass codes=Posterior(mean, std)" in str(evaluation.rows[0].problem)
 

@@ -25,7 +25,7 @@ SPARSE = sparse.csr_array(CODES)
 
 @pytest.fixture(scope="module")
 def found():
-    return evaluate(CONCEPTS, SPARSE, budget=2)
+    return evaluate(CONCEPTS, SPARSE, budget=0.2)
 
 
 def test_the_panel_is_of_the_codes_that_matter(found):
@@ -68,7 +68,7 @@ def test_named_metrics_take_all_codes_unless_told_otherwise():
 
 def test_codes_without_any_dependence_get_the_score_of_chance():
     noise = sparse.random_array((N, 500), density=0.05, rng=np.random.default_rng(1), format="csr")
-    found = evaluate(CONCEPTS, noise, metrics=["mcc", "r2"], screen=True, budget=2)
+    found = evaluate(CONCEPTS, noise, metrics=["mcc", "r2"], screen=True, quick=True)
     assert found.data["screening"]["codes"]["n_scored"] == D  # the strongest ones, which are none
     assert found["mcc"].raw < 0.15  # they were selected on other rows, so the score is not biased
     assert found["r2"].raw < 0.02
