@@ -120,6 +120,15 @@ def test_mean_and_spread_are_those_of_the_values():
     )
 
 
+def test_one_undefined_seed_leaves_the_mean_undefined_and_without_a_spread():
+    evaluation = evaluate(FACTORS, CODES["kept"], metrics="r2", seeds=range(2), quick=True)
+    first, second = evaluation.rows
+    undefined = dataclasses.replace(second, score=dataclasses.replace(second.score, raw=math.nan))
+    mean, spread = dataclasses.replace(evaluation, rows=(first, undefined)).mean_and_spread("r2", "codes")
+    assert math.isnan(mean)
+    assert spread == 0.0
+
+
 @pytest.mark.parametrize("backend", ["polars", "pandas", "pyarrow"])
 def test_frames(evaluation, backend):
     frame = evaluation.to_frame(backend)

@@ -16,7 +16,7 @@ from unweave.card.card import Card, CardFields, MetricUndefined
 from unweave.card.card_checks import MetricError, check_fields
 from unweave.card.option_values import check_option_values, option_types
 from unweave.card.scores_by_factor import joined_score
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.large.all_rows import NeedsRows
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
@@ -223,6 +223,8 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
         return factors
     if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
         return Evidence(decoder=factors, reference=codes, **options)
+    if isinstance(factors, Posterior) and codes is None:  # for metrics that need no factors
+        return Evidence(codes=factors, **options)
     return Evidence(factors, codes, **options)
 
 

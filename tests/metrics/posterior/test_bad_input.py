@@ -104,3 +104,10 @@ def test_mig_of_a_posterior_is_that_of_its_means_unless_asked():
     evidence = Evidence(FACTORS, POSTERIOR, kinds="categorical")
     assert mig(evidence).raw == mig(FACTORS, POSTERIOR.mean, kinds="categorical").raw
     assert mig(evidence, estimator=QuantisedPosterior()).raw == pytest.approx(rmig(evidence).raw, abs=1e-12)
+
+
+def test_a_posterior_alone_is_enough_where_no_factors_are_needed():
+    posterior = Posterior(np.random.default_rng(0).normal(size=(60, 2)), np.full((60, 2), 0.3))
+    assert informativeness(posterior) == informativeness(codes=posterior)
+    with pytest.raises(MetricUndefined, match="rmig needs factors"):
+        rmig(posterior)

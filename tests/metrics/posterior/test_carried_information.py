@@ -9,7 +9,7 @@ from unweave import Evidence, MetricUndefined, Posterior
 from unweave.estimators import MixtureSampling
 from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT
 from unweave.estimators.posteriors.posterior_protocols import WithinValues
-from unweave.metrics import sepin_at_k
+from unweave.metrics import informativeness, sepin_at_k
 from unweave.metrics.sampled_information import (
     _components,
     carried_beyond_limit,
@@ -111,3 +111,17 @@ def test_more_codes_than_there_are_is_a_caveat(k, n_said):
     assert [each.quantities for each in score.caveats if each.kind == "fewer_codes_than_k"] == (
         [{"n_codes": 2, "k": 3}] * n_said
     )
+
+
+def test_a_code_without_information_changes_neither_the_information_of_all_codes_nor_its_error():
+    rng = np.random.default_rng(4)
+    mean, std = rng.normal(size=(60, 1)), np.full((60, 1), 0.3)
+    alone, beside = (
+        informativeness(
+            Posterior(np.hstack([mean, *extra]), np.hstack([std, *(np.ones_like(std) for _ in extra)])), of="all"
+        )
+        for extra in ([], [np.zeros_like(mean)])
+    )
+    assert beside.raw == pytest.approx(alone.raw)
+    assert beside.parts["standard_error"] == pytest.approx(alone.parts["standard_error"])
+    assert alone.parts["standard_error"] > 0
