@@ -15,7 +15,8 @@ from unweave.responses.one_factor import local_fit
 from unweave.synthetic.encoders import Distributed, Dropped, PartlyMixed, PermutedAndScaled
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
 
-FACTORS = Independent(4).sample(600, rng=0)
+FACTORS = Independent(4).sample(400, rng=0)
+MORE = Independent(4).sample(600, rng=0)  # where the tolerance is close to the standard error
 ROTATION = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
 
 
@@ -24,7 +25,7 @@ def part(score, name):
 
 
 def test_a_permutation_on_other_scales_gets_all():
-    score = identification(FACTORS, FACTORS[:, [2, 0, 3, 1]] * [1.0, -2.0, 0.1, 30.0])
+    score = identification(MORE, MORE[:, [2, 0, 3, 1]] * [1.0, -2.0, 0.1, 30.0])
     assert score.value == pytest.approx(1, abs=1e-3)
     assert score.parts["chosen_matrix"].tolist() == np.eye(4)[[2, 0, 3, 1]].tolist()
     assert score.parts["free_factors"].tolist() == [1, 1, 1, 1]
@@ -32,11 +33,11 @@ def test_a_permutation_on_other_scales_gets_all():
 
 
 def test_monotone_maps_of_codes_and_of_factors_change_nothing():
-    codes = FACTORS @ (0.85 * np.eye(4) + 0.15 * ROTATION)
-    bent_factors = np.column_stack([np.exp(FACTORS[:, 0]), FACTORS[:, 1] ** 3, FACTORS[:, 2:]])
-    raw = identification(FACTORS, codes).raw
+    codes = MORE @ (0.85 * np.eye(4) + 0.15 * ROTATION)
+    bent_factors = np.column_stack([np.exp(MORE[:, 0]), MORE[:, 1] ** 3, MORE[:, 2:]])
+    raw = identification(MORE, codes).raw
     assert 0.3 < raw < 0.99
-    assert identification(FACTORS, np.sinh(3 * codes) + 5).raw == pytest.approx(raw, abs=1e-12)
+    assert identification(MORE, np.sinh(3 * codes) + 5).raw == pytest.approx(raw, abs=1e-12)
     assert identification(bent_factors, codes).raw == pytest.approx(raw, abs=1e-12)
 
 
@@ -47,14 +48,14 @@ def test_purity_of_a_linear_map_is_its_squared_loading():
 
 
 def test_noise_counts_against_purity():
-    noise = np.random.default_rng(2).normal(size=FACTORS.shape)
-    purity = identification(FACTORS, FACTORS + noise).parts["purity_matrix"]
+    noise = np.random.default_rng(2).normal(size=MORE.shape)
+    purity = identification(MORE, MORE + noise).parts["purity_matrix"]
     assert np.diag(purity) == pytest.approx(np.full(4, 0.5), abs=0.08)
 
 
 def test_a_rotation_is_chance_and_lossless():
     turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
-    score = identification(FACTORS[:, :2], FACTORS[:, :2] @ turn)
+    score = identification(MORE[:, :2], MORE[:, :2] @ turn)
     assert score.value == 0
     # the upper decile of max(cos^2, sin^2): 90 % of the angles are further than 4.5 degrees from an axis
     assert part(score, "luck_level") == pytest.approx(np.cos(np.deg2rad(0.1 * 45)) ** 2, abs=0.002)
@@ -62,7 +63,7 @@ def test_a_rotation_is_chance_and_lossless():
     assert score.parts["affine_recovery"].min() > 0.97
 
 
-@pytest.mark.parametrize(("n_rows", "n_codes"), [(100, 100), (600, 30)])
+@pytest.mark.parametrize(("n_rows", "n_codes"), [(100, 100), (400, 30)])
 def test_noise_knows_nothing(n_rows, n_codes):
     score = identification(FACTORS[:n_rows], np.random.default_rng(3).uniform(size=(n_rows, n_codes)))
     assert score.value == 0
@@ -73,7 +74,7 @@ def test_noise_knows_nothing(n_rows, n_codes):
 
 def test_a_dropped_factor_costs_its_share_whatever_the_correlation():
     for rho in (0.0, 0.9):
-        factors = Correlated(4, rho).sample(600, rng=1)
+        factors = Correlated(4, rho).sample(400, rng=1)
         score = identification(factors, Dropped((2,)).encode(factors, rng=0))
         assert score.raw == pytest.approx(3 / 4, abs=0.01)
         assert score.per_factor["factor 2"] == pytest.approx(0, abs=0.05)
@@ -81,7 +82,7 @@ def test_a_dropped_factor_costs_its_share_whatever_the_correlation():
 
 @pytest.mark.parametrize(("world", "redundant"), [(OneFactorConstraint(4), 1), (TwoFactorConstraint(4), 2)])
 def test_a_determined_factor_may_be_dropped(world, redundant):
-    factors = world.sample(1000, rng=0)
+    factors = world.sample(500, rng=0)
     for encoder in (PermutedAndScaled(), Dropped((redundant,))):
         score = identification(factors, encoder.encode(factors, rng=0))
         assert score.value == pytest.approx(1, abs=0.01)
@@ -91,7 +92,7 @@ def test_a_determined_factor_may_be_dropped(world, redundant):
 @pytest.mark.parametrize(("kept", "whole"), [((0, 2), True), ((2, 3), True), ((0, 1), False)])
 def test_two_quantities_of_the_circuit_are_all_of_it(kept, whole):
     """Temperature and current, or current and voltage; temperature and resistance determine each other."""
-    factors = Circuit().sample(1000, rng=0)
+    factors = Circuit().sample(500, rng=0)
     score = identification(factors, factors[:, list(kept)])
     assert part(score, "effective_dimension") == 2
     assert (score.value > 0.99) == whole
@@ -99,7 +100,7 @@ def test_two_quantities_of_the_circuit_are_all_of_it(kept, whole):
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_several_codes_of_one_factor_are_read_together(k):
-    factors = Independent(3, "truncated").sample(600, rng=0)
+    factors = Independent(3, "truncated").sample(400, rng=0)
     score = identification(factors, Distributed(k).encode(factors, rng=0))
     assert score.value > 0.95
     assert part(score, "distinct_codes") == pytest.approx(3, abs=0.1)
@@ -107,7 +108,7 @@ def test_several_codes_of_one_factor_are_read_together(k):
 
 def test_copies_and_noise_codes_change_little():
     codes = PartlyMixed(0.2).encode(FACTORS, rng=0)
-    noise = np.random.default_rng(4).normal(size=(600, 12))
+    noise = np.random.default_rng(4).normal(size=(400, 12))
     raw = identification(FACTORS, codes).raw
     for more in (np.hstack([codes, -codes, np.exp(codes)]), np.hstack([codes, noise])):
         assert identification(FACTORS, more).raw == pytest.approx(raw, abs=0.01)
@@ -131,7 +132,7 @@ def test_factors_of_every_kind():
 
 def test_mixing_outside_the_data_is_said():
     for rho, said in ((0.0, False), (0.97, True)):
-        factors = Correlated(4, rho).sample(600, rng=1)
+        factors = Correlated(4, rho).sample(400, rng=1)
         caveats = identification(factors, factors @ ROTATION).caveats
         assert any("extrapolated" in str(caveat) for caveat in caveats) == said
 
@@ -164,7 +165,7 @@ def test_luck_of_known_mixings():
     # two codes of purity .8 that span the plane recover both factors: s = sqrt(.8)
     plane = np.sqrt([[[0.8, 0.2], [0.2, 0.8], [0.8, 0.2]]]) * [[[1, 1], [1, 1], [1, -1]]]
     assert recovery_of_mixings(plane)[0, 0] == pytest.approx(np.sqrt(0.8))
-    levels = [luck(m, 5).quantile for m in (2, 5, 9.5, 20, 50)]
+    levels = [luck(m, 5).quantile for m in (2, 5, 9.5, 20)]
     assert levels == sorted(levels)
     # a code counts as pure within asin(sqrt(.001)) = 1.8 degrees of one of two axes, and then so does the other code
     assert luck(2, 2).passing == pytest.approx(np.rad2deg(np.arcsin(np.sqrt(0.001))) / 45, abs=0.01)
@@ -195,7 +196,7 @@ def test_a_rotation_of_levels_is_a_mixing(n_factors, n_levels):
     values = []
     for seed in range(2):
         rng = np.random.default_rng([12, seed])
-        factors = rng.integers(0, n_levels, size=(1000, n_factors))
+        factors = rng.integers(0, n_levels, size=(500, n_factors))
         values.append(float(identification(factors, factors @ haar(n_factors, n_factors, rng).T, kinds="ordinal")))
     assert np.mean(values) <= 0.1
 
@@ -203,7 +204,7 @@ def test_a_rotation_of_levels_is_a_mixing(n_factors, n_levels):
 @pytest.mark.parametrize("kind", ["ordinal", "categorical"])
 def test_codes_of_classes_are_pure(kind):
     rng = np.random.default_rng(13)
-    classes = rng.integers(0, 4, size=(600, 3))
+    classes = rng.integers(0, 4, size=(300, 3))
     one_hot = np.hstack([(classes[:, [j]] == np.arange(4)) * 1.0 for j in range(3)])
     thermometer = np.hstack([(classes[:, [j]] > np.arange(3)) * 1.0 for j in range(3)])
     permuted = np.column_stack([rng.permutation(4)[classes[:, j]] for j in range(3)])
@@ -214,7 +215,7 @@ def test_codes_of_classes_are_pure(kind):
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_two_factors_hashed_into_one_code_are_mixed(shuffled):
     rng = np.random.default_rng(14)
-    factors = rng.integers(0, 5, size=(1000, 2))
+    factors = rng.integers(0, 5, size=(500, 2))
     codes = 5 * factors[:, 0] + factors[:, 1]
     codes = rng.permutation(25)[codes] if shuffled else codes
     assert float(identification(factors, codes[:, None], kinds="ordinal")) <= 0.1
@@ -234,7 +235,7 @@ def redundant(z):
 
 @pytest.mark.parametrize("name", redundant(FACTORS))
 def test_functions_of_free_factors_cost_nothing(name):
-    z = np.random.default_rng(21).normal(size=(1000, 4))
+    z = np.random.default_rng(21).normal(size=(500, 4))
     score = identification(np.column_stack([z, redundant(z)[name]]), np.sinh(z[:, ::-1]))
     assert score.value >= 0.99
     assert part(score, "effective_dimension") == 4
@@ -283,7 +284,7 @@ def test_many_random_codes_of_few_factors_tell_nothing():
 
 
 def lumpy(rng):
-    shape = (800, 3)
+    shape = (400, 3)
     normal = rng.normal(size=shape)
     levels = rng.integers(0, 4, size=shape)
     yield normal * (rng.random(shape) < 0.5), 1e-6
@@ -302,7 +303,7 @@ def test_noise_within_lumps_is_as_little_as_it_is():
 @pytest.mark.parametrize("own", [0.009, 0.015])
 def test_nearly_equal_factors_are_two(own):
     """A rotation of two factors is mixed even if the factors are almost perfectly correlated."""
-    x, y = np.random.default_rng(17).normal(size=(2, 1000))
+    x, y = np.random.default_rng(17).normal(size=(2, 500))
     factors = np.column_stack([x, np.sqrt(1 - own) * x + np.sqrt(own) * y])
     score = identification(factors, factors @ np.array([[1.0, 1.0], [-1.0, 1.0]]))
     assert score.value == 0
@@ -322,21 +323,21 @@ def test_turning_costs_more_the_further():
 def test_the_value_is_the_share_of_the_factors_that_are_identified():
     """Mixed factors do not lower the score of identified ones."""
     rng = np.random.default_rng(22)
-    factors = rng.normal(size=(1000, 6))
+    factors = rng.normal(size=(500, 6))
     for n_found in (2, 4):
         turn = np.eye(6)
         turn[n_found:, n_found:] = np.kron(np.eye(3 - n_found // 2), [[1.0, 1.0], [-1.0, 1.0]])
         score = identification(factors, factors @ turn.T)
         assert score.value == pytest.approx(n_found / 6, abs=0.003)
         assert score.value == pytest.approx(np.mean(np.clip(list(score.per_factor.values()), 0, 1)), abs=1e-9)
-    size, hue, tilt = factors[:, 0], rng.uniform(size=1000), rng.uniform(size=1000)
+    size, hue, tilt = factors[:, 0], rng.uniform(size=500), rng.uniform(size=500)
     third = identification(np.column_stack([size, hue, tilt]), np.column_stack([size**3, hue + tilt, hue - tilt]))
     assert third.value == pytest.approx(1 / 3, abs=0.003)
 
 
 def test_a_third_direction_of_two_free_factors_takes_nothing_away():
     """All four quantities of a circuit as codes: two are free, and the voltage is a function of both."""
-    factors = Circuit().sample(1000, rng=1)
+    factors = Circuit().sample(500, rng=1)
     score = identification(factors, factors)
     assert score.value > 0.99
     assert part(score, "distinct_codes") == pytest.approx(3, abs=0.2)
@@ -354,7 +355,7 @@ def test_codes_that_are_all_mixed_are_known_to_be():
 
 def test_every_factor_is_said_to_be_identified_or_why_not():
     rng = np.random.default_rng(18)
-    x, y, size, shade, noise = rng.normal(size=(5, 1000))
+    x, y, size, shade, noise = rng.normal(size=(5, 500))
     factors = {"x": x, "y": y, "size": size, "shade": shade, "area": size**2}
     codes = {"a": np.exp(x), "b": y + 0.4 * noise, "c": size + shade}
     said = {finding.factors[0]: finding for finding in identification(factors, codes).findings}
@@ -374,10 +375,10 @@ def test_every_factor_is_said_to_be_identified_or_why_not():
 def test_collapsed_codes_are_no_directions():
     """Collapsed codes do not count as distinct codes, on which the chance level depends."""
     rng = np.random.default_rng(19)
-    still = 0.05 * rng.normal(size=(600, 6))
+    still = 0.05 * rng.normal(size=(400, 6))
     mean, std = (
         np.hstack([FACTORS, still + FACTORS[:, :1] * 0.02]),
-        np.hstack([0.1 * np.ones((600, 4)), np.ones((600, 6))]),
+        np.hstack([0.1 * np.ones((400, 4)), np.ones((400, 6))]),
     )
     assert part(identification(FACTORS, Posterior(mean, std)), "distinct_codes") == 4
 
@@ -396,10 +397,11 @@ def test_scales_of_codes_do_not_matter():
 def test_signs_of_codes_do_not_matter():
     """Cases: continuous factors with noise, a partial mixing of discrete factors, and angles in two codes each."""
     rng = np.random.default_rng(20)
-    levels = rng.integers(0, 4, size=(600, 3))
-    angle = rng.uniform(-3, 3, size=(600, 2))
+    levels = rng.integers(0, 4, size=(300, 3))
+    angle = rng.uniform(-3, 3, size=(300, 2))
+    factors = FACTORS[:300]
     data = [
-        (FACTORS, PartlyMixed(0.3).encode(FACTORS, rng=0) + 0.2 * rng.normal(size=FACTORS.shape)),
+        (factors, PartlyMixed(0.3).encode(factors, rng=0) + 0.2 * rng.normal(size=factors.shape)),
         (levels, levels @ (np.eye(3) + 0.2 * rng.normal(size=(3, 3)))),
         (angle, np.hstack([np.sin(angle), np.cos(angle)])),
     ]
@@ -412,7 +414,7 @@ def test_signs_of_codes_do_not_matter():
 
 def test_a_determined_factor_is_not_named_in_place_of_a_mixed_one():
     """Every code of a mixed circuit depends on its voltage: no factor is absent, and the free ones are mixed."""
-    factors = Circuit().sample(1000, rng=0)
+    factors = Circuit().sample(500, rng=0)
     mixing = np.random.default_rng(4).normal(size=(4, 4))
     score = identification(factors, (factors - factors.mean(axis=0)) / factors.std(axis=0) @ mixing)
     reasons = [finding.quantities.get("reason") for finding in score.findings]
