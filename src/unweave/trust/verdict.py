@@ -78,7 +78,7 @@ def verdicts(
     >>> from unweave.synthetic.encoders import Mixed
     >>> from unweave.synthetic.worlds import Correlated
     >>> from unweave.trust.diagnosis.diagnosis import diagnose
-    >>> z = Correlated(5, rho=0.97).sample(500, rng=0)
+    >>> z = Correlated(5, rho=0.97).sample(200, rng=0)
     >>> evidence = Evidence(z, Mixed().encode(z, rng=1))
     >>> chosen = {"mcc": mcc, "r2": r2}
     >>> found = verdicts(chosen, {name: f(evidence) for name, f in chosen.items()}, evidence, diagnose(evidence))

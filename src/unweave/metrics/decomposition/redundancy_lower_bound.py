@@ -35,7 +35,7 @@ def redundancy_lower_bound(
     --------
     >>> import numpy as np
     >>> from unweave import Posterior
-    >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
+    >>> factors = np.random.default_rng(0).integers(0, 3, size=(600, 2)) - 1.0
     >>> codes = np.column_stack([factors, factors[:, 0]])
     >>> round(redundancy_lower_bound(factors, Posterior(codes, 0.05 + 0 * codes)).per_factor["factor 0"], 1)
     1.0

@@ -35,7 +35,7 @@ def unique_upper_bound(
     --------
     >>> import numpy as np
     >>> from unweave import Posterior
-    >>> factors = np.random.default_rng(0).integers(0, 3, size=(2000, 2)) - 1.0
+    >>> factors = np.random.default_rng(0).integers(0, 3, size=(600, 2)) - 1.0
     >>> round(float(unique_upper_bound(factors, Posterior(factors, 0.05 + 0 * factors))), 1)
     1.0
     """

@@ -84,7 +84,7 @@ def separability(
     Examples
     --------
     >>> from unweave import Posterior
-    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> mean = np.random.default_rng(0).normal(size=(600, 2))
     >>> float(separability(None, Posterior(mean, 0.5 + 0 * mean))) < 0.02
     True
     """

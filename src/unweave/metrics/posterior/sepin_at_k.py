@@ -46,8 +46,8 @@ def sepin_at_k(
     --------
     >>> import numpy as np
     >>> from unweave import Posterior
-    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 2000)
+    >>> mean = np.random.default_rng(0).normal(size=(600, 2))
+    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 600)
     >>> round(float(sepin_at_k(None, posterior, k=1, normalise=False)), 1)  # 1/2 log 5 = .80
     0.8
     """

@@ -45,8 +45,8 @@ def windin(
     --------
     >>> import numpy as np
     >>> from unweave import Posterior
-    >>> mean = np.random.default_rng(0).normal(size=(2000, 2))
-    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 2000)
+    >>> mean = np.random.default_rng(0).normal(size=(600, 2))
+    >>> posterior = Posterior(mean, [[0.5, 0.5]] * 600)
     >>> round(float(windin(None, posterior, normalise=False)), 1)  # 1/2 log 5 = .80
     0.8
     """

@@ -52,7 +52,7 @@ def checklist(evidence: Evidence, seed: int = 0) -> list[ChecklistItem]:
     Examples
     --------
     >>> import numpy as np
-    >>> z = np.random.default_rng(0).normal(size=(500, 3))
+    >>> z = np.random.default_rng(0).normal(size=(200, 2))
     >>> items = checklist(Evidence(z, z[:, ::-1]))
     >>> [item.answer for item in items[:4]]
     ['fine', 'fine', 'note', 'fine']

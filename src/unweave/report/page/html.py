@@ -32,7 +32,7 @@ def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> s
     --------
     >>> import numpy as np, unweave
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
-    >>> html_page(unweave.evaluate(factors, factors, metrics=["mcc"]))[:15]
+    >>> html_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))[:15]
     '<!doctype html>'
     """
     for detail in EVER_LESS:

@@ -20,7 +20,7 @@ def markdown_page(evaluation: Evaluation) -> str:
     --------
     >>> import numpy as np, unweave
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
-    >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"])).split("\\n")[0])
+    >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True)).split("\\n")[0])
     # What the codes contain
     """
     return rendered(summarise(evaluation))

@@ -37,7 +37,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     --------
     >>> import numpy as np, unweave
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
-    >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"]))
+    >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
     ('unweave.report/1', 1.0)
     """
