@@ -75,7 +75,7 @@ def test_dci_of_categories_with_boosted_classifiers():
     assert dci_completeness(evidence).raw > 0.99
 
 
-@pytest.mark.parametrize("name", ["c02", "c06"])
+@pytest.mark.parametrize("name", ["c02", pytest.param("c06", marks=pytest.mark.slow)])
 def test_dci_with_a_random_forest(name):
     """DCI-ES fits 60 % of the rows and we 80 %; .02 covers that."""
     evidence = Evidence(*case(name))

@@ -45,7 +45,7 @@ def test_many_rare_codes_keep_to_the_rate_too():
     """The sum of few ranks is skewed: without the correction, 11 false codes were kept besides 40 planted ones."""
     rng = np.random.default_rng(4)
     shares = []
-    for _ in range(4):
+    for _ in range(2):
         concepts = (rng.random((4000, 10)) < 0.1).astype(float)
         codes = (rng.random((4000, 3000)) < 0.03) * rng.random((4000, 3000))
         codes[:, :10] = concepts * rng.random((4000, 10))

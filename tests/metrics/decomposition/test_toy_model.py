@@ -142,7 +142,7 @@ def check_sampler(k, n_levels, sigma, samples, within):
 
 def test_sampler_agrees_with_the_closed_forms():
     """K = 2, s = .5; the error is below .02."""
-    check_sampler(2, 40, 0.5, 10_000, within=0.02)
+    check_sampler(2, 25, 0.5, 10_000, within=0.02)
 
 
 @pytest.mark.slow

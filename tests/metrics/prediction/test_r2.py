@@ -53,7 +53,7 @@ def mixing(rng, size, condition):
 @pytest.mark.parametrize("n_rows", [60, 1000])
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 def test_lossless_linear_maps_get_full_marks(rho, n_rows, condition):
-    for seed in range(5):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         shared, own = rng.normal(size=(n_rows, 1)), rng.normal(size=(n_rows, 4))
         z = np.sqrt(rho) * shared + np.sqrt(1 - rho) * own
@@ -98,7 +98,7 @@ def test_noise_is_a_little_below_zero_before_clipping():
 
 
 def test_a_flexible_probe_reads_what_a_linear_one_cannot():
-    z = np.random.default_rng(7).normal(size=(2000, 2))
+    z = np.random.default_rng(7).normal(size=(1000, 2))
     assert r2(z**2, z).raw < 0.05
     assert r2(z**2, z, probe=BoostedTrees()).raw > 0.9
 
@@ -140,7 +140,7 @@ def test_permutations_share_the_work_on_the_codes(monkeypatch):
 )
 def test_exact_codes_of_heavy_tailed_factors_get_full_marks(heavy):
     """The largest value may be far larger than all others, and is still predicted exactly."""
-    for seed in range(20):
+    for seed in range(10):
         factors = heavy(np.random.default_rng(seed))
         assert float(r2(factors, factors)) >= 0.99
 
