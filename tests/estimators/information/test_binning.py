@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -9,6 +9,7 @@ from unweave.estimators.information.binning import binned, edges_in_gaps, edges_
 columns = arrays(np.float64, st.integers(1, 300), elements=st.integers(-20, 20).map(float))
 
 
+@settings(max_examples=30)
 @given(columns, st.integers(2, 30))
 def test_equal_mass_labels_follow_the_order_of_values(column, bins):
     labels = binned(column, bins, "equal_mass")
@@ -17,6 +18,7 @@ def test_equal_mass_labels_follow_the_order_of_values(column, bins):
     assert all(len(set(labels[column == value])) == 1 for value in np.unique(column))
 
 
+@settings(max_examples=30)
 @given(columns)
 def test_few_distinct_values_are_kept_apart(column):
     assert len(set(binned(column, 41, "equal_mass"))) == len(set(column))

@@ -65,9 +65,9 @@ def test_wide_columns_go_through_ten_directions(monkeypatch):
 def test_more_labels_than_newton_steps_can_bear():
     """200 labels times 11 weights are too many for Newton steps, so they are fitted by gradients."""
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, 200, 4000)
-    columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(4000, 10))
-    assert UsableInformation().share(columns, labels, np.arange(3200), np.arange(3200, 4000)) > 0.99
+    labels = rng.integers(0, 200, 2000)
+    columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(2000, 10))
+    assert UsableInformation().share(columns, labels, np.arange(1600), np.arange(1600, 2000)) > 0.99
 
 
 def test_neighbours_in_one_dimension_are_those_of_the_sorted_search_and_of_scikit_learn():
