@@ -312,24 +312,24 @@ def test_a_mistyped_command_shows_how_to_use_it(run, arguments, message):
 class TestProcess:
     """Commands in another process, without click's test harness."""
 
-    @staticmethod
-    def unweave(*arguments, **options):
-        command = [sys.executable, "-c", "from unweave.cli import main; main()", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, check=False, **options)
-
-    def test_score(self, folder):
-        done = self.unweave("score", folder / "both.csv", *QUICK, "--json", text=True)
-        assert (done.returncode, done.stderr) == (0, "")
+    def test_score_and_bad_input(self, folder):
+        """In one process: output is that of the score, and errors and the exit code are those of the bad input."""
+        script = (
+            "import sys\nfrom unweave.cli import main\n"
+            "try:\n    main(['score', *sys.argv[2:]])\nexcept SystemExit as done:\n    assert done.code == 0\n"
+            "main(['score', sys.argv[1]])"
+        )
+        command = [sys.executable, "-c", script, folder / "nowhere.csv", folder / "both.csv", *QUICK, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr == f"Error: There is no file {folder / 'nowhere.csv'}: check the name and the folder.\n"
         assert Evaluation.from_json(done.stdout).labels == ("mcc", "r2", "mig")
 
-    def test_bad_input(self, folder):
-        done = self.unweave("score", folder / "nowhere.csv", text=True)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"Error: There is no file {folder / 'nowhere.csv'}: check the name and the folder.\n"
-
     def test_a_stream_without_the_letters_of_the_table(self, folder):
-        arguments = ("score", folder / "noise.npz", "--metrics", "r2", "--seeds", 2, "--quick")
-        done = self.unweave(*arguments, env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+        arguments = ["score", folder / "noise.npz", "--metrics", "r2", "--seeds", "2", "--quick"]
+        command = [sys.executable, "-c", "from unweave.cli import main; main()", *arguments]
+        narrow = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        done = subprocess.run(command, capture_output=True, check=False, env=narrow)
         assert (done.returncode, done.stderr) == (0, b"")
         assert b"r2" in done.stdout
 

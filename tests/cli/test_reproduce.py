@@ -1,18 +1,25 @@
 """`unweave reproduce 003`: a small figure that is resumed, an experiment, and invalid input."""
 
 import csv
+import functools
 
 import pytest
 from click.testing import CliRunner
 
 from unweave.cli import main
+from unweave.papers.manifold_entropic_metrics import trained_flows
 
 pytest.importorskip("matplotlib")
+MEASURED_ON_SAMPLES = ("spectrum", "manifold_total_correlation", "manifold_cross_mutual_information")
 TINY = ("--metrics", "MCC-P,R2", "--seeds", "2")
 
 
 def run(*arguments):
     return CliRunner().invoke(main, ["reproduce", *arguments])
+
+
+def _of_few_samples(measure, evidence, n_samples):
+    return measure(evidence, n_samples=n_samples // 20)
 
 
 def rows_of(path):
@@ -58,9 +65,12 @@ def test_papers_and_experiments_are_listed_alike():
         assert any(line.strip().startswith(name) and need in line for line in listed.output.splitlines())
 
 
-def test_a_small_training_is_compared_drawn_and_resumed(tmp_path):
+def test_a_small_training_is_compared_drawn_and_resumed(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     pytest.importorskip("zuko")
+    few = {name: functools.partial(_of_few_samples, getattr(trained_flows, name)) for name in MEASURED_ON_SAMPLES}
+    for name, value in (few | {"N_TEST_ROWS": 500}).items():
+        monkeypatch.setattr(trained_flows, name, value)
     first = run("000", "fig1", "--out", str(tmp_path), "--steps", "2")
     assert first.exit_code == 0, first.output
     assert "largest difference of likelihoods" in first.output

@@ -19,7 +19,7 @@ from unweave.trust.sampling.intervals import Interval
 from unweave.trust.verdict import Reason, Verdict
 
 RNG = np.random.default_rng(0)
-Z = RNG.normal(size=(600, 3))
+Z = RNG.normal(size=(300, 3))
 NAMES = ["x", "y", "hue"]
 FACTORS = dict(zip(NAMES, Z.T, strict=True))
 TURN = np.array([[0.8, 0.6], [-0.6, 0.8]])
@@ -134,7 +134,7 @@ def test_without_identification_the_table_is_missing_and_the_headline_says_so():
 
 
 def test_noise_is_not_praised():
-    rows = evaluate(Z, RNG.normal(size=(600, 3)), metrics=["mcc"], budget=4).rows
+    rows = evaluate(Z, RNG.normal(size=(300, 3)), metrics=["mcc"], budget=4).rows
     assert rows[0].verdict.level == "trust"
     assert verdict_in_words(rows[0]) == "noise level"
 
@@ -156,13 +156,13 @@ def advice_about(concerns, metrics):
 def test_advice_fits_the_data(turned):
     assert fitting_advice(advice_about("P1", "r2"), turned, "codes") == ""  # no correlation to break
     assert "Read r2" in fitting_advice(advice_about("P3", "r2 or mcc"), turned, "codes")
-    nothing = evaluate(Z, RNG.normal(size=(600, 3)), metrics=["mcc"], budget=4)
+    nothing = evaluate(Z, RNG.normal(size=(300, 3)), metrics=["mcc"], budget=4)
     assert "mcc" not in fitting_advice(advice_about("P3", "mcc"), nothing, "codes")
 
 
 @pytest.fixture(scope="module")
 def three():
-    codes = {"kept": Z, "turned": np.column_stack([Z[:, :2] @ TURN, Z[:, 2]]), "noise": RNG.normal(size=(600, 3))}
+    codes = {"kept": Z, "turned": np.column_stack([Z[:, :2] @ TURN, Z[:, 2]]), "noise": RNG.normal(size=(300, 3))}
     return compare(FACTORS, codes, metrics=["identification", "mcc"], budget=4)
 
 
@@ -200,7 +200,7 @@ def test_pairs_of_factors_and_codes_for_pictures(turned):
 
 
 def test_a_constant_factor_is_said_to_be_constant():
-    answer = answer_of(evaluate({"x": Z[:, 0], "same": np.ones(600)}, Z, metrics=["identification"], budget=0))
+    answer = answer_of(evaluate({"x": Z[:, 0], "same": np.ones(300)}, Z, metrics=["identification"], budget=0))
     assert answer.factors[1].obstacle == "it never varies in these data"
 
 
