@@ -1,5 +1,6 @@
 """Verdicts of artificial metrics with given scores on the counterpart: thresholds, ranges, draws, and the audit."""
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -32,18 +33,31 @@ def correlated(evidence):
     return abs(np.corrcoef(evidence.factors, rowvar=False)[0, 1]) > 0.5
 
 
-@pytest.mark.parametrize(
-    ("moved", "level"), [(0.09, "trust"), (0.11, "caution"), (0.19, "caution"), (0.21, "do not use")]
-)
-@pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("width", [1, 2])
-def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(moved, level, sign, width):
+def moving_by(change, width):
     @made_up(bounds=(1.0 - width, 1.0))
     def moving(evidence):
         """0.5 for independent factors, and another value for correlated factors."""
-        return Score(0.5 + sign * width * moved * correlated(evidence))
+        return Score(0.5 + width * change * correlated(evidence))
 
-    found = verdict_of(moving)
+    return moving
+
+
+MOVED = {0.09: "trust", 0.11: "caution", 0.19: "caution", 0.21: "do not use"}
+
+
+@pytest.fixture(scope="module")
+def verdicts_of_moves():
+    """The verdict for every change as a share of the range and every width of the range, on the same draws."""
+    moves = itertools.product([sign * moved for moved in MOVED for sign in (-1, 1)], (1, 2))
+    metrics = {move: moving_by(*move) for move in moves}
+    return verdicts(metrics, {move: metric(EVIDENCE) for move, metric in metrics.items()}, EVIDENCE, diagnose(EVIDENCE))
+
+
+@pytest.mark.parametrize(("moved", "level"), MOVED.items())
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_tenth_of_the_range_is_caution_and_a_fifth_is_too_much(verdicts_of_moves, moved, level, sign, width):
+    found = verdicts_of_moves[sign * moved, width]
     assert found.level == level
     assert found.elsewhere == pytest.approx(0.5)
 

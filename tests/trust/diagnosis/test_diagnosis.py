@@ -116,8 +116,8 @@ def binary_factors(n_rows, n_factors, seed):
 
 def test_independent_balanced_labels_are_free():
     # a held-out majority vote of balanced labels is always wrong, which must not count as information
-    sets = [binary_factors(n, d, seed) for n in (60, 200) for d in (3, 5) for seed in range(8)]
-    assert sum(diagnose(Evidence(factors)).constraints != () for factors in sets) <= 1
+    sets = [binary_factors(n, d, seed) for n in (60, 200) for d in (3, 5) for seed in range(4)]
+    assert not any(diagnose(Evidence(factors)).constraints for factors in sets)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -38,7 +38,7 @@ def on_codes(**codes):
 
 def test_a_difference_of_means_has_the_paired_standard_error():
     # the common part is ten times larger than the difference, and cancels
-    both = compared(mean_code, on_codes(a=10 * SHARED + OWN, b=10 * SHARED), n_parts=1000)
+    both = compared(mean_code, on_codes(a=10 * SHARED + OWN, b=10 * SHARED), n_parts=400)
     textbook = OWN.std(ddof=1) / math.sqrt(300)
     pair = both.between("b", "a")
     assert pair.standard_error == pytest.approx(textbook, rel=0.1)
@@ -95,7 +95,7 @@ def test_other_samples_are_refused():
 
 
 def test_samples_needed_is_the_textbook_formula():
-    both = compared(mean_code, on_codes(a=SHARED + OWN, b=SHARED), n_parts=1000)
+    both = compared(mean_code, on_codes(a=SHARED + OWN, b=SHARED), n_parts=400)
     plan = samples_needed(both, difference=0.1)
     # (1.96 + 0.8416)^2 sd^2 / difference^2 for a paired difference of means
     assert plan.n_needed == pytest.approx((2.8016 * OWN.std(ddof=1) / 0.1) ** 2, rel=0.2)
