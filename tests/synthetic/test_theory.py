@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unweave import Evidence
 from unweave.estimators.matching import best_matching
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, r2
 from unweave.synthetic.encoders import Distributed, Dropped, Mixed, Noise, PermutedAndScaled
@@ -65,10 +66,10 @@ def test_distributed_codes(k):
 @pytest.mark.parametrize("dropped", [(0,), (0, 1, 2)])
 def test_dropped_factors(dropped):
     factors = Independent(5).sample(4000, rng=0)
-    codes, m = Dropped(dropped).encode(factors, rng=0), 5 - len(dropped)
-    assert float(r2(factors, codes)) == pytest.approx(r2_of_dropped(m, 5), abs=0.01)
-    assert float(dci_disentanglement(factors, codes)) == pytest.approx(dci_disentanglement_of_dropped(m, 5), abs=0.03)
-    assert float(dci_completeness(factors, codes)) == pytest.approx(dci_completeness_of_dropped(m, 5), abs=0.03)
+    evidence, m = Evidence(factors, Dropped(dropped).encode(factors, rng=0)), 5 - len(dropped)
+    assert float(r2(evidence)) == pytest.approx(r2_of_dropped(m, 5), abs=0.01)
+    assert float(dci_disentanglement(evidence)) == pytest.approx(dci_disentanglement_of_dropped(m, 5), abs=0.03)
+    assert float(dci_completeness(evidence)) == pytest.approx(dci_completeness_of_dropped(m, 5), abs=0.03)
 
 
 def test_dropped_correlated_factors_are_partly_read():
@@ -83,9 +84,9 @@ def test_constraint_and_copies():
     expected = dci_disentanglement_of_constraint(5)
     assert float(dci_disentanglement(factors, codes)) == pytest.approx(expected, abs=0.02)  # claim 55
     free = Independent(3).sample(4000, rng=0)
-    twice = np.column_stack([free, 2 * free])
-    assert float(dci_completeness(free, twice)) == pytest.approx(dci_completeness_of_copies(2, 3), abs=0.03)
-    assert float(dci_disentanglement(free, twice)) == pytest.approx(1.0, abs=0.03)
+    twice = Evidence(free, np.column_stack([free, 2 * free]))
+    assert float(dci_completeness(twice)) == pytest.approx(dci_completeness_of_copies(2, 3), abs=0.03)
+    assert float(dci_disentanglement(twice)) == pytest.approx(1.0, abs=0.03)
 
 
 @pytest.mark.parametrize(("n", "m", "d"), [(20, 10, 10), (100, 50, 1), (100, 50, 10), (50, 4, 8)])
