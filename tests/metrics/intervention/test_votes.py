@@ -1,4 +1,5 @@
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -282,3 +283,13 @@ def test_the_vote_of_a_code_that_never_won_is_wrong():
     learned = np.array([[0.0, 0.0], [3.0, 1.0], [1.0, 4.0]])
     tested = np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 4.0]])
     assert _majority_accuracy(learned, tested).tolist() == [3 / 6, 4 / 6]
+
+
+@pytest.mark.parametrize("score", [beta_vae_score, factor_vae_score, relevance_factor_vae_score])
+@pytest.mark.parametrize(("n_factors", "reason"), [(1, "one_factor_to_tell"), (2, "no_code_varies")])
+def test_an_undefined_score_names_what_is_missing(score, n_factors, reason):
+    factors = np.random.default_rng(0).normal(size=(300, n_factors))
+    codes = np.ones((300, 2)) if n_factors > 1 else factors[:, [0, 0]]
+    found = score(factors, codes)
+    assert math.isnan(found.raw)
+    assert reason in [caveat.kind for caveat in found.caveats]
