@@ -198,10 +198,18 @@ def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
         patched.setattr(parts_of_encoding, "write_whole", full)
         with pytest.raises(EncodingError, match="cannot be written: No space left"):
             encode(means, SPRITES, out, rows=20)
-    (tmp_path / "codes.npz.parts" / "manifest.json.unfinished").write_text("{")  # as of a process killed during writing
+    # as of a process that was killed during writing
+    (tmp_path / "codes.npz.parts" / ".unweave-0123456789abcdef.unfinished").write_text("{")
     assert encode(means, SPRITES, out, rows=20).n_rows == 20
     assert read_encoded(out).n_rows == 20
     assert not (tmp_path / "codes.npz.parts").exists()
+
+
+@pytest.mark.parametrize("n_letters", [245, 246, 251])
+def test_the_name_of_the_file_may_have_any_legal_length(tmp_path, n_letters):
+    out = tmp_path / f"{'c' * n_letters}.npz"
+    assert encode(means, SPRITES, out, rows=20).n_rows == 20
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):

@@ -246,7 +246,7 @@ def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
     asked = {"n_codes": 2, "trunk": MLP((4,)), "settings": FEW}
     path.mkdir(parents=True)
     (path / "lock").touch()  # of a training that was killed before it wrote anything else
-    (path / "run.json.part").touch()
+    (path / ".unweave-0123456789abcdef.unfinished").touch()
     [custom, factor] = train(images, [mine, FactorVAE(critic_hidden=(4,))], folder=path, **asked)
     assert (path / "run.json").read_text().startswith('{\n "format": "unweave.runs/1",\n "data": {\n  "name": "array"')
     file = path / factor.name / "model.json"

@@ -80,8 +80,10 @@ def test_a_torn_file_is_made_again(tmp_path, name):
 
 
 def test_unfinished_files_of_a_killed_run_go(tmp_path, parts):
-    (tmp_path / "parts" / f"{'0' * 32}.parquet.unfinished").write_bytes(b"PAR1")
+    for folder in (tmp_path, tmp_path / "parts"):
+        (folder / ".unweave-0123456789abcdef.unfinished").write_bytes(b"PAR1")
     run(many(3), tmp_path)
+    assert not list(tmp_path.rglob("*.unfinished"))
     assert {path.name for path in tmp_path.iterdir()} >= {"manifest.json", "cells.parquet", "table.parquet"}
     assert not list((tmp_path / "parts").iterdir())
 

@@ -27,6 +27,7 @@ from unweave.auditing.rendering import number_of, text_table
 from unweave.auditing.run import audit_all
 from unweave.auditing.scorecard import TICKS, Audit, Result
 from unweave.metrics import CATALOGUE
+from unweave.whole_files import write_whole
 
 SCHEMA = "unweave.audited/1"
 TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
@@ -96,7 +97,8 @@ def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: boo
         before = read_table(path)
         data = {**before, "metrics": {**before["metrics"], **data["metrics"]}}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    write_whole(path, lambda file: file.write(text.encode()))
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:

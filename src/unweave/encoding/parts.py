@@ -7,9 +7,11 @@ manifest in the folder identifies the encoding, so that parts of another model, 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ class KeptParts:
     """Finished parts of an encoding, each with a range of rows."""
 
     def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
-        self.out, self.folder = out, out.with_name(out.name + ".parts")
+        name = out.name if len(os.fsencode(out.name)) < 250 else sha256(os.fsencode(out.name)).hexdigest()
+        self.out, self.folder = out, out.with_name(name + ".parts")
         self._identity = json.loads(json.dumps(dict(identity)))
         if (self.folder / MANIFEST).exists() or any(self.folder.glob("*.npz")):
             self._refuse_others()

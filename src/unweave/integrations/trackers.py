@@ -11,6 +11,7 @@ from typing import Any
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
 from unweave.integrations.logged_numbers import logged_numbers, logged_verdicts
+from unweave.whole_files import write_whole
 
 PAGE = "unweave-report.html"
 Record = tuple[dict[str, float], dict[str, str], str | None]  # numbers, verdicts, page
@@ -96,8 +97,10 @@ def _to_tensorboard(writer: Any, record: Record, step: int | None) -> None:
     for name, verdict in verdicts.items():
         writer.add_text(f"{name}_verdict", verdict, step)
     if page is not None:
-        folder = getattr(writer, "log_dir", None) or getattr(writer, "logdir", None) or tempfile.gettempdir()
-        Path(folder, PAGE).write_text(page, encoding="utf-8")
+        folder = (
+            getattr(writer, "log_dir", None) or getattr(writer, "logdir", None) or tempfile.mkdtemp(prefix="unweave-")
+        )
+        write_whole(Path(folder, PAGE), lambda file: file.write(page.encode()))
     writer.flush()
 
 

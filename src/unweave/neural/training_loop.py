@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
 from unweave.progress import progress_bar
+from unweave.whole_files import write_whole
 
 Terms = tuple[Tensor, Tensor, Tensor]
 
@@ -95,19 +96,15 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
         return
     optimiser, schedule, rng, records = parts
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    torch.save(
-        {
-            "stated": stated,
-            "weights": flow.state_dict(),
-            "optimiser": optimiser.state_dict(),
-            "schedule": schedule.state_dict(),
-            "rng": rng.bit_generator.state,
-            "records": [asdict(record) for record in records],
-        },
-        unfinished,
-    )
-    unfinished.replace(path)  # so that an interruption leaves the old checkpoint complete
+    content = {
+        "stated": stated,
+        "weights": flow.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "schedule": schedule.state_dict(),
+        "rng": rng.bit_generator.state,
+        "records": [asdict(record) for record in records],
+    }
+    write_whole(path, lambda file: torch.save(content, file))
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:

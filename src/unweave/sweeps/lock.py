@@ -9,6 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from unweave.evidence import EvidenceError
+from unweave.whole_files import write_whole
 
 
 class FolderLock:
@@ -32,7 +33,7 @@ class FolderLock:
             raise EvidenceError(
                 f"{self.folder} is in use by another run (process {owner}): wait for it, or choose another folder."
             ) from None
-        self._owner.write_text(f"{os.getpid()} on {socket.gethostname()}\n")
+        write_whole(self._owner, lambda file: file.write(f"{os.getpid()} on {socket.gethostname()}\n".encode()))
         return self
 
     def __exit__(self, *_: object) -> None:

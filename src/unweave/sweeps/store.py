@@ -25,7 +25,7 @@ from unweave.evidence import EvidenceError
 from unweave.sweeps.keys import LIBRARIES
 from unweave.sweeps.lock import FolderLock
 from unweave.sweeps.protocol import Measurement
-from unweave.whole_files import UNFINISHED, write_whole
+from unweave.whole_files import remove_unfinished, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,8 +128,8 @@ class Store:
             )
 
     def _read(self) -> None:
-        for path in [*self.folder.glob(f"*{UNFINISHED}"), *self.parts.glob(f"*{UNFINISHED}")]:
-            path.unlink()  # from a killed run, because no other process has the lock
+        for folder in (self.folder, self.parts):  # of killed runs, because no other process has the lock
+            remove_unfinished(folder)
         cells = self.folder / "cells.parquet"
         if cells.exists():
             self.results |= _measurements([cells])

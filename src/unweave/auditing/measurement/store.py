@@ -46,9 +46,9 @@ class CellStore:
         self._cells[key] = outcome
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                entry = [*key, outcome.value, outcome.problem, round(outcome.seconds, 4), self.made_with]
-                file.write(json.dumps(entry) + "\n")
+            entry = [*key, outcome.value, outcome.problem, round(outcome.seconds, 4), self.made_with]
+            with self.path.open("ab", buffering=0) as file:  # one write, so that lines of two processes do not mix
+                file.write((json.dumps(entry) + "\n").encode())
 
     def _read(self, line: str) -> None:
         try:

@@ -23,12 +23,13 @@ import unweave
 from unweave.models.errors import TrainingError
 from unweave.models.training.stack import Member, Record, State
 from unweave.sweeps.lock import FolderLock
-from unweave.whole_files import write_whole
+from unweave.whole_files import UNFINISHED, remove_unfinished, write_whole
 
 if TYPE_CHECKING:
     from unweave.models.training.fleet import FleetPlan
 
 FORMAT = "unweave.runs/1"
+SECONDS_OF_A_WRITE = 3600  # codes are written to these folders without the lock
 Done = tuple[dict[str, Tensor] | None, list[Record], str | None]
 
 
@@ -43,7 +44,7 @@ class Folder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not file.exists():
-                if any(entry.name != "lock" and not entry.name.endswith(".part") for entry in path.iterdir()):
+                if any(entry.name != "lock" and not UNFINISHED.fullmatch(entry.name) for entry in path.iterdir()):
                     raise TrainingError(f"{path} contains files that are not runs: name an empty folder, or a new one.")
                 write_json(file, {**stated, "versions": versions()})
         except OSError as error:
@@ -52,6 +53,8 @@ class Folder:
 
     def __enter__(self) -> Folder:
         self._lock.__enter__()
+        for folder in (self.path, *filter(Path.is_dir, self.path.iterdir())):
+            remove_unfinished(folder, SECONDS_OF_A_WRITE)
         return self
 
     def __exit__(self, *trouble: object) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from unweave.papers.dependent_factors.measured_encoders import best_single_code_accuracy, robustness
 from unweave.papers.dependent_factors.rank_correlations import Correlations
 from unweave.papers.experiment import ClaimCheck, Options
+from unweave.whole_files import write_whole
 
 STRONG, STABLE = 0.5, 0.3
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
@@ -99,7 +100,8 @@ def write(name: str, found: Correlations, options: Options) -> Iterator[Path]:
         for j, metric in enumerate(found.metrics):
             numbers = ",".join(f"{table[i, j]:.4f}" for table in (found.values, found.lower, found.upper))
             lines.append(f'"{level}","{metric}",{numbers}')
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda file: file.write(text.encode()))
     yield path
 
 

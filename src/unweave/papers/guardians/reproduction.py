@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from unweave.papers.guardians.figures import Figure, Part
 from unweave.papers.guardians.run_protocols import ALL, ProtocolName
 from unweave.papers.guardians.settings import COLUMNS, Setting
 from unweave.sweeps import run
+from unweave.whole_files import write_whole
 
 NUMBERS = ("mean", "low", "high")
 
@@ -122,8 +124,9 @@ def write_comparisons(path: Path, found: Iterable[CellAgreement]) -> Path:
 
 def _written(path: Path, headings: list[str], rows: Iterable[list[Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([headings, *rows])
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([headings, *rows])
+    write_whole(path, lambda file: file.write(text.getvalue().encode()))
     return path
 
 

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from unweave.arrays import FloatArray
+from unweave.whole_files import write_whole
 
 COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
 ALONG, ACROSS, SHARED, TOTAL = "#d97706", "#3b6ea8", "#8a5a44", "#9aa0a6"
@@ -28,7 +29,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure to a file. The extension of the file determines the format."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, bbox_inches="tight")
+    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:] or None, dpi=150, bbox_inches="tight"))
     return path
 
 
