@@ -10,9 +10,14 @@ from click.testing import CliRunner
 from unweave import EvidenceError
 from unweave.cli import main
 from unweave.names import imported
+from unweave.own_modules import own_modules_allowed
 
 MODULE = """
+    import os
+    import sys
     from dataclasses import dataclass
+
+    from my_neighbour import HALF
 
     import numpy as np
 
@@ -21,7 +26,8 @@ MODULE = """
 
 
     def always_half(factors, codes):
-        return 0.5
+        assert os.getcwd() not in sys.path and "my_neighbour" in sys.modules
+        return HALF
 
 
     @dataclass(frozen=True)
@@ -48,22 +54,54 @@ MODULE = """
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     (tmp_path / "my_things.py").write_text(textwrap.dedent(MODULE))
+    (tmp_path / "my_neighbour.py").write_text("HALF = 0.5")
     (tmp_path / "broken_things.py").write_text("1 / 0")
     monkeypatch.chdir(tmp_path)
     before = list(sys.path)
     yield tmp_path
     assert sys.path == before
-    sys.modules.pop("my_things", None)
+    for name in ("my_things", "my_neighbour"):
+        sys.modules.pop(name, None)
 
 
 def run(*arguments):
     return CliRunner().invoke(main, list(map(str, arguments)))
 
 
-def test_a_function_of_two_arrays_is_audited():
-    result = run("audit", "my_things:always_half", "--budget", "0.02", "--seeds", "2")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_function_of_two_arrays_is_audited(n_jobs):
+    result = run("audit", "my_things:always_half", "--budget", "0.02", "--seeds", "2", "--jobs", n_jobs, "--json")
     assert result.exit_code == 0, result.output
-    assert "Audit of always_half" in result.output
+    assert "always_half" in result.output
+    assert "AssertionError" not in result.output
+    assert "ModuleNotFoundError" not in result.output
+
+
+def test_python_code_does_not_search_the_current_folder():
+    with pytest.raises(EvidenceError, match=r"cannot be imported \(ModuleNotFoundError"):
+        imported("my_things:torus", "decoder")
+
+
+def test_the_folder_is_not_searched_for_what_is_installed(folder):
+    """An installed package looks for optional packages while it is imported; a file here must not take their place."""
+    searched = []
+
+    class Recorder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            searched.append((name, str(folder) in sys.path))
+
+    sys.meta_path.insert(0, Recorder)
+    sys.modules.pop("this", None)
+    try:
+        with own_modules_allowed():
+            assert imported("this:d", "dictionary")["A"] == "N"
+            assert imported("my_things:torus", "decoder")
+    finally:
+        sys.meta_path.remove(Recorder)
+    assert ("this", False) in searched
+    assert ("this", True) not in searched
+    assert ("my_neighbour", True) in searched
 
 
 def test_a_sweep_of_own_classes_runs_in_processes(folder):

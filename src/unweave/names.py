@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from unweave.evidence import EvidenceError
+from unweave.own_modules import own_modules
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -26,7 +27,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 def imported(text: str, what: str) -> Any:
     """Import the object that 'module:name' refers to, such as a metric of your own.
 
-    The module must be importable. The command line also searches the current folder.
+    This runs the code of the module, which must be importable. The command line also searches the current folder.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ def imported(text: str, what: str) -> Any:
     if not (module_name and colon and name):
         raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")
     try:
-        found = import_module(module_name)
+        own = own_modules()
+        found = import_module(module_name) if own is None else own.load(module_name)
     except Exception as error:  # importing runs the code of the module, which can raise any exception
         reason = f"{type(error).__name__}: {error}"
         raise EvidenceError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None

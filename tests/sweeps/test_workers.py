@@ -136,7 +136,7 @@ def test_a_process_has_one_worker_and_may_have_finished_its_imports(monkeypatch,
 
     monkeypatch.setattr(workers, "ProcessPoolExecutor", Executor)
     assert workers._started(len, "task", in_full) is made[0]
-    pid = {"initializer": workers._end_with, "initargs": (os.getpid(),)}
+    pid = {"initializer": workers._end_with, "initargs": (os.getpid(), None)}
     assert made[0].options == {"max_workers": 1, "timeout": 10.0, **pid}
     assert made[0].given == [(workers._received, len, "task")] * in_full
 
@@ -151,7 +151,7 @@ def test_a_worker_looks_twice_a_second_whether_its_client_is_there(monkeypatch):
     monkeypatch.setattr(workers, "os", SimpleNamespace(getppid=lambda: next(parents), _exit=exits.append))
     monkeypatch.setattr(workers, "threading", SimpleNamespace(Thread=thread))
     monkeypatch.setattr(workers, "time", clock)
-    workers._end_with(7)
+    workers._end_with(7, None)
     assert (exits, threads, clock.waits) == ([1], [True], [0.5, 0.5])
 
 

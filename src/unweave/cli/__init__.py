@@ -13,7 +13,7 @@ from unweave.cli.concept_commands import dictionaries
 from unweave.cli.encode_command import encode
 from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
 from unweave.cli.study_commands import audit, reproduce, sweep
-from unweave.cli.terminal import importable_folder
+from unweave.cli.terminal import code_of_current_folder
 from unweave.cli.train_command import train
 from unweave.cli.unlabelled_command import unlabelled
 
@@ -23,7 +23,7 @@ from unweave.cli.unlabelled_command import unlabelled
 @click.pass_context
 def main(context: click.Context) -> None:
     """Measure how well a learned representation separates the factors behind the data."""
-    context.with_resource(importable_folder())
+    context.with_resource(code_of_current_folder())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # terminals that cannot show ± or ─ must not raise an error

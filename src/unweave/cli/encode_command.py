@@ -36,10 +36,10 @@ from unweave.cli.terminal import check_writable, one_sentence_errors, resumable
 def encode(model: str, dataset: str | None, **options: Any) -> None:
     """Encode the images of DATASET with MODEL, and write a file for score and compare.
 
-    MODEL is a function or torch module as module:name, or published weights (an .npz file, or a name with --weights).
-    It may also be a folder that train wrote. The codes of every model are then written next to its weights; the images
-    are those that it was trained on, unless you name DATASET. An interrupted encoding continues when the same command
-    is given again.
+    MODEL is a function or torch module as module:name, which runs the code of the module, or published weights (an
+    .npz file, or a name with --weights). It may also be a folder that train wrote. The codes of every model are then
+    written next to its weights; the images are those that it was trained on, unless you name DATASET. An interrupted
+    encoding continues when the same command is given again.
     """
     with one_sentence_errors():
         is_folder = Path(model).is_dir()

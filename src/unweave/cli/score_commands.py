@@ -168,7 +168,10 @@ def metrics() -> None:
 @click.command()
 @click.argument("name")
 def explain(name: str) -> None:
-    """Describe a metric: what it measures, when to use it, its formula and its options."""
+    """Describe a metric: what it measures, when to use it, its formula and its options.
+
+    NAME is a metric, or your own as module:name, which runs the code of the module.
+    """
     with one_sentence_errors():
         from unweave.card.choices import metric_of
         from unweave.card.explanation import explained
@@ -195,8 +198,8 @@ def explain(name: str) -> None:
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
     """Measure how each latent of a decoder changes the data.
 
-    SOURCE is a decoder as module:name, a published VAE as an .npz file of its weights, or Jacobians (samples x outputs
-    x latents) in an .npy or .npz file.
+    SOURCE is a decoder as module:name, which runs the code of the module, a published VAE as an .npz file of its
+    weights, or Jacobians (samples x outputs x latents) in an .npy or .npz file.
     """
     with one_sentence_errors():
         check_picture(options["picture"])

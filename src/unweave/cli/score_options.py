@@ -14,7 +14,8 @@ SCORE_OPTIONS = [
         help=(
             "Metrics to compute, separated by commas: names, families such as information, or 'all' for the whole "
             "catalogue. The default is the panel; 'concepts' gives what is usually reported of sparse autoencoders. "
-            "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name."
+            "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name, which "
+            "runs the code of the module."
         ),
     ),
     click.option(

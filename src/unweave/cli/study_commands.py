@@ -34,7 +34,8 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
     """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
 
     NAME is a metric, with options after colons (mcc:correlation=spearman), or your own metric or function of factors
-    and codes, as module:name. The output states what was not measured because of the budget.
+    and codes, as module:name, which runs the code of the module. The output states what was not measured because of the
+    budget.
     """
     with one_sentence_errors():
         check_picture(picture)
@@ -123,7 +124,8 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
 def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None) -> None:
     """Compute all combinations of worlds, encoders, metrics and seeds that FILE (TOML) declares.
 
-    Results are saved as they are computed. After an interruption, give the same command again to continue.
+    FILE is code: every module:name in it imports that Python module and runs it. Results are saved as they are
+    computed. After an interruption, give the same command again to continue.
     """
     with one_sentence_errors():
         from unweave.sweeps.execution import run

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from unweave.own_modules import own_modules_allowed
+
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
 
@@ -126,17 +128,18 @@ def fail(sentence: str) -> NoReturn:
 
 
 @contextmanager
-def importable_folder() -> Iterator[None]:
-    """Let module:name refer to modules in the current folder; installed modules take precedence."""
-    folder = os.getcwd()
-    added = folder not in sys.path
-    if added:
-        sys.path.append(folder)
+def code_of_current_folder() -> Iterator[None]:
+    """Run code of the current folder only where it is named as module:name, also in processes that are started."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"  # Python would put the folder first on the path of a process of joblib
     try:
-        yield
+        with own_modules_allowed():
+            yield
     finally:
-        if added:
-            sys.path.remove(folder)
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextmanager

@@ -20,6 +20,7 @@ import joblib
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 from unweave.evidence import EvidenceError
+from unweave.own_modules import OwnModules, own_modules
 
 TRIES = 2
 IDLE_SECONDS = 10.0  # after which a process without work ends
@@ -88,13 +89,14 @@ def in_processes(
 
 def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
     """A new process; with ``in_full``, it has finished its imports, so that these do not count against a time limit."""
-    process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=(os.getpid(),))
+    of_process = (os.getpid(), own_modules())
+    process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=of_process)
     if in_full:
         wait([process.submit(_received, compute, task)])
     return process
 
 
-def _end_with(client: int) -> None:
+def _end_with(client: int, _modules: OwnModules | None) -> None:
     """End this process when the one that started it is gone, because a killed process cannot end its workers itself."""
 
     def watch() -> None:

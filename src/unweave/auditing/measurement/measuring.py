@@ -10,6 +10,7 @@ import joblib
 from unweave.auditing.measurement.cases import Case, Outcome, outcomes
 from unweave.auditing.measurement.store import CellStore, key_of
 from unweave.auditing.measurement.subjects import Subject
+from unweave.own_modules import OwnModules, own_modules
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Bench:
     def _run(self, cases: Sequence[Case], seeds: Sequence[int]) -> dict[Case, list[list[Outcome]]]:
         cells = [(case, seed) for case in cases for seed in seeds]
         open_cells = [cell for cell in cells if not self._known(*cell)]
-        work = (joblib.delayed(outcomes)(case, seed, self.subjects) for case, seed in open_cells)
+        work = (joblib.delayed(_in_process)(own_modules(), case, seed, self.subjects) for case, seed in open_cells)
         # a single job runs in this process, so that functions that cannot be pickled work
         computed = joblib.Parallel(n_jobs=min(self.n_jobs, max(len(open_cells), 1)))(work) if open_cells else []
         for (case, seed), row in zip(open_cells, computed, strict=True):
@@ -78,3 +79,8 @@ class Bench:
         smaller = [known for known in self._seconds_by_size if known <= size]
         nearest = max(smaller, default=0)
         return self._seconds_by_size[nearest] * size / nearest if nearest else 0.0
+
+
+def _in_process(_modules: OwnModules | None, case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
+    """Outcomes of a cell; the modules come first, so that they are imported before the subjects are unpickled."""
+    return outcomes(case, seed, subjects)
