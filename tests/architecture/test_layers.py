@@ -10,7 +10,7 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers", "threads", "whole_files"},
+    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers", "randomness", "threads", "whole_files"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

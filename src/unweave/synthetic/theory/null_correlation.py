@@ -58,8 +58,8 @@ class NullMcc:
 
     @property
     def mean(self) -> float:
-        """E[MCC], estimated from random draws."""
-        return float(self._draws.mean())
+        """E[MCC], estimated from random draws within its bounds; exact if m or d is 1."""
+        return float(np.clip(self._draws.mean(), *self.mean_bounds))
 
     def quantile(self, share: float) -> float:
         """Quantile of MCC over data sets; exact if m or d is 1, and otherwise estimated from random draws."""
