@@ -10,7 +10,8 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers", "threads", "whole_files", "own_modules"},
+    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers"}
+    | {"randomness", "threads", "whole_files", "own_modules"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "names", "synthetic"},

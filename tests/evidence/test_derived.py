@@ -7,6 +7,7 @@ import pytest
 
 from unweave import Evidence, EvidenceError, Posterior
 from unweave.evidence.large.row_blocks import array_blocks
+from unweave.randomness import random_stream
 
 WAYS = {
     "permuted": lambda evidence: evidence.permuted(0),
@@ -73,14 +74,14 @@ def test_a_permuted_sampler_has_seeds_below_two_to_the_31():
         return np.zeros(n_rows), rng.normal(size=(n_rows, 1))
 
     permuted = Evidence(np.arange(4), np.arange(4), sampler=sampler).permuted(5)
-    rng = np.random.default_rng(5)
+    rng = random_stream(5, "permuted rows")
     rng.permutation(4)
     seed = int(rng.integers(2**31))
     assert permuted.sampler.seed == seed
     _, codes = permuted.sampler({"factor 0": 1.0}, 3, np.random.default_rng(8))
     rng = np.random.default_rng(8)
     rng.normal(size=3)  # the codes that belong to the factors
-    own = np.random.default_rng([seed, int(rng.integers(2**31))])
+    own = random_stream(seed, "codes of other samples", int(rng.integers(2**31)))
     np.testing.assert_array_equal(codes, own.normal(size=(3, 1)))
 
 

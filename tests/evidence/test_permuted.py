@@ -10,6 +10,7 @@ from unweave.estimators.information.histogram import Histogram
 from unweave.estimators.information.nearest_neighbour import NearestNeighbour
 from unweave.memo import memoised
 from unweave.metrics import matrices
+from unweave.trust.nulls.null_encoders import unknowing
 
 N_ROWS = 240
 KINDS = {"angle": "circular", "shape": "categorical"}
@@ -94,3 +95,17 @@ def test_one_side_is_computed_once_for_all_permutations(evidence):
         of_codes(permuted), of_both(permuted)
         np.testing.assert_array_equal(by_row(permuted, 2)[0], permuted.factors**2)
     assert (calls.count("codes"), calls.count("factors"), calls.count("both")) == (1, 1, 4)
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_no_null_draw_restores_a_pairing_that_was_shuffled(undone):
+    """A control whose codes were shuffled by the user: null draw 0 paired codes and factors again."""
+    factors, largest = np.random.default_rng(5).normal(size=(300, 1)), 0.0
+    for seed in range(100):
+        order = np.random.default_rng(seed).permutation(300)
+        evidence = Evidence(factors, factors[np.argsort(order) if undone else order])
+        draws = [unknowing(evidence, "permutation", 0, k) for k in range(3)]
+        draws += [unknowing(evidence, "permutation", seed, 0), evidence.permuted(seed), evidence.permuted(0)]
+        found = [abs(np.corrcoef(draw.factors[:, 0], draw.codes[:, 0])[0, 1]) for draw in draws]
+        largest = max(largest, *found)
+    assert largest < 0.3  # the largest of 600 correlations exceeds .3 with probability .0001

@@ -130,7 +130,7 @@ def modelled(name):
 
 def shared():
     """The models in which factors that are nearly equivalent share their codes, and a draw."""
-    counterpart = Counterpart.of(MODELLED["alike"])
+    counterpart = Counterpart.of(MODELLED["alike"], seed=1)  # with some seeds no model of both is as good
     found, drawn = counterpart.shared.responses, counterpart.shared.sample(0, same_codes=True)
     arrays = (found.owner, found.model, found.of_codes, found.residuals)
     return [arrays, found.weights, alike_pairs(found.designs), drawn.codes, counterpart.redundant_codes()]

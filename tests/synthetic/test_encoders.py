@@ -248,3 +248,22 @@ def test_a_generator_gives_one_seed_below_two_to_the_31(kind):
     encoder, seed = kind(Mixed()), int(np.random.default_rng(5).integers(2**31))
     assert np.array_equal(encoder.encode(FREE[:9], np.random.default_rng(5)), encoder.encode(FREE[:9], seed))
     assert np.array_equal(encoder.purity(D, np.random.default_rng(5)), encoder.purity(D, seed))
+
+
+def test_random_codes_are_unrelated_to_the_factors_of_any_seed():
+    """At default seeds, Gaussian noise was the factors themselves."""
+    largest = 0.0
+    codes = [Noise(3, "gaussian").encode(np.zeros((1000, 3)), seed) for seed in range(20)]
+    for seed in range(20):
+        factors = Independent(3).sample(1000, seed)
+        users = np.random.default_rng(seed).normal(size=(1000, 3))
+        between = [np.corrcoef(np.hstack([factors, users, each]), rowvar=False)[:6, 6:] for each in codes]
+        largest = max(largest, np.abs(between).max())
+    assert largest < 0.17  # the largest of 7,200 correlations has mean .12, and exceeds .17 with probability .0005
+
+
+def test_noise_around_noise_is_other_noise():
+    factors = Independent(2).sample(1000)
+    nested = WithNoiseCodes(WithNoiseCodes(Noisy(PermutedAndScaled(), 0.5), added=2), added=2)
+    between = np.corrcoef(nested.encode(factors, 0), rowvar=False)
+    assert np.abs(between[np.triu_indices(6, k=1)]).max() < 0.15

@@ -27,6 +27,7 @@ from unweave.auditing.trial_data import (
 )
 from unweave.card import Metric, MetricUndefined
 from unweave.evidence import Evidence
+from unweave.randomness import random_stream
 from unweave.score import Score
 
 CHANCE_TOLERANCE, N_STANDARD_ERRORS = 0.05, 3
@@ -62,7 +63,7 @@ def bounds_hold(metric: Metric) -> None:
     """Scores are within the card's bounds for the factors themselves, mixed codes and random codes."""
     low, high = metric.card.bounds
     factors, few = factors_for(metric, 0), factors_for(metric, 0, FEW_ROWS)
-    mixing = np.random.default_rng(1).normal(size=(N_FACTORS, 3))
+    mixing = random_stream(0, "mixing of a trial").normal(size=(N_FACTORS, 3))
     for pair in ((factors, factors), (factors, noise_for(metric, 0)), (few, few @ mixing)):
         value = float(score_of(metric, *pair))
         assert low <= value <= high, f"the score {value} is outside the bounds {low} to {high}"
@@ -114,7 +115,7 @@ def undefined_where_the_card_says(metric: Metric) -> None:
 
 def order_does_not_matter(metric: Metric) -> None:
     """Reordered rows and reordered codes give the same raw score, within the card's tolerance."""
-    rng = np.random.default_rng(3)
+    rng = random_stream(0, "order of a trial")
     factors = factors_for(metric, 0, N_ROWS if metric.card.order_tolerance else FEW_ROWS)
     codes = factors @ rng.normal(size=(N_FACTORS, N_FACTORS)) + 0.1 * rng.normal(size=factors.shape)
     rows, columns = rng.permutation(len(factors)), rng.permutation(N_FACTORS)
@@ -203,7 +204,7 @@ def orthogonal_is_best(metric: Metric) -> None:
 
 def decoder_order_does_not_matter(metric: Metric) -> None:
     """Reordered samples and latents, and rotated data, give the same raw score."""
-    rng = np.random.default_rng(3)
+    rng = random_stream(0, "order of a trial")
     inputs = with_reference(metric, columns_of(0))
     samples, latents = rng.permutation(len(inputs[0])), rng.permutation(inputs[0].shape[2])
     rotation = np.linalg.qr(rng.normal(size=(inputs[0].shape[1],) * 2))[0]

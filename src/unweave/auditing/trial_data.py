@@ -15,6 +15,7 @@ import numpy as np
 from unweave.card import Metric
 from unweave.evidence import Evidence, Posterior
 from unweave.memo import memoised
+from unweave.randomness import random_stream
 from unweave.score import Score
 
 N_ROWS, N_FACTORS = 2000, 4  # the tolerances of cards hold for this many rows
@@ -41,7 +42,7 @@ def factors_for(metric: Metric, seed: int, n_rows: int = N_ROWS) -> np.ndarray:
     """Continuous factors, or factors with levels for metrics of posteriors, which need repeated factor values."""
     is_posterior = "posterior" in metric.card.needs
     n_rows = max(min(n_rows, N_ROWS_OF_POSTERIORS) if is_posterior else n_rows, metric.card.min_rows)
-    rng, shape = np.random.default_rng(seed), (n_rows, N_FACTORS)
+    rng, shape = random_stream(seed, "factors of a trial"), (n_rows, N_FACTORS)
     if is_posterior:
         return rng.integers(0, N_LEVELS, size=shape) - (N_LEVELS - 1) / 2
     return rng.normal(size=shape)
@@ -52,7 +53,7 @@ def noise_for(metric: Metric, seed: int) -> Any:
     codes = factors_for(metric, 100 + seed)
     if "factors" in metric.card.needs:
         return codes
-    mean = 0.5 + 0.001 * np.random.default_rng(100 + seed).normal(size=codes.shape)
+    mean = 0.5 + 0.001 * random_stream(seed, "noise of a trial").normal(size=codes.shape)
     return Posterior(mean, np.ones_like(mean))
 
 
@@ -117,7 +118,7 @@ def with_reference(metric: Metric, columns: np.ndarray) -> tuple[np.ndarray, ...
 
 def columns_of(seed: int) -> np.ndarray:
     """Random Jacobians of 50 samples, with 6 outputs and `N_FACTORS` latents."""
-    return np.random.default_rng(seed).normal(size=(50, 6, N_FACTORS))
+    return random_stream(seed, "columns of a trial").normal(size=(50, 6, N_FACTORS))
 
 
 def orthogonal_columns() -> np.ndarray:
@@ -140,7 +141,7 @@ def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
     """Nuisances that are independent of factors and codes, if the card needs nuisances."""
     if "nuisances" not in metric.card.needs:
         return {}
-    return {"nuisances": np.random.default_rng(1000).normal(size=(n_rows, 2))}
+    return {"nuisances": random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))}
 
 
 def _remembered(fresh: Evidence, copy: int = 0) -> Evidence:

@@ -22,6 +22,7 @@ from unweave.evidence.large.all_rows import NeedsRows
 from unweave.evidence.options import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.samplers import Sampler
 from unweave.findings import Finding, as_findings
+from unweave.randomness import random_stream
 from unweave.score import Score
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def seed_from(rng: int | np.random.Generator | None) -> int:
     """
     if isinstance(rng, (int, np.integer)):
         return int(rng)
-    return int(np.random.default_rng(rng).integers(2**31))
+    return int(random_stream(rng, "seed of a metric").integers(2**31))
 
 
 def _refuse_unknown_fields(fields: Mapping[str, object]) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from unweave.arrays import FloatArray
 from unweave.datasets.grid import GridDataSet
 from unweave.datasets.interface import DataSet, DataSetError, Images, Indices, Rng
+from unweave.randomness import random_stream
 from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
 
 
@@ -123,7 +124,7 @@ class DependentSample(DataSet):
 
     def sample_indices(self, n: int, rng: Rng = None) -> Indices:
         """Indices of this many images, drawn with replacement in proportion to their weights."""
-        levels = np.random.default_rng(rng).uniform(0, self._reached[-1], size=n)
+        levels = random_stream(rng, "images").uniform(0, self._reached[-1], size=n)
         return np.searchsorted(self._reached, levels, side="right").astype(np.int64)
 
     def weights_of(self, indices: ArrayLike) -> FloatArray:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -103,7 +104,7 @@ class DataSet(ABC):
 
     def sample_indices(self, n: int, rng: Rng = None) -> Indices:
         """Indices of this many images, drawn with replacement."""
-        return np.random.default_rng(rng).integers(len(self), size=n)
+        return random_stream(rng, "images").integers(len(self), size=n)
 
     def sample(self, n: int, rng: Rng = None) -> Batch:
         """This many images, drawn at random with replacement."""

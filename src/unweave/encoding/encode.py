@@ -16,6 +16,7 @@ from unweave.encoding.models import Encoder, encoder_of
 from unweave.encoding.outputs import OutputReader, Spread
 from unweave.encoding.parts import KeptParts
 from unweave.progress import progress_bar
+from unweave.randomness import random_stream
 
 PROBED = 8
 BATCHES_PER_PART = 20
@@ -105,7 +106,7 @@ def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
         return np.arange(len(dataset))
     if rows > len(dataset):
         raise EncodingError(f"{dataset.name} has {len(dataset)} images, so {rows} cannot be drawn: ask for fewer.")
-    return np.random.default_rng(seed).permutation(len(dataset))[:rows]
+    return random_stream(seed, "encoded images").permutation(len(dataset))[:rows]
 
 
 def _npz(out: str | Path) -> Path:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 
 CHANCE_DRAWS = 32
 ENTRIES_DRAWN = 2_000_000
@@ -33,7 +34,7 @@ def matched_correlation_by_chance(n_rows: int, n_codes: int, n_factors: int) -> 
     >>> 0.05 < matched_correlation_by_chance(1000, 20, 5) < 0.07
     True
     """
-    rng = np.random.default_rng(0)
+    rng = random_stream(0, "matched correlations by chance")
     draws = []
     # a mean over many pairs varies little, so that fewer draws suffice
     for _ in range(min(CHANCE_DRAWS, max(2, ENTRIES_DRAWN // (n_codes * n_factors)))):

@@ -8,12 +8,14 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.sparse.sparse_columns import SparseColumns
+from unweave.evidence.kinds import DeclaredKind, FactorKind
 from unweave.evidence.large.all_rows import NeedsRows, RowSummary
 from unweave.evidence.partial_labels import rows_of_part
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.reading.columns import EvidenceError
 from unweave.evidence.samplers import Sampler, Unpaired
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, shuffled_rows, train_and_test_rows
+from unweave.randomness import random_stream
 
 
 class Derivable:
@@ -23,6 +25,7 @@ class Derivable:
     n_dropped: int
     kept_rows: Rows
     factors: FloatArray
+    declared_kinds: tuple[DeclaredKind, ...]
     factor_tables: dict[str, FloatArray]
     codes: FloatArray
     sparse_codes: SparseColumns | None
@@ -83,7 +86,7 @@ class Derivable:
         return self._permuted_from
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
-        """Training and test rows of every fold; row groups are not split.
+        """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
 
         >>> from unweave import Evidence
         >>> train, test = Evidence([1, 2, 3, 4], [1, 2, 3, 4]).folds(2, seed=0)[0]
@@ -96,8 +99,18 @@ class Derivable:
             folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
             if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
                 return folds
-        fold = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed)
+        key = ("fold of each row", n_folds, seed)
+        if key not in self._memo:
+            self._memo[key] = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed, self.class_columns)
+        fold: Rows = self._memo[key]
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+    @property
+    def class_columns(self) -> tuple[FloatArray, ...]:
+        """Columns of the factors that have classes, which splits keep in equal shares."""
+        classes = (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
+        kinds = self.declared_kinds
+        return tuple(self.factors[:, j] for j, declared in enumerate(kinds) if declared.kind in classes)
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""
@@ -107,7 +120,7 @@ class Derivable:
             train, test = (places(side, kept) for side in original.split(test_share, seed))
             if train.size and test.size:
                 return train, test
-        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed)
+        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed, self.class_columns)
 
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
         """The same columns, with each row of codes assigned to another row of factors; results per column are shared.
@@ -120,7 +133,7 @@ class Derivable:
         >>> sorted(evidence.permuted(0).factors[:, 0].tolist())
         [1.0, 2.0, 3.0]
         """
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "permuted rows")
         if order is None:
             order = shuffled_rows(self.n_rows, self.row_groups, generator)
         return self._with(

@@ -11,6 +11,7 @@ from unweave.arrays import Rows
 from unweave.evidence.reading.extremes import refuse_extremes, within_reach
 from unweave.evidence.reading.inputs import Inputs, values_of
 from unweave.evidence.splits import renumbered
+from unweave.randomness import random_stream
 
 if TYPE_CHECKING:
     from unweave.evidence.gate import Evidence
@@ -63,6 +64,5 @@ def rows_of_part(part: Evidence, before: Rows, after: Rows) -> NDArray[np.intp]:
     """
     own = np.flatnonzero(~np.isin(part.kept_rows, before))
     n_kept = round(own.size * (after.size / max(before.size, 1)))
-    seed = [int(after.sum()), after.size]
-    chosen = np.random.default_rng(seed).permutation(own)[:n_kept]
+    chosen = random_stream(int(after.sum()), "rows of a part", after.size).permutation(own)[:n_kept]
     return np.sort(np.concatenate([np.flatnonzero(np.isin(part.kept_rows, after)), chosen]))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from unweave.randomness import random_stream
+
 Sampler = Callable[..., Any]
 
 
@@ -29,5 +31,5 @@ class Unpaired:
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
         """Draw ``n_rows`` rows of factors, and as many codes that do not belong to them."""
         factors, _ = self.sampler(fixed, n_rows, rng)
-        free = np.random.default_rng([self.seed, int(rng.integers(2**31))])
+        free = random_stream(self.seed, "codes of other samples", int(rng.integers(2**31)))
         return factors, self.sampler({}, n_rows, free)[1]

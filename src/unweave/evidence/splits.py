@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from unweave.arrays import Rows
 from unweave.evidence.reading.columns import EvidenceError, is_missing
 from unweave.evidence.reading.tables import Table, read_column
+from unweave.randomness import random_stream
+
+Classes = Sequence[NDArray[Any]]
 
 
 def group_table(labels: object) -> Table:
@@ -34,8 +38,10 @@ def renumbered(groups: NDArray[Any]) -> Rows:
     return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.intp)
 
 
-def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: int) -> Rows:
+def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: int, classes: Classes = ()) -> Rows:
     """Fold number of every row; the sizes of folds differ by at most one unit, which is a row or a whole group.
+
+    ``classes`` are columns of class labels, each of which the folds have in about equal shares.
 
     >>> sorted(np.bincount(fold_of_each_row(10, None, 3, seed=0)).tolist())
     [3, 3, 4]
@@ -44,11 +50,13 @@ def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: i
         raise EvidenceError(f"A split into {n_folds} parts leaves nothing to test on: use a whole number above 1.")
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     n_units = _enough_units(unit_of_row, row_groups, int(n_folds), f"A split into {n_folds} parts")
-    fold_of_unit = np.random.default_rng(seed).permutation(n_units) % n_folds
-    return np.asarray(fold_of_unit[unit_of_row], dtype=np.intp)
+    sizes = n_units // n_folds + (np.arange(n_folds) < n_units % n_folds)
+    return _dealt(unit_of_row, sizes, classes, random_stream(seed, "folds", int(n_folds)))
 
 
-def train_and_test_rows(n_rows: int, row_groups: Rows | None, test_share: float, seed: int) -> tuple[Rows, Rows]:
+def train_and_test_rows(
+    n_rows: int, row_groups: Rows | None, test_share: float, seed: int, classes: Classes = ()
+) -> tuple[Rows, Rows]:
     """Training and test rows, with ``test_share`` of the units (rows or groups) for the test; if 0, both are all rows.
 
     >>> [rows.size for rows in train_and_test_rows(10, None, 0.3, seed=0)]
@@ -61,8 +69,57 @@ def train_and_test_rows(n_rows: int, row_groups: Rows | None, test_share: float,
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     n_units = _enough_units(unit_of_row, row_groups, 2, "A split into training and test rows")
     n_test = min(max(1, round(test_share * n_units)), n_units - 1)
-    in_test = np.random.default_rng(seed).permutation(n_units) < n_test
-    return np.flatnonzero(~in_test[unit_of_row]), np.flatnonzero(in_test[unit_of_row])
+    sizes = np.array([n_units - n_test, n_test])
+    in_test = _dealt(unit_of_row, sizes, classes, random_stream(seed, "training and test rows")) == 1
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+
+
+def _dealt(unit_of_row: Rows, sizes: Rows, classes: Classes, rng: np.random.Generator) -> Rows:
+    """Part of every row, where part k has ``sizes[k]`` units, and about this share of every class.
+
+    Each cell of rows with the same classes is dealt to the parts as far as it can be divided in these shares. The rows
+    that are left are dealt in the same way in larger cells, with one column of classes less. Which row of a cell comes
+    to which part is random: in a grid of factors that is dealt in its order, a part could be a level of a factor.
+    """
+    n_parts, n_units = sizes.size, int(sizes.sum())
+    cells = _nested_cells(unit_of_row, classes, n_units // n_parts)
+    rank, part = rng.permutation(n_units), np.full(n_units, n_parts)
+    left = np.arange(n_units)
+    for cell in reversed(cells):
+        total = np.bincount(cell)
+        given = np.bincount(cell * (n_parts + 1) + part, minlength=total.size * (n_parts + 1))
+        quota = total[:, None] * sizes // n_units - given.reshape(-1, n_parts + 1)[:, :n_parts]
+        left = left[np.lexsort((rank[left], cell[left]))]
+        starts = np.searchsorted(cell[left], np.arange(total.size))
+        stops = starts[:, None] + np.cumsum(quota, axis=1)
+        part[left] = np.searchsorted(stops.ravel(), np.arange(left.size), side="right") - cell[left] * n_parts
+        left = left[part[left] == n_parts]
+    # the parts take turns for the last rows, in order of the first column of classes, so that each class is spread
+    open_places = sizes - np.bincount(part, minlength=n_parts + 1)[:n_parts]
+    label = np.repeat(np.arange(n_parts), open_places)
+    turn = np.arange(label.size) - np.repeat(np.cumsum(open_places) - open_places, open_places)
+    first = cells[0] if cells else np.zeros(n_units, dtype=np.intp)
+    left = left[np.lexsort((rank[left], first[left]))]
+    part[left] = label[np.argsort((turn + rng.random(n_parts)[label]) / open_places[label])]
+    return np.asarray(part[unit_of_row], dtype=np.intp)
+
+
+def _nested_cells(unit_of_row: Rows, classes: Classes, most_cells: int) -> list[Rows]:
+    """Cells of units by the first column of classes, by the first two, and so on; rare classes come first.
+
+    A group of rows has the classes of its first row. Columns that would make more than ``most_cells`` are left out.
+    """
+    first_rows = np.unique(unit_of_row, return_index=True)[1]
+    columns = [np.unique(column[first_rows], return_inverse=True)[1] for column in classes]
+    columns.sort(key=lambda column: int(np.bincount(column).min()))
+    cells, n_cells, cell = [], 1, np.zeros(first_rows.size, dtype=np.intp)
+    for column in columns:
+        finer = np.unique(cell * (int(column.max()) + 1) + column, return_inverse=True)[1]
+        n_finer = int(finer.max()) + 1
+        if n_cells < n_finer <= most_cells:
+            cells.append(finer)
+            n_cells, cell = n_finer, finer
+    return cells
 
 
 def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator) -> Rows:

@@ -10,6 +10,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_correlation_matrix
+from unweave.randomness import random_stream
 
 CORRELATED = 0.3
 ROWS_ENOUGH = 20_000
@@ -19,7 +20,9 @@ CODES_PER_ROW = 0.05
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
     if evidence.n_rows > ROWS_ENOUGH:  # the standard error of a correlation is then below 0.01
-        chosen = np.random.default_rng(0).choice(evidence.n_rows, ROWS_ENOUGH, replace=False)
+        chosen = random_stream(0, "rows for correlations of factors").choice(
+            evidence.n_rows, ROWS_ENOUGH, replace=False
+        )
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return not (between > CORRELATED + 2 / np.sqrt(evidence.n_rows)).any()

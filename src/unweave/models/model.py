@@ -17,6 +17,7 @@ from unweave.models.networks.likelihoods import Likelihood
 from unweave.models.networks.network import EncodedBatch, Network
 from unweave.models.objectives.divergences import categorical_kl, gaussian_kl_per_code
 from unweave.models.training.stack import Member, Record
+from unweave.randomness import random_stream
 
 ROWS_AT_A_TIME = 1000
 LEAST_ACTIVE = 0.05  # nats; 001 calls codes above about this level informative
@@ -88,7 +89,7 @@ class TrainedModel:
 
     def reconstruction_cost(self, images: Array, rng: int = 0) -> float:
         """-E log p(x | z) in nats per image, from one sample of the Gaussian codes (the mean, if deterministic)."""
-        network, generator = self._present(), np.random.default_rng(rng)
+        network, generator = self._present(), random_stream(rng, "codes of a model")
         total = 0.0
         for batch in _batches(images):
             found = self._encoded(batch)

@@ -7,20 +7,16 @@ training can continue after an interruption without the state of a generator.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from zlib import crc32
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.randomness import random_stream
+
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
-
-
-def generator_of(seed: int, purpose: str, number: int = 0) -> np.random.Generator:
-    """Generator for one purpose of the model with this seed."""
-    return np.random.default_rng([seed, crc32(purpose.encode()), number])
 
 
 class Randomness:
@@ -64,7 +60,7 @@ class Randomness:
         kept = self._blocks.get((purpose, shape))
         if kept is None or kept[0] != number:
             size = (STEPS_AT_A_TIME, *shape)
-            drawn = [draw(generator_of(seed, purpose, number), size) for seed in self.seeds]
+            drawn = [draw(random_stream(seed, purpose, number), size) for seed in self.seeds]
             kept = (number, torch.from_numpy(np.stack(drawn, axis=1)))
             self._blocks[purpose, shape] = kept
         return kept[1][within]

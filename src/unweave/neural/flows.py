@@ -18,6 +18,8 @@ import torch
 from torch import Tensor, nn
 from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
+from unweave.randomness import random_seed
+
 
 @dataclass(frozen=True)
 class FlowSettings:
@@ -68,7 +70,7 @@ class CouplingFlow(nn.Module):
             raise ValueError(f"A coupling flow needs at least 2 features, but size={size}: add a feature.")
         self.settings = settings
         self.size = self.latent_size = size
-        generator = torch.Generator().manual_seed(settings.seed)
+        generator = torch.Generator().manual_seed(random_seed(settings.seed, "weights of a flow"))
         n_rotations = settings.n_blocks + 1
         self.register_buffer("shift", torch.zeros(size))
         self.register_buffer("scale", torch.ones(()))

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from unweave.neural.flows import CouplingFlow, standard_normal_cost
 from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
+from unweave.randomness import random_stream
 
 __all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negative_log_likelihood", "train"]
 
@@ -82,7 +83,7 @@ def train(
     5
     """
     source = _Rows(np.asarray(data, dtype=np.float64)) if not hasattr(data, "sample") else data
-    rng = np.random.default_rng(settings.seed)
+    rng = random_stream(settings.seed, "training of a flow")
     flow.fit_scale(_tensor(source.sample(10_000, rng), flow))
     weights = (1.0, objective.total_correlation, objective.reconstruction)
     stated = {"objective": asdict(objective), "flow": asdict(flow.settings)}
@@ -118,7 +119,7 @@ class _Rows:
     values: NDArray[np.float64]
 
     def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
-        return self.values[np.random.default_rng(rng).integers(0, len(self.values), n_rows)]
+        return self.values[random_stream(rng, "rows of a batch").integers(0, len(self.values), n_rows)]
 
 
 def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:

@@ -19,6 +19,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.probes.out_of_fold import Folds, least_squares, out_of_fold_least_squares
 from unweave.evidence import Evidence
 from unweave.memo import memoised
+from unweave.randomness import random_stream
 from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import (
     FactorBases,
@@ -145,7 +146,7 @@ def response_rows(evidence: Evidence, seed: int) -> ResponseRows:
     Of a few draws for a factor, the one that correlates least with the previous factors is used, because a correlation
     by chance would count as mixing.
     """
-    factors, rng = factor_bases(evidence), np.random.default_rng(seed)
+    factors, rng = factor_bases(evidence), random_stream(seed, "rows of responses")
     some = np.sort(rng.permutation(evidence.n_rows)[:MOST_ROWS])
     do: list[NDArray[np.intp]] = []
     before = np.empty((some.size, 0))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Rows
 from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
+from unweave.randomness import random_stream
 from unweave.responses.constraint_search import ConstraintSearch
 from unweave.responses.factor_views import FactorView, factor_view
 
@@ -182,7 +183,7 @@ def _named(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> Functi
 
 
 def _separate_rows(evidence: Evidence, seed: int) -> SeparateRows:
-    order = np.random.default_rng(seed).permutation(evidence.n_rows)
+    order = random_stream(seed, "rows for constraints").permutation(evidence.n_rows)
     if evidence.row_groups is not None:
         order = order[np.sort(np.unique(evidence.row_groups[order], return_index=True)[1])]
     n_separate = order.size

@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any
 from typing import Protocol as TypingProtocol
 
-import numpy as np
-
 from unweave.card import MetricUndefined
 from unweave.card.choices import metric_of, stated_options
 from unweave.evidence import Evidence, EvidenceError
+from unweave.randomness import random_stream
 from unweave.score import Score
 
 
@@ -67,7 +66,7 @@ class AllRows:
 
     def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
         """One measurement for each of these metrics, in their order."""
-        of_world, of_encoder = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
+        of_world, of_encoder = random_stream(seed, "factors of a cell"), random_stream(seed, "codes of a cell")
         factors = world.sample(n_rows, of_world)
         codes = encoder.encode(factors, of_encoder)
         evidence = Evidence(factors, codes, kinds=getattr(world, "kinds", None))

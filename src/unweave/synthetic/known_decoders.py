@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
 ROWS_PER_BLOCK = 1000
@@ -87,7 +88,7 @@ class Torus:
     @property
     def rotation(self) -> FloatArray:
         """The fixed orthogonal matrix that rotates the data."""
-        rng = np.random.default_rng(self.rotation_seed)
+        rng = random_stream(self.rotation_seed, "rotation of the torus")
         return np.linalg.qr(rng.normal(size=(self.latent_size, self.latent_size)))[0]
 
     @property
@@ -102,7 +103,7 @@ class Torus:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
         """Random data, n x 20 by default, without added noise."""
-        return self.decode(np.random.default_rng(rng).standard_normal((n_rows, self.latent_size)))
+        return self.decode(random_stream(rng, "world").standard_normal((n_rows, self.latent_size)))
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data for these latents."""
@@ -159,7 +160,7 @@ class TwoMoons:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
         """Data like those of scikit-learn's ``make_moons``: points on the moons plus noise in both directions."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "world")
         angle, lower = generator.uniform(0, np.pi, n_rows), generator.random(n_rows) < 0.5
         upper = np.column_stack([np.cos(angle), np.sin(angle)])
         points = np.where(lower[:, None], [1.0, 0.5] - upper, upper)

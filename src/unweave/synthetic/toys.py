@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 
 
 class Toy(NamedTuple):
@@ -56,7 +57,7 @@ class DependentClasses:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors and codes; there are no nuisances."""
-        sources = np.random.default_rng(rng).uniform(size=(n_rows, self.n_factors))
+        sources = random_stream(rng, "world").uniform(size=(n_rows, self.n_factors))
         factors = np.minimum(np.floor(self.n_classes * _shared(sources, self.delta)), self.n_classes - 1)
         codes = np.cos(np.pi * _shared(factors, self.alpha) / self.n_classes)
         return Toy(factors, codes, np.empty((n_rows, 0)))
@@ -82,7 +83,7 @@ class NuisedClasses:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors, codes and the nuisance."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "world")
         factors = np.floor(self.n_classes * generator.uniform(size=(n_rows, self.n_factors)))
         nuisance = generator.uniform(size=(n_rows, 1))
         codes = np.cos(np.pi * (factors + self.beta * nuisance) / self.n_classes)

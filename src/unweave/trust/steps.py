@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from unweave.evidence import Evidence
+from unweave.randomness import random_stream
 from unweave.trust.counterpart.counterpart import ENOUGH_ROWS, Counterpart, Where, stated_kind, with_factors
 from unweave.trust.counterpart.real_interventions import independent_draws
 from unweave.trust.diagnosis.diagnosis import Diagnosis
@@ -104,7 +105,7 @@ def _halves(evidence: Evidence, seed: int) -> Draws:
     """Random halves of the rows, whole row groups where there are any."""
     groups = np.arange(evidence.n_rows) if evidence.row_groups is None else evidence.row_groups
     n_groups = int(groups.max()) + 1
-    orders = [np.random.default_rng([seed, k]).permutation(n_groups)[: n_groups // 2] for k in range(N_DRAWS)]
+    orders = [random_stream(seed, "halves", k).permutation(n_groups)[: n_groups // 2] for k in range(N_DRAWS)]
     return tuple(evidence.rows(np.flatnonzero(np.isin(groups, order))) for order in orders)
 
 
@@ -127,7 +128,7 @@ class _Draw:
         for k in range(n if shared is None else n + n % 2):
             key = k, where, same_codes, same_rows
             if key not in self.known:
-                generator = np.random.default_rng([self.seed, k])
+                generator = random_stream(self.seed, "counterpart", k)
                 options = {"same_codes": same_codes, "same_rows": same_rows}
                 source = self.counterpart if shared is None or k % 2 == 0 else shared
                 self.known[key] = source.sample(generator, where=where, **options)

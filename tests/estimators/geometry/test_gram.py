@@ -4,6 +4,7 @@ from scipy.stats import norm
 
 from unweave.estimators.geometry import gram
 from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, StandardNormal
+from unweave.randomness import random_stream
 
 
 def test_running_means_are_those_of_all_samples():
@@ -105,7 +106,7 @@ def test_a_mixture_draws_classes_by_weight_and_latents_by_class():
 
 
 def test_latents_of_other_priors_are_quantiles_of_normal_noise():
-    noise = np.random.default_rng(3).standard_normal((50, 2))
+    noise = random_stream(3, "prior").standard_normal((50, 2))
     found = IndependentPrior("uniform", (-1.0, 4.0)).sample(50, 2, 3)
     assert found.values == pytest.approx(4 * norm.cdf(noise) - 1)
     assert found.scales == pytest.approx(4 * norm.pdf(noise))

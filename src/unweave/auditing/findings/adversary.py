@@ -17,6 +17,7 @@ import numpy as np
 from unweave.auditing.measurement.cases import MAP_SEED, Case, written
 from unweave.auditing.measurement.measuring import Bench
 from unweave.auditing.measurement.subjects import Subject
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders import (
     Encoder,
     Mixed,
@@ -77,7 +78,7 @@ class Candidate:
 
 def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedTeam | None]:
     """The worst encoder found for each subject of the bench; None if no encoder has a score within the budget."""
-    generator = np.random.default_rng(0)
+    generator = random_stream(0, "drawn encoders")
     first = [Candidate(encoder, 0) for encoder in KNOWN]
     first += [Candidate(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
     scores = [_scores(bench, candidate) for candidate in first]
@@ -91,7 +92,7 @@ def _refined(
     bench: Bench, subject: Subject, tried: list[tuple[Candidate, float | None]], n_refined: int
 ) -> RedTeam | None:
     """Refine the worst encoder of one subject by small random changes."""
-    generator = np.random.default_rng(1)
+    generator = random_stream(0, "refined encoders")
     found = [(score * one.mixing_share, score, one) for one, score in tried if score is not None]
     if not found:
         return None

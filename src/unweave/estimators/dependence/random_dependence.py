@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.estimators.dependence.correlation import ranks
+from unweave.randomness import random_stream
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class RandomDependence:
 
     def column(self, column: FloatArray) -> FloatArray:
         """Random sines of the column's ranks within (0, 1], the same for every column."""
-        rng = np.random.default_rng(self.seed)
+        rng = random_stream(self.seed, "random features")
         weights = rng.normal(scale=self.scale, size=(2, self.n_features))
         placed = (ranks(column) / column.size)[:, None]
         return np.asarray(np.sin(placed @ weights[:-1] + weights[-1]))

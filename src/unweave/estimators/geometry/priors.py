@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class StandardNormal:
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
         """Draw n samples of ``size`` latents."""
-        return Latents(np.random.default_rng(seed).standard_normal((n, size)), None)
+        return Latents(random_stream(seed, "prior").standard_normal((n, size)), None)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class GaussianMixture:
 
     def sample(self, n: int, size: int, seed: int) -> Latents:
         """Draw n samples: a class for each, and then the latents from the Gaussian of this class."""
-        rng = np.random.default_rng(seed)
+        rng = random_stream(seed, "prior")
         weights = np.ones(len(self.means)) if self.weights is None else np.asarray(self.weights)
         classes = rng.choice(len(self.means), size=n, p=weights / weights.sum())
         scales = np.asarray(self.deviations)[classes]
@@ -127,6 +128,6 @@ class IndependentPrior:
         from scipy import stats
 
         marginal: Any = getattr(stats, self.distribution)(*self.parameters)
-        noise = np.random.default_rng(seed).standard_normal((n, size))
+        noise = random_stream(seed, "prior").standard_normal((n, size))
         values = np.where(noise < 0, marginal.ppf(stats.norm.cdf(noise)), marginal.isf(stats.norm.sf(noise)))
         return Latents(values, np.exp(stats.norm.logpdf(noise) - marginal.logpdf(values)))

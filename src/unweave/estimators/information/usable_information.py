@@ -13,6 +13,7 @@ from unweave.estimators.information.entropy import entropy_of_counts
 from unweave.estimators.information.information_protocols import JointInformation
 from unweave.estimators.probes.probe_protocols import LIBRARY
 from unweave.estimators.probes.tuned_logistic import tuned_probabilities
+from unweave.randomness import random_seed
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class UsableInformation(JointInformation):
             raise ValueError(f"classifier={self.classifier!r} is not known: use 'logistic' or 'boosted_trees'.")
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        model = HistGradientBoostingClassifier(max_depth=3, early_stopping=True, random_state=self.seed)
+        model = HistGradientBoostingClassifier(
+            max_depth=3, early_stopping=True, random_state=random_seed(self.seed, "trees")
+        )
         model.fit(seen, labels)
         probabilities = np.zeros((len(unseen), n_labels))
         probabilities[:, model.classes_] = model.predict_proba(unseen)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def code_correlations(
     >>> found.means[0, 1].round(3), found.expected[0, 1].round(3)
     (np.float64(1.0), np.float64(0.01))
     """
-    rng = np.random.default_rng(seed)
+    rng = random_stream(seed, "codes of a posterior")
     noise = rng.normal(size=mean.shape)
     if covariance is None:
         drawn, within = mean + std * noise, np.diag(np.square(std).mean(axis=0))

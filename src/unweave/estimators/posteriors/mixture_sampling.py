@@ -26,6 +26,7 @@ from unweave.estimators.posteriors.posterior_protocols import (
     Sampled,
     SampleInformation,
 )
+from unweave.randomness import random_stream
 
 NEAR_THE_LIMIT = 2.0
 
@@ -59,7 +60,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
         """
         if n_rows <= self.most_rows:
             return None
-        return np.sort(np.random.default_rng(self.seed).choice(n_rows, self.most_rows, replace=False))
+        return np.sort(random_stream(self.seed, "rows of a mixture").choice(n_rows, self.most_rows, replace=False))
 
     def n_mixed(self, n_rows: int) -> int:
         """Number of samples that form the mixtures."""
@@ -88,7 +89,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
     def sample_ratios(self, components: Components, seeds: Sequence[int], groups: Sequence[Codes]) -> Sampled:
         """log q(z_S | x) / q(z_S) at draws from all samples in turn; its mean estimates I(x, z_S)."""
         n_rows = components.n_rows
-        order = np.random.default_rng(self.seed).permutation(n_rows)
+        order = random_stream(self.seed, "order of draws").permutation(n_rows)
         rows = np.resize(order, self.samples)
         draws = components.draw(rows, self._streams(seeds))
         ratios = log_ratios(components, draws, rows, groups, [(np.arange(rows.size), np.arange(n_rows))])
@@ -101,7 +102,7 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
 
         The means estimate I(y, z_S) and I(x, z_S | y).
         """
-        rng = np.random.default_rng(self.seed)
+        rng = random_stream(self.seed, "strata of draws")
         strata = [np.flatnonzero(labels == value) for value in np.unique(labels)]
         share = np.array([inside.size for inside in strata]) / labels.size
         sizes = np.maximum(np.rint(share * self.samples).astype(int), 2)
@@ -115,4 +116,4 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
         return Sampled(of_sample - within, stratum, share), Sampled(within, stratum, share)
 
     def _streams(self, seeds: Sequence[int]) -> list[np.random.Generator]:
-        return [np.random.default_rng([self.seed, seed]) for seed in seeds]
+        return [random_stream(self.seed, "draws of a mixture", seed) for seed in seeds]

@@ -9,6 +9,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.probe_protocols import ByScikitLearn
+from unweave.randomness import random_seed
 from unweave.threads import thread_controller
 
 NOTHING_LEFT = 1e-9
@@ -53,7 +54,7 @@ class LinearThenTrees(ByScikitLearn):
                     learning_rate=self.learning_rate,
                     min_samples_leaf=self.min_leaf,
                     early_stopping=False,
-                    random_state=seed,
+                    random_state=random_seed(seed, "trees"),
                 ).fit(train, left[:, t])
                 for n_trees, added in enumerate(model.staged_predict(unseen), start=1):
                     if n_trees in self.n_trees:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.probe_protocols import ByScikitLearn
+from unweave.randomness import random_seed
 
 IntArray = NDArray[np.intp]
 
@@ -82,6 +83,8 @@ class LinearSvm(ByScikitLearn):
 
         columns = []
         for i in range(train.shape[1]):
-            machine = LinearSVC(C=self.strength, class_weight="balanced", random_state=seed)
+            machine = LinearSVC(
+                C=self.strength, class_weight="balanced", random_state=random_seed(seed, "line classifiers")
+            )
             columns.append(machine.fit(train[:, [i]], labels).predict(test[:, [i]]))
         return np.column_stack(columns)

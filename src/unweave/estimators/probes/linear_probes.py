@@ -190,7 +190,7 @@ class Lasso(ByScikitLearn, ByIndicators):
         standardised = (codes - centre) / scale
         coefficients = np.zeros((codes.shape[1], targets.shape[1]))
         for t in range(targets.shape[1]):
-            recipe = LassoCV(random_state=seed, cv=5) if self.penalty is None else FixedLasso(alpha=self.penalty)
+            recipe = LassoCV(cv=5) if self.penalty is None else FixedLasso(alpha=self.penalty)
             coefficients[:, t] = recipe.fit(standardised, (targets[:, t] - middle[t]) / spread[t]).coef_
         return FittedLinear(centre, scale, coefficients * spread, middle)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.estimators.information.binning import edges_in_gaps
 from unweave.estimators.probes.probe_protocols import ByScikitLearn, Probe
+from unweave.randomness import random_seed
 from unweave.threads import thread_controller
 
 
@@ -81,7 +82,7 @@ class BoostedTrees(ByScikitLearn, Probe):
                     learning_rate=self.learning_rate,
                     min_samples_leaf=self.min_leaf,
                     early_stopping=False,
-                    random_state=seed,
+                    random_state=random_seed(seed, "trees"),
                 ).fit(binned, target)
                 gains += split_gains(model, firsts.size)
                 models.append(model)
@@ -155,7 +156,9 @@ class Ensembles(ByScikitLearn, Probe):
         """Fit one ensemble per target."""
         kind, options = self._kinds()[0], self._options()
         with unchecked():
-            models = tuple(kind(**options, random_state=seed).fit(codes, target) for target in targets.T)
+            models = tuple(
+                kind(**options, random_state=random_seed(seed, "trees")).fit(codes, target) for target in targets.T
+            )
         # impurity importances are shares of the target's variance, and are weighted by it before they are added up
         shares = np.stack([model.feature_importances_ for model in models])
         return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
@@ -163,7 +166,7 @@ class Ensembles(ByScikitLearn, Probe):
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
         """Fit one ensemble."""
         with unchecked():
-            model = self._kinds()[1](**self._options(), random_state=seed).fit(codes, labels)
+            model = self._kinds()[1](**self._options(), random_state=random_seed(seed, "trees")).fit(codes, labels)
         return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
 
 

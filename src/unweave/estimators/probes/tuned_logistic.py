@@ -9,6 +9,7 @@ from scipy.special import softmax
 from unweave.arrays import FloatArray
 from unweave.estimators.probes.linear_probes import Linear
 from unweave.estimators.probes.softmax_regression import SoftmaxLoss, by_gradients, by_newton
+from unweave.randomness import random_stream
 
 PENALTIES = (1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 VALIDATION_SHARE = 0.2
@@ -35,7 +36,7 @@ def tuned_probabilities(
     array([[1., 0., 0.],
            [0., 1., 0.]])
     """
-    order = np.random.default_rng(seed).permutation(len(labels))
+    order = random_stream(seed, "validation rows").permutation(len(labels))
     labels = np.asarray(labels, dtype=np.intp)[order]
     design, unseen = _designs(seen[order], unseen)
     n_fit = len(labels) - int(VALIDATION_SHARE * len(labels))

@@ -23,6 +23,7 @@ from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolve
 from unweave.evidence.large.block_columns import BlockReader
 from unweave.evidence.large.row_blocks import BlockPart, RowBlocks
 from unweave.evidence.reading.columns import EvidenceError, Levels, quoted
+from unweave.randomness import random_stream
 
 STRETCHES = 16
 STRETCHED_ROWS = 250_000  # the standard error of the share of a bin that contains 1/20 of all rows is then .0004
@@ -143,7 +144,7 @@ def _stretches(source: RowBlocks, n_rows: int) -> Iterator[tuple[int, Any]]:
 
 def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTotals, FloatArray, FloatArray]:
     n_rows = source.n_rows
-    rng = np.random.default_rng(source.seed)
+    rng = random_stream(source.seed, "rows of a large table")
     wanted = np.sort(rng.choice(n_rows, min(source.sample_rows, n_rows), replace=False, shuffle=False))
     tasks, row = [], 0
     for part in source.parts:

@@ -52,7 +52,7 @@ def k_sparse_probing(
     present, names, columns = concepts_and_codes(concepts, codes)
     if not k or min(k) < 1:
         raise EvidenceError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
-    train, test = train_and_test_rows(len(present), None, test_share, seed)
+    train, test = train_and_test_rows(len(present), None, test_share, seed, list(present.T))
     train, test = np.sort(train), np.sort(test)
     most = min(max(k), columns.shape[1])
     chosen = _most_different(present[train], columns.some_rows(train), most)

@@ -59,6 +59,7 @@ bound_metric = functools.partial(
     reference="Tokui and Sato (2022), 'Disentanglement Analysis with Partial Information Decomposition' (002)",
     identity_tolerance=0.06,
     order_tolerance=0.02,
+    version=2,
 )
 
 

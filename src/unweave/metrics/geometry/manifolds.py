@@ -29,6 +29,7 @@ geometry_metric = functools.partial(
     min_rows=0,
     chance="no pairing",
     reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
+    version=2,
 )
 
 

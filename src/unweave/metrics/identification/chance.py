@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.metrics.identification.recovery import PURE_ENOUGH
+from unweave.randomness import random_stream
 from unweave.responses.code_responses import OF_OTHERS
 
-SEED = 0
 MOST_DRAWS, FEWEST_DRAWS = 8000, 40
 MOST_NUMBERS = 4_000_000
 STEP = 1.3  # above 2 d codes, the level is interpolated between numbers of codes with this ratio
@@ -110,7 +110,7 @@ def luck(n_codes: float, n_factors: int) -> Luck:
 def _luck_of_mixings(n_codes: int, n_factors: int) -> Luck:
     larger = max(n_codes, n_factors)
     n_draws = int(np.clip(MOST_NUMBERS // (larger * n_factors), FEWEST_DRAWS, MOST_DRAWS))
-    rng = np.random.default_rng(SEED)
+    rng = random_stream(0, "mixings by chance")
     mixings = np.linalg.qr(rng.normal(size=(n_draws, larger, n_factors)))[0][:, :n_codes]
     recovered = recovery_of_mixings(mixings)
     pure = np.square(mixings / np.linalg.norm(mixings, axis=2, keepdims=True)).max(axis=1) >= 1 - OF_OTHERS

@@ -42,7 +42,7 @@ MOST_PASSING = 0.07  # largest share of factors for which random mixings may hav
     equivalence="elementwise",
     min_rows=30,
     chance=0.0,
-    version=4,
+    version=5,
     cost="n m d (about 30 fitted functions per factor), and kernel fits to 500 rows that all codes share",
     fails_when=(
         "codes mix factors that are so dependent in the data that their separate effects must be extrapolated, or a "

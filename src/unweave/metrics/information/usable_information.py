@@ -11,6 +11,7 @@ from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
+from unweave.randomness import random_stream
 
 DISCRETE = (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
 
@@ -24,7 +25,7 @@ def split(evidence: Evidence, estimator: JointInformation, seed: int) -> tuple[R
         train, test = np.arange(evidence.n_rows), np.arange(0)
     if most_rows is None or evidence.n_rows <= most_rows:
         return train, test, ()
-    drawn = np.random.default_rng(seed).permutation
+    drawn = random_stream(seed, "classified rows").permutation
     n_test = round(most_rows * test_share)
     caveat = Finding("classifiers_sampled_rows", n_rows=most_rows, of=evidence.n_rows)
     return np.sort(drawn(train)[: most_rows - n_test]), np.sort(drawn(test)[:n_test]), (caveat,)

@@ -14,6 +14,7 @@ from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, EvidenceError
 from unweave.memo import memoised
 from unweave.metrics.matrices import live_points
+from unweave.randomness import random_stream
 
 Scale = Literal["ranks", "values"]
 FREE_DRAWS = 10_000
@@ -67,7 +68,7 @@ def _drawn_freely(evidence: Evidence, scale: Scale) -> FloatArray:
 @memoised(on="both")
 def _free_draw(evidence: Evidence) -> FloatArray:
     """Codes drawn with no factor held fixed; both scales share the draw, because a sampler may be slow."""
-    return drawn_codes(evidence, {}, FREE_DRAWS, np.random.default_rng(0))
+    return drawn_codes(evidence, {}, FREE_DRAWS, random_stream(0, "samples with no factor fixed"))
 
 
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:

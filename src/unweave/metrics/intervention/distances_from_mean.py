@@ -12,6 +12,7 @@ from unweave.evidence import Evidence
 from unweave.metrics.intervention.comparable_codes import Scale, comparable_codes, intervenes
 from unweave.metrics.intervention.fixed_factors import cells, sampled
 from unweave.metrics.intervention.held_factors import one_held
+from unweave.randomness import random_stream
 
 ROWS_PER_VALUE = 200
 
@@ -35,7 +36,7 @@ def mean_distances(
     smallest = math.inf
     for j, held in one_held(evidence).items():
         if intervenes(evidence):
-            rng = np.random.default_rng((seed, j))
+            rng = random_stream(seed, "fixed values", j)
             groups = [drawn for drawn, _ in sampled(evidence, held, bins, ROWS_PER_VALUE, scale, rng)]
         else:
             groups = [codes[cell] for cell in cells(evidence, held, rows, bins, binning=binning, fewest=1)]

@@ -19,7 +19,7 @@ from unweave.score import Score
 
 @held_factor_metric(
     cost="10,000 batches of 64 rows",
-    version=2,
+    version=3,
     fails_when=(
         "factors are mixed but every factor still has some code that varies least when it is fixed, which scores 1; "
         "without a sampler also when factors are correlated or there are few rows for each value"

@@ -26,6 +26,7 @@ from unweave.metrics.intervention.comparable_codes import (
     intervenes,
     placed,
 )
+from unweave.randomness import random_stream
 
 FEWEST_ROWS = 4
 FEW_ROWS = 20
@@ -84,13 +85,13 @@ def batches(evidence: Evidence, held: tuple[int, ...], plan: Plan, seed: int) ->
     no draw.
     """
     if intervenes(evidence):
-        rng = np.random.default_rng((seed, *held))
+        rng = random_stream(seed, "fixed values", *held)
         for codes, n_here in sampled(evidence, held, plan.n_batches, 2 * plan.batch_size, plan.scale, rng):
             yield from enumerate(codes.reshape(2, n_here, plan.batch_size, codes.shape[1]))
         return
     codes = comparable_codes(evidence, plan.scale)
     for half in (0, 1):
-        rng = np.random.default_rng((seed, half, *held))
+        rng = random_stream(seed, "batches", half, *held)
         members = half_cells(evidence, held, half, plan.bins, plan.merge, seed)
         for cell, n_here in zip(members, _shared_out(plan.n_batches, [cell.size for cell in members]), strict=True):
             if n_here:
@@ -140,7 +141,9 @@ def asked(
     """
     if not intervenes(evidence):
         return ()
-    calls = [len(held_values(evidence, held, plan.n_batches, np.random.default_rng((seed, *held)))) for held in held_of]
+    calls = [
+        len(held_values(evidence, held, plan.n_batches, random_stream(seed, "fixed values", *held))) for held in held_of
+    ]
     n_samples = free * FREE_DRAWS + 2 * plan.n_batches * plan.batch_size * len(calls)
     return (Finding("sampler_asked", n_calls=free + sum(calls), n_samples=n_samples),)
 

@@ -46,6 +46,7 @@ from unweave.score import Score
     ),
     assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.09,
+    version=2,
 )
 def irs(
     evidence: Evidence,

@@ -24,7 +24,7 @@ MOST_BINS = 10
 
 @held_factor_metric(
     cost="10,000 batches of 64 rows",
-    version=2,
+    version=3,
     fails_when=(
         "some codes are noise with as much variance as the informative ones; without a sampler also when there are "
         "many factors, because few rows then agree in all other factors, or when factors are correlated"

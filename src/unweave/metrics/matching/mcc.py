@@ -44,6 +44,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
     ),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
     takes_sparse_codes=True,
+    version=2,
 )
 def mcc(
     evidence: Evidence,

@@ -42,7 +42,7 @@ from unweave.score import Score
     reference=REFERENCE,
     identity_tolerance=0.75,
     order_tolerance=1e-6,
-    version=2,
+    version=3,
 )
 def informativeness(
     evidence: Evidence,

@@ -36,7 +36,7 @@ from unweave.score import Score
     identity_tolerance=0.2,
     order_tolerance=1e-6,
     takes_factor_tables=True,
-    version=2,
+    version=3,
     factor_by_factor=True,
 )
 def jemmig(

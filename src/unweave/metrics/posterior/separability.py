@@ -55,7 +55,7 @@ TOLD_APART = 0.05
     reference=REFERENCE,
     identity_tolerance=0.05,
     order_tolerance=0.02,
-    version=2,
+    version=3,
     raw_range="slightly outside by sampling error, and above 1 where a code shares more than its entropy on the grid",
 )
 def separability(

@@ -53,7 +53,7 @@ separated_metric = functools.partial(
     identity_tolerance=0.5,
     order_tolerance=0.01,
     raw_range="slightly outside by sampling error",
-    version=2,
+    version=3,
 )
 
 

@@ -10,6 +10,7 @@ from unweave.estimators.probes.logistic_probe import Classifier, area_under_curv
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import factor_labels, varying
+from unweave.randomness import random_stream
 
 
 @memoised(on="both")
@@ -20,7 +21,7 @@ def class_areas(
     rows = np.arange(evidence.n_rows)
     train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0] if test_share else (rows, rows)
     if evidence.n_rows > max_rows:
-        rng = np.random.default_rng(seed)
+        rng = random_stream(seed, "probed rows")
         shares = (round(max_rows * len(part) / (len(train) + len(test))) for part in (train, test))
         train, test = (rng.choice(part, size, replace=False) for part, size in zip((train, test), shares, strict=True))
     areas = []

@@ -37,6 +37,7 @@ MOST_ROWS = 20_000
     order_tolerance=0.02,
     raw_range="down to -1, if held-out rows are ranked worse than by chance",
     factor_by_factor=True,
+    version=2,
 )
 def explicitness(
     evidence: Evidence,

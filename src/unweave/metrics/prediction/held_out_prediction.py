@@ -41,7 +41,9 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     errors, deviations = np.zeros((2, targets.shape[1]))
     folds = evidence.folds(n_folds, seed)
     codes = probed_codes(evidence, probe)
-    is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT
+    # permutations share the folds of the original only if no class is to be kept in equal shares
+    own_folds = evidence.permuted_from is not None and bool(evidence.class_columns)
+    is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT and not own_folds
     kept = _prepared(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
     for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = codes[train], targets[train], targets[test]

@@ -29,7 +29,7 @@ from unweave.score import Score
     identity_tolerance=0.01,
     order_tolerance=0.02,
     takes_sparse_codes=True,
-    version=2,
+    version=3,
     raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
 )

@@ -42,6 +42,7 @@ from unweave.score import Score
     order_tolerance=0.01,
     takes_sparse_codes=True,
     factor_by_factor=True,
+    version=2,
 )
 def sap(
     evidence: Evidence,

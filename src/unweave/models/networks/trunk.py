@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unweave.models.randomness import generator_of
+from unweave.randomness import random_stream
 
 Weights = Mapping[str, Tensor]
 
@@ -67,6 +67,6 @@ def initial_weights(layers: Mapping[str, Layer], seeds: Sequence[int]) -> dict[s
         for part, shape in (("weight", layer.weight), ("bias", layer.bias)):
             full = f"{name}.{part}"
             reach = 0.0 if layer.for_rectifiers and part == "bias" else bound
-            drawn = [generator_of(seed, full).uniform(-reach, reach, shape) for seed in seeds]
+            drawn = [random_stream(seed, full).uniform(-reach, reach, shape) for seed in seeds]
             weights[full] = torch.from_numpy(np.stack(drawn).astype(np.float32))
     return weights

@@ -20,6 +20,7 @@ from unweave.evidence import Evidence
 from unweave.models.errors import TrainingError
 from unweave.models.model import TrainedModel
 from unweave.models.runs.naming import setting_name
+from unweave.randomness import random_stream
 from unweave.sweeps.protocol import measured, scored
 from unweave.trust.sampling.ties import tied_letters
 
@@ -125,7 +126,7 @@ def compared_runs(
     watch : function
         Called with the name of each model before it is scored.
     """
-    indices = np.sort(np.random.default_rng(seed).permutation(len(dataset))[:n_rows])
+    indices = np.sort(random_stream(seed, "compared images").permutation(len(dataset))[:n_rows])
     images, factors = dataset.images(indices), dataset.factors(indices)
     kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
     chosen = chosen_metrics(METRICS if metrics is None else metrics)

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from unweave.evidence import Evidence
 from unweave.models.networks import MLP, Trunk
 from unweave.models.objectives import Objective
 from unweave.models.runs.training_file import DataSetChoice
 from unweave.models.training.fleet import train
 from unweave.models.training.settings import TrainingSettings
+from unweave.randomness import random_stream
 from unweave.sweeps.protocol import Measurement, measured, scored
 
 
@@ -51,7 +50,7 @@ class TrainedModels:
         [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
         if model.problem is not None:
             return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
-        indices = np.random.default_rng(seed).permutation(len(dataset))[:n_rows]
+        indices = random_stream(seed, "images of a cell").permutation(len(dataset))[:n_rows]
         kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
         codes = model.encode(dataset.images(indices))
         evidence = Evidence(dataset.factors(indices), codes, factor_names=dataset.factor_names, kinds=kinds)

@@ -22,6 +22,7 @@ from unweave.neural.image_flows.latent_priors import ClassMixture
 from unweave.neural.image_flows.layer import InvertibleLayer, LayerChain
 from unweave.neural.image_flows.mixing import ActNorm, FixedPermutation, FlattenedImage, LearnedRotation
 from unweave.neural.image_flows.wavelet import WaveletPyramid
+from unweave.randomness import random_seed
 
 LEVELS = 2
 
@@ -59,7 +60,7 @@ def image_flow(settings: ImageFlowSettings) -> ImageFlow:
         )
     shape = (1, settings.side, settings.side)
     state = torch.random.get_rng_state()
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(random_seed(settings.seed, "weights of an image flow"))
     try:
         layer = _wavelet(shape, settings) if settings.kind == "wavelet" else _glow(shape, settings)
         prior = ClassMixture(settings.n_components, math.prod(shape)) if settings.n_components else None

@@ -24,6 +24,7 @@ from unweave.evidence import EvidenceError
 from unweave.neural.image_flows.image_flow import ImageFlow
 from unweave.neural.training import FlowObjective
 from unweave.neural.training_loop import FlowTraining, Record, Terms, descend
+from unweave.randomness import random_stream
 
 N_FIRST = 2000  # images from which scales are set
 N_INVERTED = 200  # images on which invertibility is tested
@@ -75,7 +76,7 @@ def train_on_images(
     >>> train_on_images(flow, pictures, settings=FlowTraining(n_steps=3, batch_size=10))[-1].step
     3
     """
-    rng = np.random.default_rng(settings.seed)
+    rng = random_stream(settings.seed, "training of an image flow")
     dtype = next(flow.parameters()).dtype
     _refuse_unusable(images, classes, objective, flow)
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.neural.image_flows.layer import InvertibleLayer
+from unweave.randomness import random_seed
 
 SMALLEST_SPREAD = 1e-3
 
@@ -21,7 +22,8 @@ class FixedPermutation(InvertibleLayer):
 
     def __init__(self, n_channels: int, seed: int) -> None:
         super().__init__()
-        order = torch.randperm(n_channels, generator=torch.Generator().manual_seed(seed))
+        generator = torch.Generator().manual_seed(random_seed(seed, "order of channels"))
+        order = torch.randperm(n_channels, generator=generator)
         self.register_buffer("order", order)
         self.register_buffer("back", order.argsort())
 
@@ -39,7 +41,7 @@ class LearnedRotation(InvertibleLayer):
 
     def __init__(self, n_channels: int, seed: int) -> None:
         super().__init__()
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(random_seed(seed, "rotation of channels"))
         self.turn = nn.Parameter(torch.randn(n_channels, n_channels, generator=generator) / 2)
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:

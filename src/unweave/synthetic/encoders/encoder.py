@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
+from unweave.randomness import random_stream
 
 Rng = int | np.random.Generator
 Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
@@ -62,7 +63,7 @@ class OneFactorPerCode:
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """1 for the factor of each code, and 0 otherwise."""
-        return np.eye(n_factors)[self.sources(n_factors, np.random.default_rng(rng))]
+        return np.eye(n_factors)[self.sources(n_factors, random_stream(rng, "encoder"))]
 
 
 class LinearMap(ABC):

@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders.encoder import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales, size_of
 from unweave.synthetic.functions import MONOTONE, in_turn
 
@@ -28,7 +29,7 @@ class PermutedAndScaled(OneFactorPerCode):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes c_j = a_j z_pi(j), where a_j has a random sign and an absolute value between 0.5 and 2."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         order = self.sources(factors.shape[1], generator)
         return factors[:, order] * random_scales(order.size, generator)
 
@@ -58,7 +59,7 @@ class Elementwise(OneFactorPerCode):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes that each depend on one factor, n x d."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         columns = factors[:, self.sources(factors.shape[1], generator)]
         scales = generator.uniform(0.5, 2.0, columns.shape[1])
         return (1 - self.alpha) * scales * columns + self.alpha * self.bent(columns)
@@ -99,7 +100,7 @@ class Mixed(LinearMap):
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """A, m x d, with singular values from 1 down to 1 / kappa."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         left = haar_frame(self.n_codes(n_factors), n_factors, generator)
         right = haar_frame(n_factors, n_factors, generator)
         return left * np.linspace(1.0, 1.0 / self.kappa, n_factors) @ right.T

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders.encoder import Recovery, Rng
 
 
@@ -32,7 +33,7 @@ class Noise:
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Random numbers that do not depend on the factors."""
-        generator, shape = np.random.default_rng(rng), (factors.shape[0], self.codes)
+        generator, shape = random_stream(rng, "encoder"), (factors.shape[0], self.codes)
         return generator.uniform(size=shape) if self.distribution == "uniform" else generator.normal(size=shape)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:

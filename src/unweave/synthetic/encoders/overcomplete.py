@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders.encoder import OneFactorPerCode, Recovery, Rng, random_scales, size_of
 from unweave.synthetic.encoders.matched import Elementwise
 
@@ -44,7 +45,7 @@ class Copied(OneFactorPerCode):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes that each depend on one factor, n x m."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         sources = self.sources(factors.shape[1], generator)
         return factors[:, sources] * random_scales(sources.size, generator)
 
@@ -75,7 +76,7 @@ class WithMixedExtras:
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The elementwise codes, followed by the mixed codes."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         n_factors = factors.shape[1]
         if n_factors < 2:
             raise EvidenceError("WithMixedExtras needs at least two factors, and there is one: use Copied.")
@@ -121,7 +122,7 @@ class Distributed(OneFactorPerCode):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """All codes of one factor, followed by those of the next; the factors are in random order."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         shuffled = factors[:, generator.permutation(factors.shape[1])]
         if self.k == 2:
             parts = np.stack([np.sin(shuffled), np.cos(shuffled)], axis=2)

@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders.encoder import Encoder, LinearMap, Recovery, Rng
 from unweave.synthetic.encoders.matched import haar_frame
 from unweave.synthetic.functions import MONOTONE, in_turn
@@ -35,7 +36,7 @@ class PartlyMixed(LinearMap):
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """(1 - t) P + t Q, d x d; P and Q do not depend on t."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "encoder")
         permutation = np.eye(n_factors)[generator.permutation(n_factors)]
         return (1 - self.t) * permutation + self.t * haar_frame(n_factors, n_factors, generator)
 
@@ -45,6 +46,14 @@ class _BuiltOnAnother:
     """Base class of encoders that are built on another encoder: by default they have its equivalence and its losses."""
 
     encoder: Encoder
+
+    @property
+    def _depth(self) -> int:
+        return 1 + (self.encoder._depth if isinstance(self.encoder, _BuiltOnAnother) else 0)
+
+    def _second_stream(self, seed: int) -> np.random.Generator:
+        """A random generator that is independent of those of the encoders inside, which have the same seed."""
+        return random_stream(seed, "added to an encoder", self._depth)
 
     @property
     def equivalence(self) -> Recovery:
@@ -95,7 +104,7 @@ class Noisy(_BuiltOnAnother):
         seed = _seed(rng)
         codes = self.encoder.encode(factors, seed)
         scales = codes.std(axis=0) * np.sqrt(self.share / (1 - self.share))
-        return codes + scales * _second_stream(seed).normal(size=codes.shape)
+        return codes + scales * self._second_stream(seed).normal(size=codes.shape)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """Purity of the inner encoder, multiplied by 1 - share."""
@@ -182,7 +191,7 @@ class WithNoiseCodes(_BuiltOnAnother):
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The codes of the inner encoder, followed by the noise codes."""
         seed = _seed(rng)
-        noise = _second_stream(seed).normal(size=(factors.shape[0], self.added))
+        noise = self._second_stream(seed).normal(size=(factors.shape[0], self.added))
         return np.column_stack([self.encoder.encode(factors, seed), noise])
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
@@ -193,8 +202,3 @@ class WithNoiseCodes(_BuiltOnAnother):
 def _seed(rng: Rng) -> int:
     """An integer seed for the inner encoder, whose map then does not depend on what is added."""
     return int(rng) if isinstance(rng, (int, np.integer)) else int(rng.integers(2**31))
-
-
-def _second_stream(seed: int) -> np.random.Generator:
-    """A random generator that is independent of that of the inner encoder."""
-    return np.random.default_rng([seed, 1])

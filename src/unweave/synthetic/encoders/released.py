@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders.encoder import LinearMap, OneFactorPerCode, Recovery, Rng, random_scales
 from unweave.synthetic.encoders.matched import Elementwise
 from unweave.synthetic.encoders.overcomplete import Copied, Distributed
@@ -56,7 +57,7 @@ class ReleasedMixed(LinearMap):
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """A, d x d, with singular values from 1 down to 1 / kappa."""
-        left, _, right = np.linalg.svd(np.random.default_rng(rng).normal(size=(n_factors, n_factors)))
+        left, _, right = np.linalg.svd(random_stream(rng, "encoder").normal(size=(n_factors, n_factors)))
         return left * np.linspace(1.0, 1.0 / self.kappa, n_factors) @ right
 
 
@@ -87,7 +88,7 @@ class ReleasedKept(OneFactorPerCode):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The last factors, rescaled."""
-        return factors[:, -self.codes :] * random_scales(self.codes, np.random.default_rng(rng))
+        return factors[:, -self.codes :] * random_scales(self.codes, random_stream(rng, "encoder"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class ReleasedElementwiseCopies(Copied):
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """h_j applied to one factor for each code."""
-        return in_turn(RELEASED, factors[:, self.sources(factors.shape[1], np.random.default_rng(rng))])
+        return in_turn(RELEASED, factors[:, self.sources(factors.shape[1], random_stream(rng, "encoder"))])
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class ReleasedNoise:
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Random numbers that do not depend on the factors."""
-        return np.random.default_rng(rng).uniform(-1.0, 1.0, size=(factors.shape[0], self.codes))
+        return random_stream(rng, "encoder").uniform(-1.0, 1.0, size=(factors.shape[0], self.codes))
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """Zeros, because no factor changes a code."""

@@ -11,6 +11,7 @@ from scipy.special import betainc, betaincinv
 
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
+from unweave.randomness import random_stream
 
 FEWEST_DRAWS, MOST_DRAWS = 20, 2000
 ENTRIES_DRAWN = 5_000_000  # of all random matrices together
@@ -57,8 +58,8 @@ class NullMcc:
 
     @property
     def mean(self) -> float:
-        """E[MCC], estimated from random draws."""
-        return float(self._draws.mean())
+        """E[MCC], estimated from random draws within its bounds; exact if m or d is 1."""
+        return float(np.clip(self._draws.mean(), *self.mean_bounds))
 
     def quantile(self, share: float) -> float:
         """Quantile of MCC over data sets; exact if m or d is 1, and otherwise estimated from random draws."""
@@ -75,7 +76,7 @@ class NullMcc:
 @functools.lru_cache(maxsize=256)
 def _drawn(n_rows: int, n_codes: int, n_factors: int) -> FloatArray:
     """MCC of random matrices whose entries have the exact null distribution; large matrices need fewer draws."""
-    generator = np.random.default_rng(0)
+    generator = random_stream(0, "correlations by chance")
     n_draws = int(np.clip(ENTRIES_DRAWN // (n_codes * n_factors), FEWEST_DRAWS, MOST_DRAWS))
     draws = np.empty(n_draws)
     for k in range(n_draws):

@@ -19,6 +19,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Posterior
+from unweave.randomness import random_stream
 
 Attack = Literal["none", "redundancy", "synergy"]
 
@@ -105,7 +106,7 @@ class ToyModel:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> tuple[FloatArray, Posterior]:
         """Factors whose sample covariance is exactly the identity, and the posterior before any attack."""
-        factors = np.random.default_rng(rng).normal(size=(n_rows, self.n_factors))
+        factors = random_stream(rng, "world").normal(size=(n_rows, self.n_factors))
         factors -= factors.mean(axis=0)
         factors = factors @ np.linalg.inv(np.linalg.cholesky(np.cov(factors, rowvar=False, bias=True))).T
         return factors, Posterior(factors, np.full(factors.shape, self.sigma))

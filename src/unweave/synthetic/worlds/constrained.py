@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
 from unweave.synthetic.worlds.free import Independent
 from unweave.synthetic.worlds.world import Constraint, Marginal, NumberedFactors, Rng
@@ -109,7 +110,7 @@ class Circuit:
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of T, R, I and V, n x 4."""
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "world")
         temperature = generator.normal(self.reference_temperature, 15.0, n_rows)
         current = generator.uniform(0.5, 2.0, n_rows)
         warmth = temperature - self.reference_temperature

@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.worlds.world import Marginal, NumberedFactors, Rng, with_marginal
 
 
@@ -28,7 +29,7 @@ class Independent(NumberedFactors):
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        return with_marginal(np.random.default_rng(rng).normal(size=(n_rows, self.n_factors)), self.marginal)
+        return with_marginal(random_stream(rng, "world").normal(size=(n_rows, self.n_factors)), self.marginal)
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Confounded(NumberedFactors):
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        generator, loadings = np.random.default_rng(rng), np.array(self.loadings)
+        generator, loadings = random_stream(rng, "world"), np.array(self.loadings)
         cause = generator.normal(size=(n_rows, 1))
         own = generator.normal(size=(n_rows, self.n_factors))
         return with_marginal(loadings * cause + np.sqrt(1 - loadings**2) * own, self.marginal)
@@ -141,7 +142,7 @@ class Causal(NumberedFactors):
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        noise = np.random.default_rng(rng).normal(size=(n_rows, self.n_factors))
+        noise = random_stream(rng, "world").normal(size=(n_rows, self.n_factors))
         columns = [noise[:, 0]]
         for own in noise.T[1:]:
             cause = columns[-1] if self.link == "linear" else (columns[-1] ** 2 - 1) / np.sqrt(2)
@@ -153,4 +154,4 @@ def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
     """Rows drawn from N(0, correlation); the correlation matrix may be singular."""
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.random.default_rng(rng).normal(size=(n_rows, values.size)) @ root.T
+    return random_stream(rng, "world").normal(size=(n_rows, values.size)) @ root.T

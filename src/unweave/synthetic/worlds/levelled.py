@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.randomness import random_stream
 from unweave.synthetic.worlds.free import Independent
 from unweave.synthetic.worlds.world import Constraint, NumberedFactors, Rng, World
 
@@ -81,4 +82,4 @@ class Reordered:
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        return self.world.sample(n_rows, rng)[np.random.default_rng(n_rows).permutation(n_rows)]
+        return self.world.sample(n_rows, rng)[random_stream(n_rows, "order of levelled rows").permutation(n_rows)]

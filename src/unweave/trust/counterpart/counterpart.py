@@ -26,6 +26,7 @@ import numpy as np
 
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.kinds import DeclaredKind
+from unweave.randomness import random_stream
 from unweave.trust.counterpart.code_models import CodeModels, code_models
 from unweave.trust.counterpart.drawn_codes import DrawnCodes
 from unweave.trust.counterpart.factor_designs import Places
@@ -63,7 +64,7 @@ class Counterpart:
         """
         most_rows = min(MOST_ROWS, max(ENOUGH_ROWS, MOST_CELLS // evidence.n_codes))
         if evidence.n_rows > most_rows:
-            rows = np.random.default_rng(seed).permutation(evidence.n_rows)[:most_rows]
+            rows = random_stream(seed, "rows of a counterpart").permutation(evidence.n_rows)[:most_rows]
             evidence = evidence.rows(np.sort(rows))
         responses = replace(code_models(evidence, seed=seed), collapsed=np.isin(evidence.code_names, collapsed))
         both = shared_models(evidence, responses, seed=seed)
@@ -84,7 +85,7 @@ class Counterpart:
         generates codes from the models for the observed factors. ``"as it is"`` uses the observed codes as well. Both
         have the observed number of rows.
         """
-        generator = np.random.default_rng(rng)
+        generator = random_stream(rng, "counterpart")
         found, n = self.responses, self.evidence.n_rows
         n_rows = n if same_rows or where != "elsewhere" else max(n, ENOUGH_ROWS)
         places = [

@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, Posterior
+from unweave.randomness import random_stream
 from unweave.trust.counterpart.counterpart import stated_kind
 
 MOST_CALLS = 1000
@@ -36,7 +37,7 @@ def independent_draws(evidence: Evidence, factors: Sequence[str], n_draws: int, 
     drawn = []
     for k in range(n_draws):
         try:
-            found = _drawn(evidence, places, np.random.default_rng([seed, k]))
+            found = _drawn(evidence, places, random_stream(seed, "interventions", k))
         except Exception:  # a sampler is the user's code and may raise any error; models are used instead
             return ()
         drawn.append(found)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.regression.kernel_regression import GaussianKernel, unexplained_variance
+from unweave.randomness import random_stream
 from unweave.trust.counterpart.code_models import CodeModels
 from unweave.trust.counterpart.factor_designs import TINY
 
@@ -52,7 +53,7 @@ def stands_for_its_factor(found: CodeModels) -> NDArray[np.bool_]:
 
 def tellers_of(found: CodeModels, seed: int) -> dict[int, Teller]:
     """The codes that predict each factor that codes belong to."""
-    some = np.random.default_rng(seed).permutation(len(found.codes))[:ROWS_READ]
+    some = random_stream(seed, "rows of tellers").permutation(len(found.codes))[:ROWS_READ]
     stands = stands_for_its_factor(found)
     return {int(j): _teller(found, int(j), some, stands) for j in np.unique(found.owner[stands])}
 

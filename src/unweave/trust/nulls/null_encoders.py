@@ -20,6 +20,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.evidence.samplers import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
+from unweave.randomness import random_stream
 from unweave.trust.row_order import null_order
 
 Kind = Literal["permutation", "matched", "constant"]
@@ -41,7 +42,7 @@ def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence
     >>> sorted(unknowing(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
     [5.0, 6.0, 7.0, 8.0]
     """
-    rng = np.random.default_rng([seed, index])
+    rng = random_stream(seed, "null draws", index)
     if kind == "permutation":
         return evidence.permuted(rng, null_order(evidence, rng))
     if kind == "matched":

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from unweave.evidence import Evidence
+from unweave.randomness import random_stream
 from unweave.trust.repeated_scoring import Quota
 from unweave.trust.row_order import row_order
 
@@ -23,7 +24,7 @@ def some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
     """
     if n_rows >= evidence.n_rows:
         return evidence
-    return evidence.rows(np.sort(np.random.default_rng(seed).permutation(evidence.n_rows)[:n_rows]))
+    return evidence.rows(np.sort(random_stream(seed, "rows of null draws").permutation(evidence.n_rows)[:n_rows]))
 
 
 def may_use_some_rows(evidence: Evidence) -> bool:

@@ -24,6 +24,7 @@ from unweave.card import Card
 from unweave.card.choices import Choice, card_of
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
+from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.repeated_scoring import (
     Quota,
@@ -64,7 +65,7 @@ class Parts:
 
     def left_out(self, index: int) -> Rows:
         """Rows that are left out."""
-        leaving = np.random.default_rng([self.seed, index]).permutation(self.n_units)[: self.n_out]
+        leaving = random_stream(self.seed, "left out rows", index).permutation(self.n_units)[: self.n_out]
         return np.flatnonzero(np.isin(_unit_of_rows(self.evidence), leaving))
 
     def standard_error(self, values: Sequence[float]) -> float:

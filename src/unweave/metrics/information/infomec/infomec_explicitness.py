@@ -30,6 +30,7 @@ from unweave.score import Score
     order_tolerance=0.03,
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
+    version=2,
 )
 def infomec_explicitness(
     evidence: Evidence,

@@ -27,6 +27,7 @@ from unweave.metrics.information.minimal_sufficient.unit_information import (
 )
 from unweave.metrics.information.usable_information import split
 from unweave.metrics.matrices import code_labels, target_columns
+from unweave.randomness import random_stream
 from unweave.score import Score
 
 
@@ -55,7 +56,7 @@ def told_beyond(
     train, test, caveats = split(evidence, joint, seed)
     used = np.flatnonzero(held > 0)
     if used.size > most_units:
-        used = np.sort(np.random.default_rng(seed).permutation(used)[:most_units])
+        used = np.sort(random_stream(seed, "chosen codes").permutation(used)[:most_units])
         caveats = (*caveats, Finding("codes_sampled", n_codes=most_units, of=held.size))
     information = np.full(held.size, np.nan)
     for i in used.tolist():

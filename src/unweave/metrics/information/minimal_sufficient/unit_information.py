@@ -34,6 +34,7 @@ metric_of_004 = functools.partial(
     min_rows=50,
     takes_code_groups=True,
     reference="Rethinking disentanglement under dependent factors of variation (004)",
+    version=2,
 )
 
 

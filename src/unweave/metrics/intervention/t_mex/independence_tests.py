@@ -11,6 +11,7 @@ from unweave.evidence import Evidence, FactorKind
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import varying
+from unweave.randomness import random_stream
 from unweave.responses.constraints import factor_constraints
 
 
@@ -27,7 +28,7 @@ def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
 
 @memoised(on="both")
 def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
-    return evidence.rows(np.sort(np.random.default_rng(seed).choice(evidence.n_rows, n_rows, replace=False)))
+    return evidence.rows(np.sort(random_stream(seed, "tested rows").choice(evidence.n_rows, n_rows, replace=False)))
 
 
 def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:

@@ -33,6 +33,7 @@ from unweave.score import Score
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
     order_tolerance=0.02,
+    version=2,
 )
 def dci_explicitness(
     evidence: Evidence,

@@ -11,6 +11,7 @@ from unweave.estimators.probes.capacity_ladder import LinearThenTrees
 from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.metrics.matrices import target_columns, varying
+from unweave.randomness import random_stream
 
 Floor = Literal["zero", "best"]
 NOTHING_READ = 0.05
@@ -40,7 +41,7 @@ def losses_by_capacity(
     """Held-out loss of every probe relative to that of the training mean (probes x d); nan for constant factors."""
     train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
     if evidence.n_rows > max_rows:
-        rng, share = np.random.default_rng(seed), max_rows / evidence.n_rows
+        rng, share = random_stream(seed, "probed rows"), max_rows / evidence.n_rows
         train, test = (rng.choice(part, round(share * len(part)), replace=False) for part in (train, test))
     losses = np.full((len(ladder.n_trees), evidence.n_factors), np.nan)
     used = np.flatnonzero(varying(evidence))

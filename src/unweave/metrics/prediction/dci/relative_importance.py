@@ -39,6 +39,7 @@ dci_metric = functools.partial(
     identity_tolerance=0.02,
     order_tolerance=0.02,
     takes_sparse_codes=True,
+    version=2,
 )
 
 

@@ -40,7 +40,7 @@ def dci_of_mixed_codes_rises() -> Evidenced:
 
     Our result: the first value is at m/d = 1.6.
     """
-    figures = _ratios("DCI-D", "E7", (8, 25, 50), n_seeds=1)
+    figures = _ratios("DCI-D", "E7", (8, 25, 50), n_seeds=3)
     return decided(
         figures, lambda v: None if rises(v, 0.2) and near(v[:1], 0.42, 0.05) and near(v[2:], 0.8, 0.05) else False
     )
