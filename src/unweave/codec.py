@@ -8,8 +8,10 @@ one sentence which field is wrong.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Mapping, Sequence
+from statistics import mode
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import cattrs
@@ -73,6 +75,23 @@ def restored(kind: type[Record], data: Any) -> Record:
         raise CodecError(_first_problem(error)) from None
 
 
+def read_json(text: str) -> Any:
+    """Plain data from JSON; raises a ValueError if a key is repeated, because other programs read the other entry.
+
+    >>> read_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: the key 'a' is there twice
+    """
+    return json.loads(text, object_pairs_hook=_without_repeated_keys)
+
+
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise ValueError(f"the key {mode(name for name, _ in pairs)[:100]!r} is there twice")
+    return entries
+
+
 def _first_problem(error: BaseException) -> str:
     """Message for the first of nested validation errors: the field and the cause."""
     place: list[str] = []
@@ -86,6 +105,7 @@ def _first_problem(error: BaseException) -> str:
     if isinstance(error, KeyError):
         return f"{'.'.join([*place])}: it is missing" if place else f"{error.args[0]!r} is missing"
     text = " ".join(str(error).split())
+    text = text if len(text) < 200 else f"{text[:150]} ..."
     return f"{'.'.join(place)}: {text}" if place else text
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, Literal, Self
 
 from unweave.arrays import FloatArray
-from unweave.codec import plain_data, restored
+from unweave.codec import plain_data, read_json, restored
 from unweave.findings import Finding, as_findings
 from unweave.real_numbers import RealNumber
 
@@ -150,4 +150,4 @@ class Score(RealNumber):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Score from `to_json`."""
-        return cls.from_dict(json.loads(text))
+        return cls.from_dict(read_json(text))

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from unweave import EvidenceError, Posterior
-from unweave.files import formats, stored_arrays
+from unweave.evidence.reading import archives
+from unweave.files import stored_arrays
 from unweave.files.decoder_sources import read_decoder
 from unweave.files.formats import opened, shown
 from unweave.files.parquet_blocks import parquet_blocks
@@ -73,8 +74,8 @@ def test_large_arrays_are_refused_if_they_are_compressed_much(
     save(tmp_path / "a.npz", codes=np.zeros(10_000))
     file = opened(tmp_path / "a.npz")
     n_bytes = file.content.zip.infolist()[0].file_size
-    monkeypatch.setattr(formats, "LARGEST_UNPACKED", n_bytes - beyond)
-    monkeypatch.setattr(formats, "MOST_COMPRESSED", most_compressed)
+    monkeypatch.setattr(archives, "LARGEST_UNPACKED", n_bytes - beyond)
+    monkeypatch.setattr(archives, "MOST_COMPRESSED", most_compressed)
     if refused:
         with pytest.raises(EvidenceError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
             file.column("codes")

@@ -12,7 +12,7 @@ from unweave.auditing.findings.adversary import RedTeam
 from unweave.auditing.findings.card_check import Promise
 from unweave.auditing.findings.properties import PropertyVerdict
 from unweave.auditing.measurement.grid import PROPERTIES, Question
-from unweave.codec import plain_data, restored
+from unweave.codec import plain_data, read_json, restored
 from unweave.findings import Finding
 
 if TYPE_CHECKING:
@@ -155,4 +155,4 @@ class Audit:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Audit from the output of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        return cls.from_dict(read_json(text))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.evidence.reading.archives import array_in
 from unweave.files.tables_and_arrays import CATEGORY, KINDS, NAMES, STD
 from unweave.whole_files import write_whole
 
@@ -104,7 +105,7 @@ def read_encoded(path: str | Path) -> Encoded:
         raise EncodingError(f"There is no file {path}: create it with unweave encode.")
     try:
         with np.load(path, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
+            arrays = {name: array_in(content, name, path) for name in content.files}
         names, kinds = (tuple(map(str, arrays.pop(name))) for name in (NAMES, KINDS))
         note = json.loads(str(arrays.pop("note")))
         return Encoded(
@@ -115,6 +116,8 @@ def read_encoded(path: str | Path) -> Encoded:
             arrays["indices"],
             note,
         )
+    except EvidenceError:
+        raise
     except KeyError as error:
         raise EncodingError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:

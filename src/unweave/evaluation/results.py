@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Self
 
 from unweave.card.description import CardDescription
-from unweave.codec import CodecError, plain_data, restored
+from unweave.codec import CodecError, plain_data, read_json, restored
 from unweave.evaluation.grouping import GroupedScores, grouped_scores
 from unweave.evaluation.notes import notes_of
 from unweave.evidence import Evidence, EvidenceError
@@ -334,10 +334,13 @@ class Evaluation:
     def from_json(cls, text: str) -> Self:
         """Evaluation from `to_json`."""
         try:
-            content = json.loads(text)
+            content = read_json(text)
             schema = content["schema"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            raise EvidenceError("This is not an evaluation in JSON: pass what to_json or save wrote.") from None
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            reason = f" ({error})" if str(error).endswith("is there twice") else ""
+            raise EvidenceError(
+                f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote."
+            ) from None
         if schema != SCHEMA:
             raise EvidenceError(
                 f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mode
@@ -15,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from unweave.evidence import EvidenceError
+from unweave.evidence.reading.archives import array_in, refuse_bomb, refusing_broken_arrays
 from unweave.evidence.reading.columns import quoted
-from unweave.files.stored_arrays import STORED, stored_arrays
+from unweave.evidence.reading.sparse_codes import sparse_array
+from unweave.files.parquet_sizes import refuse_parquet_bomb
+from unweave.files.stored_arrays import STORED, checked_array, stored_arrays
 
 FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
 PARTS = "*.parquet"
+PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
-LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # larger arrays (in bytes) may not be compressed more than this
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 
@@ -56,9 +58,8 @@ class Opened:
         """The array or column of this name."""
         self._check([name])
         if isinstance(self.content, np.lib.npyio.NpzFile):
-            _refuse_bomb(self.path, self.content, name)
-        with refusing_broken_arrays(self.path):
-            return self.content[name]
+            return array_in(self.content, name, self.path)
+        return checked_array(self.path, name, self.content[name]) if self.is_archive else self.content[name]
 
     def _check(self, names: Sequence[str]) -> None:
         if self.is_one_array:
@@ -95,42 +96,31 @@ def opened(path: str | Path) -> Opened:
     raise EvidenceError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
 
 
-def _opened_arrays(path: Path, expected: type) -> Opened:
+def _opened_arrays(path: Path, expected: type[Any]) -> Opened:
     with refusing_broken_arrays(path):
         content = np.load(path, allow_pickle=False, mmap_mode="r" if expected is np.ndarray else None)
         if not isinstance(content, expected):
             raise ValueError("the file has the ending of the other kind")
-        if SPARSE_PARTS.issubset(getattr(content, "files", ())):
-            from scipy.sparse import load_npz
-
-            return Opened(path, load_npz(path), ())
-    return Opened(path, content, tuple(getattr(content, "files", ())))
-
-
-def _refuse_bomb(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> None:
-    """Raise an error for an array that is far larger in memory than in the file."""
-    with refusing_broken_arrays(path):
-        entries = archive.zip.infolist() if archive.zip is not None else []
-        entry = next(entry for entry in entries if entry.filename in (name, f"{name}.npy"))
-    if entry.file_size > LARGEST_UNPACKED and entry.file_size > MOST_COMPRESSED * entry.compress_size:
-        raise EvidenceError(
-            f"The array {quoted(name)} of {path} takes {entry.file_size / 1e9:.1f} GB once unpacked from "
-            f"{entry.compress_size / 1e6:.1f} MB: save it with numpy.savez if this is intended."
-        )
+    if isinstance(content, np.ndarray):
+        refuse_bomb(f"The array of {path}", content.size * (content.itemsize or 8), os.path.getsize(path))
+        return Opened(path, content, ())
+    if SPARSE_PARTS.issubset(content.files):
+        with refusing_broken_arrays(path):
+            return Opened(path, _sparse_matrix(path, content), ())
+    return Opened(path, content, tuple(content.files))
 
 
-@contextmanager
-def refusing_broken_arrays(path: Path) -> Iterator[None]:
-    """Turn all errors of reading a damaged numpy file into an EvidenceError."""
+def _sparse_matrix(path: Path, archive: np.lib.npyio.NpzFile) -> Any:
+    """The matrix that scipy.sparse.save_npz wrote; scipy's own reader does not check it."""
+    written = array_in(archive, "format", path).item()
+    layout = written.decode() if isinstance(written, bytes) else str(written)
+    if layout not in PLACES:
+        raise EvidenceError(f"{path} is a sparse matrix in the format {quoted(layout)}: save matrix.tocsc() instead.")
+    parts = [array_in(archive, name, path) for name in ("shape", "data", *PLACES[layout])]
     try:
-        yield
-    except Exception as error:  # numpy, zip, zlib and tokenize have different errors for damaged files
-        if "Object arrays" in str(error) or "Python objects" in str(error):
-            raise EvidenceError(
-                f"{path} contains Python objects, which are not read: save plain arrays of numbers."
-            ) from None
-        function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
-        raise EvidenceError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None
+        return sparse_array(layout, *parts)
+    except EvidenceError as error:
+        raise EvidenceError(f"{path}: {error}") from None
 
 
 def _frame(path: Path, is_csv: bool) -> Any:
@@ -139,13 +129,14 @@ def _frame(path: Path, is_csv: bool) -> Any:
     try:
         with path.open("rb") as stream:
             if not is_csv:
+                refuse_parquet_bomb(path)
                 return polars.read_parquet(stream)
             header = _checked_header(path)
             frame = polars.read_csv(stream, infer_schema_length=None, null_values=MISSING_WORDS)
             unnamed = [column for column, name in zip(frame.columns, header, strict=False) if not name]
             return _tidied(frame.drop(unnamed))  # a column without a name is the index that pandas writes
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, UnicodeError, csv.Error) as error:
-        reason = str(error).split("\n")[0]
+        reason = str(error).split("\n")[0][:200]
         raise EvidenceError(
             f"{path} cannot be read as a {path.suffix} table ({reason}): check the file, or save it again."
         ) from None
@@ -156,6 +147,8 @@ def _checked_header(path: Path) -> list[str]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
         line = stream.readline()
         header = [name.strip() for name in next(csv.reader([line]), [])]
+    if not line.replace("\t", "").rstrip("\r\n").isprintable():  # polars would unpack what looks compressed
+        raise EvidenceError(f"{path} has characters in its first row that are no text: save it as plain text.")
     other = max(SEPARATORS, key=line.count)
     if line.count(other) > line.count(","):
         raise EvidenceError(

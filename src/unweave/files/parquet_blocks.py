@@ -12,6 +12,7 @@ import numpy as np
 from unweave.evidence import EvidenceError
 from unweave.evidence.large.row_blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, Block, RowBlocks
 from unweave.files.formats import PARTS, refuse_different_parts, shown
+from unweave.files.parquet_sizes import refuse_parquet_bomb
 
 PREFIX = {"factors": "factor", "codes": "code"}
 BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
@@ -118,6 +119,7 @@ def is_large_folder(folder: str | Path) -> bool:
 def _schema(path: Path) -> dict[str, Any]:
     import polars
 
+    refuse_parquet_bomb(path)
     try:
         return dict(polars.read_parquet_schema(path))
     except (polars.exceptions.PolarsError, OSError) as error:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
+from unweave.evidence.reading.archives import array_in
 
 Arrays = Mapping[str, NDArray[Any]]
 IMAGES_IN_CACHE = 64
@@ -204,7 +205,9 @@ def _path_of(source: str | Path, weights: str | Path | None) -> Path:
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
+            return {name: array_in(content, name, path) for name in content.files}
+    except EvidenceError:
+        raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise EvidenceError(f"{path} is not a complete .npz file of arrays ({error}): get it again.") from None
 

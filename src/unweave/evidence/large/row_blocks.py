@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError
+from unweave.evidence.reading.columns import EvidenceError, read_stored
 
 ROWS_IN_BLOCK = 131_072
 ROWS_IN_PART = 16 * ROWS_IN_BLOCK  # the rows that one worker of a cluster reads in one task
@@ -141,13 +142,11 @@ def is_large(factors: Any, codes: Any) -> bool:
 
     if not (is_read_by_slices(factors) and is_read_by_slices(codes)):
         return False
-    n_numbers = [int(np.prod(side.shape)) for side in (factors, codes)]
-    return sum(n_numbers) > LARGEST_IN_MEMORY
+    return math.prod(factors.shape) + math.prod(codes.shape) > LARGEST_IN_MEMORY
 
 
 def _read(array: Any, rows: slice) -> NDArray[Any]:
-    block = array[rows]
-    block = np.asarray(block.compute(scheduler="synchronous") if hasattr(block, "compute") else block)
+    block = read_stored(array, rows)
     return block[:, None] if block.ndim == 1 else block
 
 

@@ -45,6 +45,8 @@ def plain(given: object) -> NDArray[Any]:
         uncovered = given.data.astype(object)
         uncovered[np.ma.getmaskarray(given)] = None
         return uncovered
+    if type(given).__module__.split(".")[0] in ("h5py", "zarr"):
+        return read_stored(given, ...)
     for step in ("detach", "cpu", "resolve_conj"):
         given = getattr(given, step)() if hasattr(given, step) else given
     try:
@@ -58,6 +60,16 @@ def plain(given: object) -> NDArray[Any]:
     if array.dtype.kind in "US" and isinstance(given, (list, tuple)):
         return np.array(given, dtype=object)  # numpy would convert numbers and nan to text
     return array
+
+
+def read_stored(array: Any, rows: Any) -> NDArray[Any]:
+    """Rows of an array of HDF5, Zarr or dask; every error of a damaged file becomes an EvidenceError."""
+    try:
+        block = array[rows]
+        return np.asarray(block.compute(scheduler="synchronous") if hasattr(block, "compute") else block)
+    except Exception as error:  # every compression has errors of its own
+        reason = " ".join(str(error).split())[:100]
+        raise EvidenceError(f"An array cannot be read ({reason}): check the file, or save it again.") from None
 
 
 def _widened(tensor: Any) -> NDArray[Any]:

@@ -119,6 +119,8 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
             f"The {what}s have shape {array.shape}: pass a table with one row per sample and one column per {what}, "
             "flattening or pooling what is larger."
         )
+    if not array.shape[0]:  # before a name is made for each of any number of columns
+        raise EvidenceError(f"The {what}s have no rows: pass at least a few samples.")
     return list(array.T), [f"{what} {j}" for j in range(array.shape[1])], None
 
 
