@@ -1,7 +1,4 @@
-"""The 200 cases of the corpus: functions without arguments that use only the public API and the command line.
-
-A case gives an `Evaluation`, another object that can be printed, a mapping of such objects, or text.
-"""
+"""The 200 cases of the corpus: functions without arguments that use only the public API and the command line."""
 
 import contextlib
 import functools
@@ -183,7 +180,7 @@ add("many codes: 1,100", concepts, 1100, np.asarray, quick=True)
 add("many codes: 100 screened", concepts, 100, np.asarray, screen=True)
 add("many codes: 100", concepts, 100, np.asarray, screen=False, metrics=FEW)
 add("probabilities: panel", lambda: score({"soft": TABLES["kind"], "size": FACTORS[:, 0]}, CODES))
-add("probabilities: information", lambda: score({"soft": TABLES["kind"]}, CODES, metrics="information", quick=True))
+add("probabilities: posterior", lambda: score(TABLES, POSTERIORS["std"](), metrics=["rmig", "jemmig", "mcc"]))
 
 def in_blocks(n_rows, metrics):
     blocks = importlib.import_module("unweave.files.parquet_blocks")  # documented in docs/guides/many-rows.md
@@ -202,7 +199,8 @@ def sampler(fixed, n_rows, rng):
     return factors, factors + 0.5 * factors[:, [1, 0, 2]] + 0.1 * rng.normal(size=factors.shape)
 SAMPLES = sampler({}, 300, np.random.default_rng(7))
 JACOBIANS = np.random.default_rng(8).normal(size=(50, 6, 3))
-EVERYTHING = {"sampler": sampler, "decoder": JACOBIANS, "reference": JACOBIANS + 0.1, "nuisances": STD[:, :1]}
+EVERYTHING = Evidence(SAMPLES[0], Posterior(SAMPLES[1], STD), nuisances=STD[:, :1], sampler=sampler, decoder=JACOBIANS,
+    reference=JACOBIANS + 0.1)
 add("sampler: panel", lambda: score(*SAMPLES, sampler=sampler))
 add("sampler: intervention", lambda: score(*SAMPLES, sampler=sampler, metrics="intervention"))
 add("sampler: options", lambda: score(*SAMPLES, sampler=sampler, metrics=["irs:bins=5", "beta_vae_score:scale=values"]))
@@ -219,15 +217,12 @@ def torch_decoder():
         weights.data = torch.arange(weights.numel()).view(weights.shape).sin()
     return score(decoder=layers, metrics=["total_entropy", "manifold_total_correlation"])
 
-def everything(metrics, **options):
-    return score(SAMPLES[0], Posterior(SAMPLES[1], STD), metrics=metrics, **EVERYTHING, **options)
 add("decoder: torch", torch_decoder)
 ALL = unweave.metrics.CATALOGUE
-add("metrics: all", lambda: everything(list(ALL), quick=True))
-add("metrics: two seeds", lambda: everything(["r2", "mcc", "sap", "explicitness"], seeds=[1, 2]))
+add("metrics: all", lambda: score(EVERYTHING, metrics=list(ALL), quick=True))
+add("metrics: two seeds", lambda: score(EVERYTHING, metrics=["r2", "mcc", "sap", "explicitness"], seeds=[1, 2]))
 for names in (list(ALL)[start : start + 7] for start in range(0, len(ALL), 7)):
-    add(f"metrics: {names[0]} to {names[-1]}", lambda names: {name: ALL[name](SAMPLES[0], Posterior(SAMPLES[1], STD),
-        **EVERYTHING) for name in names}, names)
+    add(f"metrics: {names[0]} to {names[-1]}", lambda names: {name: ALL[name](EVERYTHING) for name in names}, names)
 OPTIONS = {
     "matching": {"mcc": [{"correlation": "spearman"}, {"normalise": "coverage"}, {"cross_fit": True}],
         "r2": [{"probe": est.RandomForest()}, {"n_folds": 3}], "identification": [{"n_folds": 3}]},
@@ -251,8 +246,8 @@ OPTIONS = {
         "manifold_cross_mutual_information": [{"match": "latents"}]},
 }
 for group, chosen in OPTIONS.items():
-    add(f"options: {group}", everything, [functools.partial(ALL[name], **options) for name, several in chosen.items()
-        for options in several], quick=True)
+    add(f"options: {group}", score, EVERYTHING, quick=True, metrics=[functools.partial(ALL[name], **options)
+        for name, several in chosen.items() for options in several])
 
 # Comparisons, diagnosis, audit
 def of_encoders(world, *names, **options):
@@ -313,13 +308,14 @@ add("default budget: groups", lambda: score(FACTORS, CODES, row_groups=np.arange
 
 # The command line
 def command(line):
-    """What a command prints and writes, in a folder with the files a.npz, b.npz, table.csv and posterior.npz."""
+    """What a command prints and writes, in a folder with some small files."""
     (main,) = importlib.metadata.entry_points(group="console_scripts", name="unweave")
     factors, codes = plain(200)
     printed, arguments = io.StringIO(), sys.argv
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         np.savez("a.npz", factors=factors, codes=codes)
         np.savez("b.npz", factors=factors, codes=codes @ np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]))
+        np.savez("concepts.npz", factors=factors > 0, codes=codes)
         np.savez("posterior.npz", factors=factors, codes=codes, codes_std=np.full_like(codes, 0.3))
         polars.DataFrame(np.hstack([factors, codes]), schema=COLUMNS).write_csv("table.csv")
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
@@ -333,5 +329,5 @@ for line in ("score a.npz --json --budget 1", "score a.npz --quick", "score tabl
     "compare a.npz b.npz --json --budget 1", "compare a.npz b.npz --quick --metrics mcc,mig --seeds 2", "metrics",
     "explain mcc && explain r2 && explain unibound", "explain mgi", "score missing.npz",
     "score a.npz --metrics dci_disentanglement,irs:bins=5 --quick --json", "unlabelled a.npz b.npz",
-    "score a.npz --kinds x", "score a.npz --metrics concepts"):
+    "score a.npz --kinds x", "score concepts.npz --metrics concepts"):
     add(f"command: {line}", command, line)
