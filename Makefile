@@ -15,7 +15,7 @@ test: $(VENV)/installed-dev
 
 # tests with the real packages of all trackers; CI leaves them out because installing them takes some minutes
 test-integrations: $(VENV)/installed-dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,integrations-dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,integrations-dev]' --editable ./papers
 	$(BIN)/python -m pytest tests/integrations src/unweave/integrations
 
 # tests with the lowest versions that pyproject.toml allows, in a separate environment
@@ -24,7 +24,7 @@ test-lowest: .venv-lowest/installed
 
 .venv-lowest/installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev]'
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev]' --editable ./papers
 	touch $@
 
 study: $(VENV)/installed-dev
@@ -70,12 +70,12 @@ dist: $(VENV)/installed-dev
 clean:
 	rm -rf $(VENV) .venv-lowest .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/installed: pyproject.toml papers/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --editable ./papers
 	touch $@
 
-$(VENV)/installed-dev: pyproject.toml constraints-dev.txt
+$(VENV)/installed-dev: pyproject.toml papers/pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dev.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dev.txt --editable '.[dev]' --editable ./papers
 	touch $(VENV)/installed $@

@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from unweave import Evidence, Posterior
 from unweave.metrics import CATALOGUE
-from unweave.trust.budget import costs
-from unweave.trust.budget.costs import SMALLEST, TERMS, DataSizes
+from unweave.trust import budget as costs
+from unweave.trust.budget import SMALLEST, TERMS, DataSizes
 
 TABLE = Path(costs.__file__).with_name("costs.json")
 SHARED = {

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.metrics import mutual_info_score
 
 from unweave import Evidence
-from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information import Histogram
 from unweave.metrics import dci_completeness, dci_disentanglement, mig, minimality, modularity, sufficiency
 from unweave.synthetic.toys import DependentClasses
 

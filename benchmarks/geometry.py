@@ -52,7 +52,7 @@ def conv_jacobians() -> Measurement:
     """Jacobians of an image decoder (10 latents to 64 x 64): forward mode against a reverse-mode loop over outputs."""
     import torch
 
-    from unweave.neural.jacobians import jacobian_blocks
+    from unweave.neural.decoders import jacobian_blocks
 
     place: dict[str, Any] = {}
     exec(CONV_DECODER, place)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
-from unweave.papers.guardians.declared_sweeps import SWEEPS
-from unweave.papers.guardians.figures import FIGURES
 from unweave.sweeps import run
+from unweave_papers.paper003.figures import FIGURES
+from unweave_papers.paper003.settings import SWEEPS
 
 
 def null_grid() -> Measurement:

@@ -44,8 +44,8 @@ def flow_jacobians() -> Measurement:
     """Jacobians (256 x 256) of an untrained GLOW-like flow of 16 x 16 images, as decoder and as encoder."""
     import torch
 
-    from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
-    from unweave.neural.image_flows.class_decoders import class_decoder, encoder_jacobians
+    from unweave_papers.image_flows import ImageFlowSettings, image_flow
+    from unweave_papers.image_training import class_decoder, encoder_jacobians
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -64,7 +64,7 @@ def vae_jacobians() -> Measurement:
     import torch
     from torch import nn
 
-    from unweave.neural.decoder_adapters import TorchDecoder
+    from unweave.neural.decoders import TorchDecoder
 
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -9,8 +9,8 @@ from sklearn.metrics import mutual_info_score
 from benchmarks.matching import noisy_copies
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.evidence import Evidence
 from unweave.metrics import mig
 from unweave.metrics.matrices import code_labels, factor_labels

@@ -13,9 +13,8 @@ from torch import nn
 from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
 from unweave.models import MLP, BetaVAE, FactorVAE, Objective, TrainingSettings
-from unweave.models.networks.network import Architecture
-from unweave.models.training.images import training_images
-from unweave.models.training.stack import Member, Stack, State
+from unweave.models.networks import Architecture
+from unweave.models.training import Member, Stack, State, training_images
 
 REPETITIONS, QUIET = 3, 0.9
 N_MODELS, N_STEPS, BATCH, N_CODES, PIXELS = 16, 60, 64, 10, 256

@@ -16,8 +16,8 @@ from scipy.special import erf, logsumexp, xlogy
 
 from benchmarks.measurement import HEADING, Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds, peak_gigabytes
-from unweave.estimators.posteriors.mixture_density import Components, log_ratios
-from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
+from unweave.estimators.mixture import Components, log_ratios
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence, Posterior
 from unweave.metrics import informativeness, jemmig, rmig
 

@@ -19,8 +19,8 @@ import polars
 from threadpoolctl import threadpool_limits
 
 from unweave import Evidence
-from unweave.evidence.large.row_blocks import ROWS_IN_BLOCK
-from unweave.files.parquet_blocks import parquet_blocks
+from unweave.evidence.blocks import ROWS_IN_BLOCK
+from unweave.files.formats import parquet_blocks
 from unweave.metrics import dcimig, mcc, mig, mig_sup, modularity, sap
 
 METRICS = (mcc, mig, mig_sup, dcimig, modularity, sap)

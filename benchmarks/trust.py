@@ -7,8 +7,8 @@ from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
 from unweave.evidence import Evidence
 from unweave.metrics import dci_disentanglement, mcc, mig, r2
-from unweave.trust.nulls.noise_floor import noise_floors
-from unweave.trust.sampling.intervals import intervals
+from unweave.trust.floors import noise_floors
+from unweave.trust.intervals import intervals
 
 N_PERMUTATIONS = 200
 METRICS = {"mcc": mcc, "r2": r2, "mig": mig}

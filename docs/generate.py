@@ -12,13 +12,13 @@ from typing import Any
 
 from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.card import Card
-from unweave.card.explanation import explained
-from unweave.cli.circuit_demo import DEMO_BUDGET, circuit_encoders, introduction
+from unweave.card.explain import explained
+from unweave.cli.demo import DEMO_BUDGET, circuit_encoders, introduction
 from unweave.evaluation import compare
-from unweave.evaluation.questions import PANEL_VERSION, QUESTIONS
+from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE
-from unweave.papers.guardians.tables import TABLE_3
-from unweave.papers.ledger.page import ledger_page
+from unweave_papers.ledger import ledger_page
+from unweave_papers.paper003.tables import TABLE_3
 
 ROOT = Path(__file__).parent.parent
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from unweave import evaluate
-from unweave.report.figures.codes_and_factors import RAMP
+from unweave.report.figures.codes import RAMP
 
 DOCS = Path(__file__).parent
 METRICS = ["mcc", "identification", "dci_disentanglement", "mig", "dci_completeness", "r2"]

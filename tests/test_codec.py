@@ -12,11 +12,11 @@ from unweave.arrays import FloatArray
 from unweave.codec import CodecError, plain_data, restored
 from unweave.findings import Finding, stated
 from unweave.metrics import mcc
-from unweave.trust.diagnosis.diagnosis import Diagnosis, diagnose
-from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
-from unweave.trust.sampling.comparison import Comparison, compared
-from unweave.trust.sampling.intervals import Interval, interval
-from unweave.trust.verdict import Reason, Verdict
+from unweave.trust.comparison import Comparison, compared
+from unweave.trust.diagnosis import Diagnosis, diagnose
+from unweave.trust.floors import NoiseFloor, noise_floor
+from unweave.trust.intervals import Interval, interval
+from unweave.trust.verdict_record import Reason, Verdict
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(60, 2))

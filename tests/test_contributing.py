@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.card.explanation import explained
+from unweave.card.explain import explained
 
 ROOT = Path(__file__).parent.parent
 

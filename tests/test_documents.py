@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import unweave
-from unweave.cli.circuit_demo import circuit_encoders, introduction
+from unweave.cli.demo import circuit_encoders, introduction
 from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent

@@ -63,11 +63,11 @@ def test_what_is_resolved_on_demand_is_what_is_public(package):
 
 
 def test_names_lead_to_the_objects_themselves():
-    from unweave.trust.nulls.noise_floor import noise_floor
+    from unweave.trust.floors import noise_floor
 
     assert unweave.noise_floor is unweave.trust.noise_floor is noise_floor
     assert unweave.synthetic.worlds.Independent(2).n_factors == 2
-    assert importlib.import_module("unweave.metrics.geometry.spectrum").spectrum is unweave.spectrum
+    assert importlib.import_module("unweave.metrics.manifolds").spectrum is unweave.spectrum
 
 
 def test_what_is_not_public_is_an_attribute_error():

@@ -5,7 +5,7 @@ import operator
 
 import pytest
 
-from unweave.real_numbers import RealNumber
+from unweave.arrays import RealNumber
 
 BINARY = (
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unweave.evaluation import Evaluation, compare, evaluate
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
-    from unweave.metrics.geometry.spectrum import Spectrum, spectrum
+    from unweave.metrics.manifolds import Spectrum, spectrum
     from unweave.score import Score
     from unweave.trust import Diagnosis, NoiseFloor, diagnose, noise_floor
 else:  # type checkers would accept any name from a module with __getattr__
@@ -48,7 +48,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
             "Unlabelled": "unweave.evaluation.unlabelled",
-            "Spectrum": "unweave.metrics.geometry.spectrum",
+            "Spectrum": "unweave.metrics.manifolds",
             "audit": "unweave.auditing",
             "check_metric": "unweave.auditing.conformance",
             "compare": "unweave.evaluation",
@@ -62,7 +62,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
-            "spectrum": "unweave.metrics.geometry.spectrum",
+            "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
             "trust": "unweave.trust",

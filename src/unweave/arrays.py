@@ -1,8 +1,105 @@
-"""Types of the arrays that packages exchange."""
+"""Types of arrays, and arithmetic of scores on single numbers."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+
 Labels = NDArray[np.uint16]  # level or bin of every row in one column
+
 Rows = NDArray[np.intp]  # indices of rows
+
+
+class RealNumber(Real):
+    """Arithmetic and comparison with ``float(self)``; results are plain floats.
+
+    >>> class Half(RealNumber):
+    ...     def __float__(self):
+    ...         return 0.5
+    >>> Half() + 1, 2 * Half(), Half() < 1, sum([Half(), Half()])
+    (1.5, 1.0, True, 1.0)
+    """
+
+    def __float__(self) -> float:
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        return float(self) + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + float(self)
+
+    def __mul__(self, other: Any) -> Any:
+        return float(self) * other
+
+    def __rmul__(self, other: Any) -> Any:
+        return other * float(self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return float(self) / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / float(self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return float(self) // other
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return other // float(self)
+
+    def __mod__(self, other: Any) -> Any:
+        return float(self) % other
+
+    def __rmod__(self, other: Any) -> Any:
+        return other % float(self)
+
+    def __pow__(self, other: Any) -> Any:
+        return float(self) ** other
+
+    def __rpow__(self, other: Any) -> Any:
+        return other ** float(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(float(self) < other)
+
+    def __le__(self, other: Any) -> bool:
+        return bool(float(self) <= other)
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(float(self) > other)
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(float(self) >= other)
+
+    def __neg__(self) -> float:
+        return -float(self)
+
+    def __pos__(self) -> float:
+        return float(self)
+
+    def __abs__(self) -> float:
+        return abs(float(self))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(float(self), digits)
+
+    def __trunc__(self) -> int:
+        return math.trunc(float(self))
+
+    def __floor__(self) -> int:
+        return math.floor(float(self))
+
+    def __ceil__(self) -> int:
+        return math.ceil(float(self))
+
+    def __eq__(self, other: object) -> bool:
+        return float(self) == other
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(float(self))

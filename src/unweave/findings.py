@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Self
 
 Quantity = float | str
 # imported by name at run time, because `unweave.words` imports this module
-WORDS_HOME = "unweave.words"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -51,7 +49,9 @@ class Finding:
         object.__setattr__(self, "codes", tuple(codes))
 
     def __str__(self) -> str:
-        return str(import_module(WORDS_HOME).sentence(self))
+        from unweave.words import sentence  # late: words is above findings
+
+        return sentence(self)
 
     def __repr__(self) -> str:
         named = {"factors": self.factors, "codes": self.codes}

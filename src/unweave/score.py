@@ -6,15 +6,11 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, Literal, Self
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, RealNumber
 from unweave.codec import plain_data, read_json, restored
 from unweave.findings import Finding, as_findings
-from unweave.real_numbers import RealNumber
-
-NOTEBOOK_HOME = "unweave.report.page.notebook_parts"  # imported at run time, because `unweave.report` imports Score
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,9 @@ class Score(RealNumber):
         return f"Score({self.metric or 'unnamed'} = {self.value:.4g}{note})"
 
     def _repr_html_(self) -> str:
-        return str(import_module(NOTEBOOK_HOME).score_view(self))
+        from unweave.report.notebook import score_view  # late: report is above score
+
+        return score_view(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""

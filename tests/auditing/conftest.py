@@ -2,7 +2,7 @@ import functools
 
 import pytest
 
-from unweave.auditing.measurement.cases import Case
+from unweave.auditing.measurement import Case
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -16,11 +16,8 @@ from unweave.auditing.catalogue import (
     table_data,
     write_table,
 )
-from unweave.auditing.findings.card_check import Promise, promise_of
-from unweave.auditing.measurement.further_grid import FURTHER, further_points
-from unweave.auditing.measurement.grid import PROPERTIES, Grid
-from unweave.auditing.measurement.subjects import subject_of
-from unweave.auditing.scorecard import TICKS, Audit, PropertyNumber, Result, WorstCase
+from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, further_points, subject_of
+from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result, WorstCase, promise_of
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 

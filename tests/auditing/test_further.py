@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from unweave.auditing import Audit, audit, audit_all
-from unweave.auditing import reproduce_case as everything
+from unweave.auditing import run as everything
 from unweave.auditing.catalogue import further_table, table_data
-from unweave.auditing.measurement.cases import Case
-from unweave.auditing.measurement.further_grid import FURTHER, further_points
+from unweave.auditing.measurement import FURTHER, Case, further_points
 from unweave.metrics import mcc
 from unweave.synthetic.worlds import Independent, Levelled, Reordered
 

@@ -11,9 +11,8 @@ import pytest
 
 import unweave
 from unweave.auditing import Audit, Grid, audit, audit_all
-from unweave.auditing import reproduce_case as everything
-from unweave.auditing.measurement.cases import Case
-from unweave.auditing.measurement.further_grid import further_points
+from unweave.auditing import run as everything
+from unweave.auditing.measurement import Case, further_points
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
@@ -130,14 +129,14 @@ def test_prints_as_a_table(audits):
     assert "✗ P1 violated" in text
     assert "not part of the verdict" in text
     assert "best score stated for maps up to permutation and scale" in text
-    assert "from unweave.auditing.reproduce_case import *" in text
+    assert "from unweave.auditing.run import *" in text
     assert max(map(len, text.splitlines())) <= 140
 
 
 def test_what_does_not_fit_in_the_budget_is_said(small, monkeypatch):
     # a clock that is read before and after a cell, and advances by one second each time
     clock = types.SimpleNamespace(process_time=itertools.count().__next__)
-    monkeypatch.setattr("unweave.auditing.measurement.cases.time", clock)
+    monkeypatch.setattr("unweave.auditing.measurement.time", clock)
     found = audit("mcc", grid=small, budget=10.0, seeds=2)
     assert "?" in found.ticks
     undecided = next(result for result in found.results if result.verdict == "undecided")
@@ -155,7 +154,7 @@ def test_a_violation_is_known_before_all_is_measured(small, monkeypatch):
 
     # a clock that is read before and after a cell, and advances by one second each time
     clock = types.SimpleNamespace(process_time=itertools.count().__next__)
-    monkeypatch.setattr("unweave.auditing.measurement.cases.time", clock)
+    monkeypatch.setattr("unweave.auditing.measurement.time", clock)
     assert audit(constant, grid=small, seeds=2, budget=0.0, adversary=False).ticks == "????"
     assert not calls  # no cell fits into a budget of 0
     found = audit(constant, grid=small, seeds=2, budget=40.0, adversary=False)
@@ -220,8 +219,7 @@ def test_what_scatters_gets_more_seeds(small):
         return 0.5 + 0.03 * np.random.default_rng(zlib.crc32(codes.tobytes())).normal()
 
     found = audit(scattering, grid=small, seeds=2, adversary=False, further=False)
-    assert {row.n_seeds for row in found["P3"].measured} > {2}
-    assert max(row.n_seeds for row in found["P3"].measured) <= 16
+    assert 2 < max(row.n_seeds for row in found["P3"].measured) <= 16
     assert found["P3"].verdict != "violated"
     assert found["P4"].verdict == "violated"
 
@@ -313,7 +311,7 @@ def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
 
 @pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
 def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
-    from unweave.auditing.measurement.cases import Outcome
+    from unweave.auditing.measurement import Outcome
     from unweave.auditing.run import _undecided, _violated_by_all
 
     points = small.points()

@@ -10,12 +10,16 @@ from scipy import sparse
 
 from unweave import Evidence, MetricUndefined, Score
 from unweave.card import Card, MetricError, Variant, seed_from
-from unweave.card.card_checks import check_card
-from unweave.card.description import CardDescription
-from unweave.card.explanation import _order_in_words
-from unweave.card.metric_decorator import _described, _on_all_rows, _refuse_missing_fields, _refuse_unknown_fields
-from unweave.card.scores_by_factor import joined_score
-from unweave.evidence.large.all_rows import NeedsRows
+from unweave.card.card import CardDescription, check_card
+from unweave.card.decorator import (
+    _described,
+    _on_all_rows,
+    _refuse_missing_fields,
+    _refuse_unknown_fields,
+    joined_score,
+)
+from unweave.card.explain import _order_in_words
+from unweave.evidence.blocks import NeedsRows
 from unweave.findings import Finding
 from unweave.score import ShownMatrix
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from unweave.card.explanation import _facts, chance_in_words
+from unweave.card.explain import _facts, chance_in_words
 
 
 @pytest.mark.parametrize(

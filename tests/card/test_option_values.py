@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unweave import EvidenceError
-from unweave.card.option_values import Count, check_option_values
+from unweave.card.options import Count, check_option_values
 
 
 class Probe(Protocol):

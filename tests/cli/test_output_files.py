@@ -61,7 +61,7 @@ def test_pages_and_evaluations_are_written_whole(saved, monkeypatch):
     def full(path, write):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("unweave.report.page.page_files.write_whole", full)
+    monkeypatch.setattr("unweave.report.html.write_whole", full)
     result = run("report", saved / "ok.json", "--html", saved / "page.html")
     assert result.exit_code == 2
     assert "cannot be written: No space left on device" in result.output
@@ -85,7 +85,7 @@ def test_pictures_that_cannot_be_drawn_are_refused_first(saved, monkeypatch, com
 
 def test_a_package_that_is_not_installed_is_one_sentence(saved, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "unweave.neural.decoder_adapters", raising=False)
+    monkeypatch.delitem(sys.modules, "unweave.neural.decoders", raising=False)
     result = run("geometry", "numpy:sin", "--latent-size", 2)
     assert result.exit_code == 2
     assert "torch" in result.output

@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 from unweave import EvidenceError
-from unweave.cli import main, study_commands, trained_demo
-from unweave.cli.circuit_demo import introduction
-from unweave.cli.trained_demo import trained_demonstration
-from unweave.papers.experiment import Options
-from unweave.papers.ledger.claim_files import claims_of
+from unweave.cli import demo as trained_demo
+from unweave.cli import main
+from unweave.cli import study as study_commands
+from unweave.cli.demo import introduction, trained_demonstration
+from unweave_papers.experiment import Options
+from unweave_papers.ledger import claims_of
 
 RNG = np.random.default_rng(0)
 FACTORS, CODES = RNG.normal(size=(2, 60, 2))
@@ -108,7 +109,7 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
 def test_options_of_files_reach_their_reader(passed):
     named = ("--factors=a,b", "--codes=c", "--codes-std=s", "--row-groups=g")
     read = {"factors": ["a", "b"], "codes": ["c"], "codes_std": "s", "row_groups": "g"}
-    place = "unweave.files.tables_and_arrays:read_files"
+    place = "unweave.files.reading:read_files"
     assert passed(place, "score", "x.npz", "y.npz", *named, "--cluster=tcp://here:1") == (
         (Path("x.npz"), Path("y.npz")),
         read | {"in_blocks": True, "cluster": "tcp://here:1"},
@@ -123,7 +124,7 @@ def test_a_decoder_is_measured_on_the_samples_that_were_asked_for(passed, folder
     metrics = options.pop("metrics")
     assert {metric.keywords["n_samples"] for metric in metrics} == {20}
     assert options == {"seeds": 4, "quick": True}
-    _, options = passed("unweave.metrics.geometry.spectrum:spectrum", "geometry", "j.npy", "--samples=20", "--seed=4")
+    _, options = passed("unweave.metrics.manifolds:spectrum", "geometry", "j.npy", "--samples=20", "--seed=4")
     assert options == {"n_samples": 20, "rng": 4}
 
 
@@ -141,16 +142,16 @@ def test_options_of_studies_reach_them(passed, folder):
     declared = 'metrics = ["mcc"]\nworlds = ["Circuit"]\nencoders = ["Mixed"]\n'
     (folder / "few.toml").write_text(declared, encoding="utf-8")
     (sweep, out), options = passed(
-        "unweave.sweeps.execution:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
+        "unweave.sweeps.run:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
     )
     assert (sweep.name, out) == ("few", Path("few"))
     assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0, "progress": True}
-    (_, out), _ = passed("unweave.sweeps.execution:run", "sweep", "few.toml", "--out=there")
+    (_, out), _ = passed("unweave.sweeps.run:run", "sweep", "few.toml", "--out=there")
     assert out == Path("there")
 
 
 def test_options_of_an_experiment_reach_it(passed):
-    place = "unweave.papers.catalogue:reproduced"
+    place = "unweave_papers.experiment:reproduced"
     assert passed(place, "reproduce", "003", "fig2") == (
         ("003", "fig2", Options(Path("reproduced"), progress=True)),
         {},
@@ -164,8 +165,8 @@ def test_options_of_an_experiment_reach_it(passed):
 def test_an_experiment_ends_with_its_cpu_time_on_the_other_stream(monkeypatch):
     times = iter([10.0, 12.5])
     monkeypatch.setattr(study_commands, "time", SimpleNamespace(process_time=lambda: next(times)))
-    monkeypatch.setattr("unweave.papers.catalogue.reproduced", lambda *_: ["a line"])
-    monkeypatch.setattr("unweave.papers.computing_cost.in_words", lambda seconds, memory: f"{seconds} s")
+    monkeypatch.setattr("unweave_papers.experiment.reproduced", lambda *_: ["a line"])
+    monkeypatch.setattr("unweave_papers.stored.cost_in_words", lambda seconds, memory: f"{seconds} s")
     done = run("reproduce", "003", "fig2")
     assert (done.stdout, done.stderr) == ("a line\n", "2.5 s\n")
 
@@ -175,7 +176,7 @@ def test_claims_are_checked_if_they_take_less_than_the_limit(passed, bars):
     limit = next(each for each in seconds if each > seconds[0])
     cheap = [claim for claim in claims_of("003") if claim.seconds < limit]
     assert 0 < len(cheap) < len(seconds)
-    place = "unweave.papers.ledger.checking:check"
+    place = "unweave_papers.ledger:check"
     (claims, options, budget), _ = passed(place, "claims", "check", "003", f"--cheap={limit!r}", "--data=d")
     assert claims == cheap
     assert (options, budget) == (Options(Path("reproduced"), progress=True, data=Path("d")), math.inf)
@@ -185,7 +186,7 @@ def test_claims_are_checked_if_they_take_less_than_the_limit(passed, bars):
 
 
 def test_the_checklist_takes_kinds_and_a_seed(passed):
-    place = "unweave.papers.guardians.checklist:checklist"
+    place = "unweave_papers.paper003.checklist:checklist"
     (evidence, seed), _ = passed(place, "checklist", "one.npz")
     assert (evidence.kinds[0].value, seed) == ("continuous", 0)
     (evidence, seed), _ = passed(place, "checklist", "one.npz", "--kinds=ordinal", "--seed=5")
@@ -215,7 +216,7 @@ def test_options_of_encoding_reach_it(passed, folder):
 
 
 def test_a_page_shows_ten_images_with_their_reconstructions(passed, monkeypatch):
-    monkeypatch.setattr("unweave.encoding.models.named_model", lambda name, weights: f"{name} of {weights}")
+    monkeypatch.setattr("unweave.encoding.named_model", lambda name, weights: f"{name} of {weights}")
     command = ("score", "one.npz", "--images=small_sprites", "--html=page.html", "--decoder=a:b", "--weights=w")
     (model, images), options = passed("unweave.encoding:encode", *command)
     assert (model, len(images), options) == ("a:b of w", 4608, {"rows": 10})
@@ -248,8 +249,8 @@ class TestFoldersOfRuns:
             SimpleNamespace(name="good", network="weights", problem=None),
             SimpleNamespace(name="bad", network=None, problem="It diverged."),
         ]
-        monkeypatch.setattr("unweave.models.runs.reading.read_runs", lambda path: found)
-        monkeypatch.setattr("unweave.models.runs.training_file.data_set_of", lambda path: "its images")
+        monkeypatch.setattr("unweave.models.training_file.read_runs", lambda path: found)
+        monkeypatch.setattr("unweave.models.training_file.data_set_of", lambda path: "its images")
         return found
 
     def test_every_trained_model_is_encoded_beside_its_weights(self, models, folder, monkeypatch):
@@ -259,7 +260,7 @@ class TestFoldersOfRuns:
             calls.append((arguments, options))
             return SimpleNamespace(n_rows=7, means=np.zeros((7, 3)))
 
-        monkeypatch.setattr("unweave.encoding.encode", encode)
+        monkeypatch.setattr("unweave.encoding", encode)
         done = run("encode", folder, "--rows=7", "--seed=2", "--batch-size=5")
         out = folder / "good" / "codes.npz"
         options = {"rows": 7, "seed": 2, "batch_size": 5, "progress": True}
@@ -273,7 +274,7 @@ class TestFoldersOfRuns:
             calls.append((arguments, metrics))
             return Compared()
 
-        monkeypatch.setattr("unweave.models.runs.comparison.compared_runs", compared)
+        monkeypatch.setattr("unweave.models.comparison.compared_runs", compared)
         done = run("compare", folder, "--json")
         assert done.stdout == json.dumps({"metrics": ["mcc"]}, indent=2) + "\n"
         run("compare", folder, "--json", "--metrics=r2")
@@ -298,7 +299,7 @@ class TestTraining:
             ran.append((declared, progress))
             return Fleet(SimpleNamespace(network=state) for state in ([None, 1] if out.name == "half" else [None]))
 
-        monkeypatch.setattr("unweave.models.runs.training_file.TrainingDeclaration.run", stand_in)
+        monkeypatch.setattr("unweave.models.training_file.TrainingDeclaration.run", stand_in)
         return ran
 
     def test_options_are_declared(self, fleets):
@@ -334,7 +335,7 @@ class TestTraining:
     def test_pictures_are_drawn_if_they_can_be(self, fleets, monkeypatch):
         drawn = []
         monkeypatch.setattr(
-            "unweave.report.runs.draw_runs", lambda out, models, images: drawn.append((out, models)) or iter("abc")
+            "unweave.report.tables.draw_runs", lambda out, models, images: drawn.append((out, models)) or iter("abc")
         )
         done = run("train", "beta_vae", "small_sprites", "--out=half")
         assert drawn == [(Path("half"), ("a", "b"))]
@@ -358,10 +359,10 @@ class TestTrainedDemonstration:
         )
         results = {
             "unweave.models.train": SimpleNamespace(problems=(), models=["the model"]),
-            "unweave.encoding.encode": encoded,
-            "unweave.evaluation.evaluate": "scores",
-            "unweave.report.page.code_pictures.code_pictures": "pictures",
-            "unweave.report.page.code_pictures.decoder_of": "decoder",
+            "unweave.encoding": encoded,
+            "unweave.evaluation.loop": "scores",
+            "unweave.report.html.code_pictures": "pictures",
+            "unweave.report.html.decoder_of": "decoder",
         }
 
         def stand_in(place):
@@ -408,7 +409,7 @@ class TestTrainedDemonstration:
     def test_its_folder_is_made_and_its_page_written(self, folder, monkeypatch):
         shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data")
         monkeypatch.setattr(trained_demo, "trained_demonstration", lambda out, say: (shown, None))
-        monkeypatch.setattr("unweave.report.page.page_files.write_pages", lambda *_, html, pictures: [html])
+        monkeypatch.setattr("unweave.report.html.write_pages", lambda *_, html, pictures: [html])
         for _ in range(2):  # the folder may be there
             done = run("demo", "--trained", "--out", Path("a", "b"))
             assert done.exit_code == 0, done.output

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unweave.cli import main
-from unweave.papers.manifold_entropic_metrics import trained_flows
+from unweave_papers.paper000 import flows as trained_flows
 
 pytest.importorskip("matplotlib")
 MEASURED_ON_SAMPLES = ("spectrum", "manifold_total_correlation", "manifold_cross_mutual_information")

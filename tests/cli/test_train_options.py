@@ -2,7 +2,7 @@
 
 import pytest
 
-from unweave.cli.train_command import _channels, _values
+from unweave.cli.train import _channels, _values
 from unweave.evidence import EvidenceError
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import unweave
 from unweave.auditing.conformance import check_metric, checks_of, noise_is_chance
-from unweave.card.vocabulary import PROPERTIES
+from unweave.card.card import PROPERTIES
 from unweave.metrics import CATALOGUE
 from unweave.score import Score
 

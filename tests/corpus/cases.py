@@ -183,7 +183,7 @@ add("probabilities: panel", lambda: score({"soft": TABLES["kind"], "size": FACTO
 add("probabilities: posterior", lambda: score(TABLES, POSTERIORS["std"](), metrics=["rmig", "jemmig", "mcc"]))
 
 def in_blocks(n_rows, metrics):
-    blocks = importlib.import_module("unweave.files.parquet_blocks")  # documented in docs/guides/many-rows.md
+    blocks = importlib.import_module("unweave.files.formats")  # documented in docs/guides/many-rows.md
     with tempfile.TemporaryDirectory() as folder:
         for part, rows in enumerate(np.array_split(np.hstack(plain(n_rows)), 3)):
             polars.DataFrame(rows, schema=COLUMNS).write_parquet(f"{folder}/part-{part}.parquet")

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from unweave.datasets import DataSetError, emnist, fashion_mnist, load, mnist
-from unweave.datasets.digits import read_idx
-from unweave.datasets.digits.strokes import measured
+from unweave.datasets.digits import measured, read_idx
 
 
 def idx_bytes(array, order=">"):

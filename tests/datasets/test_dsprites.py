@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from unweave.datasets import DataSetError, DSprites, small_sprites
-from unweave.datasets.dsprites import _within_period
-from unweave.datasets.grid import GridDataSet
-from unweave.datasets.sprite_shapes import HALF_SIDE, SEMI_AXES, inside, reach
+from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
+from unweave.datasets.interface import GridDataSet
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
 

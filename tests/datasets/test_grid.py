@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from unweave.datasets import DataSetError
-from unweave.datasets.grid import GridDataSet
-from unweave.datasets.interface import Factor
-from unweave.datasets.tabled import TabledDataSet
+from unweave.datasets.interface import Factor, GridDataSet, TabledDataSet
 
 FACTORS = (Factor("size", "ordinal"), Factor("shape", "categorical", ("heart", "square")), Factor("far", "continuous"))
 VALUES = ([0.0, 0.5, 2.0], [0, 1], [-300.0, 100.0, 200.0, 250.0])

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from unweave.datasets import MPI3D, Cars3D, CelebA, DataSetError, DSprites, DSpritesFile, Shapes3D, SmallNORB
-from unweave.datasets.readers import zipped_arrays
-from unweave.datasets.readers.small_norb import read_binary_matrix
-from unweave.datasets.readers.zipped_arrays import ZippedArrays
+from unweave.datasets import readers as zipped_arrays
+from unweave.datasets.readers import ZippedArrays, read_binary_matrix
 
 rng = np.random.default_rng(0)
 KEEP = {"scale": [0, 1], "orientation": [0, 1, 2], "x": [0, 1], "y": [0, 1, 2, 3]}

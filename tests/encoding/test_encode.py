@@ -12,14 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 import unweave
+from unweave import encoding as encoded_file
+from unweave import encoding as parts_of_encoding
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DependentSample, DSprites, small_sprites
-from unweave.encoding import EncodingError, encode, read_encoded
-from unweave.encoding import encoded as encoded_file
-from unweave.encoding import parts as parts_of_encoding
-from unweave.encoding.models import named_model
+from unweave.encoding import EncodingError, encode, named_model, read_encoded
 from unweave.evidence import EvidenceError, Posterior
-from unweave.files.tables_and_arrays import read_files
+from unweave.files.reading import read_files
 
 SPRITES = small_sprites()
 FEW = DSprites(16, {"orientation": [0], "x": [0], "y": [0]})  # 18 images

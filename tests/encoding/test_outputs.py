@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.encoding import parts as parts_of_encoding
-from unweave.encoding.encode import EncodingError
-from unweave.encoding.outputs import OutputReader
-from unweave.encoding.parts import KeptParts
+from unweave import encoding as parts_of_encoding
+from unweave.encoding import EncodingError, KeptParts, OutputReader
 
 MEAN = np.arange(6.0).reshape(2, 3)
 

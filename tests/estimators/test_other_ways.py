@@ -5,17 +5,17 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
-from unweave.estimators.dependence.correlation import _canonical_directions, column_norms, orthonormal_basis
-from unweave.estimators.geometry.gram import log_volume_of_directions
-from unweave.estimators.information.information_protocols import JointInformation
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
-from unweave.estimators.posteriors.grid_masses import aggregated_moments, centre_masses
-from unweave.estimators.posteriors.mixture_density import _alone_others_all, groups_of
-from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_least_squares
-from unweave.estimators.probes.tuned_logistic import FAR, _designs, _leading_directions
-from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
-from unweave.estimators.totals import moments
-from unweave.metrics.concepts.concept_inputs import columns_of_dense
+from unweave.estimators import totals as moments
+from unweave.estimators.correlation import _canonical_directions, column_norms, orthonormal_basis
+from unweave.estimators.geometry import log_volume_of_directions
+from unweave.estimators.information import JointInformation
+from unweave.estimators.logistic import FAR, _designs, _leading_directions
+from unweave.estimators.mixture import _alone_others_all, groups_of
+from unweave.estimators.nearest_neighbour import NearestNeighbour
+from unweave.estimators.probes import least_squares, out_of_fold_least_squares
+from unweave.estimators.quantised_posterior import aggregated_moments, centre_masses
+from unweave.estimators.sparse import sparse_correlation_matrix
+from unweave.metrics.screening import columns_of_dense
 
 RNG = np.random.default_rng(0)
 

@@ -24,7 +24,7 @@ from unweave.estimators import (
     Probe,
     QuantisedPosterior,
 )
-from unweave.estimators.posteriors.posterior_protocols import FactorInformation, PartialInformation, SampleInformation
+from unweave.estimators.posteriors import FactorInformation, PartialInformation, SampleInformation
 from unweave.metrics.matrices import factor_labels
 
 FACTORS = np.random.default_rng(0).normal(size=(600, 3))

@@ -9,8 +9,8 @@ import pytest
 import unweave
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
 from unweave.metrics import CATALOGUE, jemmig, t_mex
-from unweave.trust.budget import draw_plan
-from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust import budget as draw_plan
+from unweave.trust.floors import noise_floor
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(150, 3))

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import unweave
-from unweave.evaluation.grouping import _ranked, welch_p_value
+from unweave.evaluation.results import _ranked, welch_p_value
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 

@@ -10,12 +10,11 @@ import pytest
 import unweave
 from unweave import Evidence, EvidenceError, Score, compare, evaluate, metrics
 from unweave.codec import plain_data
-from unweave.evaluation import judging
+from unweave.evaluation import loop as judging
 from unweave.metrics import mcc, r2
-from unweave.trust.sampling.comparison import compared
-from unweave.trust.sampling.intervals import interval
-from unweave.trust.sampling.subsampling import N_PARTS
-from unweave.trust.steps import N_DRAWS
+from unweave.trust.comparison import compared
+from unweave.trust.effects import N_DRAWS
+from unweave.trust.intervals import N_PARTS, interval
 
 RNG = np.random.default_rng(0)
 FACTORS, NOISE = RNG.normal(size=(2, 120, 2))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unweave.evaluation.matched_pairs import MOST_FACTORS, MOST_ROWS, matched_pairs
+from unweave.evaluation.loop import MOST_FACTORS, MOST_ROWS, matched_pairs
 
 
 def drawn(factors, codes, chosen, purity, constant=()):

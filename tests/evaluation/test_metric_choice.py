@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, Posterior, Score, metric, metrics
-from unweave.evaluation.metric_choice import chosen_by_text, chosen_metrics, fitting_metrics, metric_families
-from unweave.evaluation.questions import OTHER, PANEL, PANEL_VERSION, question_of
+from unweave.evaluation.choose import (
+    OTHER,
+    PANEL,
+    PANEL_VERSION,
+    chosen_by_text,
+    chosen_metrics,
+    fitting_metrics,
+    metric_families,
+    question_of,
+)
 from unweave.metrics import CATALOGUE
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from unweave import Evaluation, EvidenceError, compare, evaluate
 from unweave.evaluation import results
-from unweave.evaluation.notes import notes_of
+from unweave.evaluation.results import notes_of
 from unweave.findings import Finding
 
 RNG = np.random.default_rng(0)

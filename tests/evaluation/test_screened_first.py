@@ -10,9 +10,10 @@ from scipy import sparse
 
 from unweave import Evidence, EvidenceError, compare, evaluate
 from unweave.cli import main
-from unweave.evaluation import Evaluation, screened_first
+from unweave.evaluation import Evaluation
+from unweave.evaluation import loop as screened_first
 from unweave.metrics import mcc
-from unweave.metrics.concepts.screening import ScreenedCodes
+from unweave.metrics.screening import ScreenedCodes
 
 RNG = np.random.default_rng(0)
 N, M, D = 1200, 300, 3

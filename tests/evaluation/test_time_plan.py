@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.evaluation import time_plan
-from unweave.evaluation.time_plan import Scored, TimeShare, expected_seconds, time_shares
+from unweave.evaluation import choose as time_plan
+from unweave.evaluation.choose import Scored, TimeShare, expected_seconds, time_shares
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc
-from unweave.trust.budget.costs import DataSizes, Work, table
-from unweave.trust.budget.draw_plan import Prices, draw_plan, rows_for_draws
+from unweave.trust.budget import DataSizes, Prices, Work, draw_plan, rows_for_draws, table
 
 Z = np.random.default_rng(0).normal(size=(4000, 12))
 NARROW, WIDE = Evidence(Z[:, :2], Z[:, 2:4]), Evidence(Z[:, :2], Z[:, 2:])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.evidence.large.row_blocks import array_blocks
+from unweave.evidence.blocks import array_blocks
 from unweave.randomness import random_stream
 
 WAYS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import EvidenceError
-from unweave.evidence.jacobians import Jacobians, decoder_of
+from unweave.evidence.decoders import Jacobians, decoder_of
 
 VALUES = np.random.default_rng(0).normal(size=(5, 7, 3))  # samples, outputs and latents
 SCALES = np.arange(1.0, 16.0).reshape(5, 3)
@@ -14,7 +14,7 @@ SCALES = np.arange(1.0, 16.0).reshape(5, 3)
     ("n_bytes", "sizes"), [(1, [1] * 5), (8 * 21, [1] * 5), (8 * 21 * 2, [2, 2, 1]), (8 * 21 * 3 - 1, [2, 2, 1])]
 )
 def test_blocks_have_the_size_that_was_asked_for_and_their_own_scales(monkeypatch, n_bytes, sizes):
-    monkeypatch.setattr("unweave.evidence.jacobians.BLOCK_BYTES", n_bytes)
+    monkeypatch.setattr("unweave.evidence.decoders.BLOCK_BYTES", n_bytes)
     blocks = list(Jacobians(VALUES, SCALES).jacobian_blocks())
     assert [len(block) for block in blocks] == sizes
     np.testing.assert_array_equal(np.concatenate(blocks), VALUES * SCALES[:, None, :])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, MetricUndefined, Posterior, evaluate
-from unweave.evidence.partial_labels import rows_of_part
+from unweave.evidence.inputs import rows_of_part
 from unweave.metrics import CATALOGUE, mcc, mig, r2, rmig
 
 RNG = np.random.default_rng(0)

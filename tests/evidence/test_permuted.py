@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.dependence.correlation import Pearson, Spearman
-from unweave.estimators.dependence.random_dependence import RandomDependence
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
+from unweave.estimators.correlation import Pearson, RandomDependence, Spearman
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.memo import memoised
 from unweave.metrics import matrices
-from unweave.trust.nulls.null_encoders import unknowing
+from unweave.trust.floors import unknowing
 
 N_ROWS = 240
 KINDS = {"angle": "circular", "shape": "categorical"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.evidence.repeated_rows import same_rows
+from unweave.evidence.splits import same_rows
 
 
 def repeated(n_distinct, n_rows, n_values=None):

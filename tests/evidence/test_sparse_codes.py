@@ -6,7 +6,7 @@ from scipy import sparse
 
 from unweave import Evidence, evaluate
 from unweave.card import MetricUndefined
-from unweave.estimators.probes.linear_probes import Linear
+from unweave.estimators.linear_probes import Linear
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE, irs, mcc, r2
 
@@ -47,7 +47,7 @@ def test_more_sparse_codes_than_rows_are_probed_too():
 
 
 def test_a_linear_probe_of_too_many_sparse_codes_is_refused(monkeypatch):
-    monkeypatch.setattr("unweave.estimators.probes.linear_probes.LARGEST_SPARSE_FIT", 5)
+    monkeypatch.setattr("unweave.estimators.linear_probes.LARGEST_SPARSE_FIT", 5)
     with pytest.raises(MetricUndefined, match="Linear with 9 sparse codes and 400 rows takes too long"):
         r2(CONCEPTS, sparse.csr_array(DENSE))
 

@@ -127,7 +127,7 @@ def test_scores_of_sorted_classes_do_not_depend_on_the_seed_of_the_shuffle(seed)
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_scores_of_a_shuffled_grid_do_not_depend_on_the_seed_of_the_shuffle(seed):
-    """With seed 0, every fold was a shape: its r2 was below 0 and infomec_explicitness .047."""
+    """With seed 0, every fold was a shape: its r2 and infomec_explicitness were below 0."""
     grid = np.array(list(np.ndindex(8, 25, 5)))[np.random.default_rng(seed).permutation(1000)]
     codes = np.column_stack([grid[:, :2], np.eye(5)[grid[:, 2]]]) + 0.02 * np.random.default_rng(7).normal(
         size=(1000, 7)

@@ -389,7 +389,7 @@ def outcome(path, factors):
     from unweave.evaluation import Evaluation
     from unweave.evidence import Evidence, EvidenceError
     from unweave.files.formats import opened
-    from unweave.files.tables_and_arrays import read_files
+    from unweave.files.reading import read_files
 
     try:
         if path.suffix == ".json":
@@ -424,7 +424,7 @@ def main(folder, first, step):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     with contextlib.suppress(ImportError):  # absent in older versions, which are then tested with their own limit
-        from unweave.evidence.reading import archives
+        from unweave.evidence import archives
 
         archives.LARGEST_UNPACKED = GUARD
     np.save(folder / "factors.npy", Z)

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from unweave import Evidence, EvidenceError
 from unweave.codec import read_json
-from unweave.evidence.reading.sparse_codes import sparse_columns
+from unweave.evidence.sparse import sparse_columns
 from unweave.files.formats import opened
 from unweave.files.parquet_sizes import refuse_parquet_bomb
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from unweave import Evidence, EvidenceError
-from unweave.files.tables_and_arrays import read_files, refuse_different_factors
+from unweave.files.reading import read_files, refuse_different_factors
 
 RNG = np.random.default_rng(0)
 N_ROWS = 12

@@ -8,12 +8,10 @@ import polars as pl
 import pytest
 
 from unweave import EvidenceError, Posterior
-from unweave.evidence.reading import archives
-from unweave.files import stored_arrays
-from unweave.files.decoder_sources import read_decoder
-from unweave.files.formats import opened, shown
-from unweave.files.parquet_blocks import parquet_blocks
-from unweave.files.tables_and_arrays import read_codes, read_files, refuse_different_factors
+from unweave.evidence import archives
+from unweave.files import formats as stored_arrays
+from unweave.files.formats import opened, parquet_blocks, shown
+from unweave.files.reading import read_codes, read_decoder, read_files, refuse_different_factors
 
 
 def test_six_names_are_shown():

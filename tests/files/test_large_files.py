@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from unweave.cli import main
 from unweave.evidence import EvidenceError
-from unweave.files.tables_and_arrays import read_files
+from unweave.files.reading import read_files
 from unweave.metrics import mcc
 
 RNG = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def folder(tmp_path):
 
 def test_a_folder_past_the_limit_is_read_in_blocks(folder, monkeypatch):
     small = scored(folder)
-    monkeypatch.setattr("unweave.files.parquet_blocks.LARGEST_IN_MEMORY", 1000)
+    monkeypatch.setattr("unweave.files.formats.LARGEST_IN_MEMORY", 1000)
     large = scored(folder)
     for name, score in small.items():
         assert large[name]["raw"] == pytest.approx(score["raw"], abs=1e-12)

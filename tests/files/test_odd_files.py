@@ -14,9 +14,8 @@ from click.testing import CliRunner
 
 from unweave import EvidenceError
 from unweave.cli import main
-from unweave.files.decoder_sources import read_decoder
 from unweave.files.formats import Opened
-from unweave.files.tables_and_arrays import read_files
+from unweave.files.reading import read_decoder, read_files
 from unweave.whole_files import write_whole
 
 Z = np.random.default_rng(0).normal(size=(40, 2))

@@ -6,8 +6,8 @@ import pytest
 
 from unweave import Evidence, evaluate
 from unweave.evidence import EvidenceError
-from unweave.files import parquet_blocks
-from unweave.files.tables_and_arrays import read_files
+from unweave.files import formats as parquet_blocks
+from unweave.files.reading import read_files
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(90, 2))

@@ -8,9 +8,9 @@ import pytest
 
 import unweave
 from unweave.findings import stated
-from unweave.integrations.logged_numbers import logged_name, logged_numbers, logged_verdicts
+from unweave.integrations.monitor import logged_name, logged_numbers, logged_verdicts
 from unweave.integrations.trackers import log_evaluation
-from unweave.trust.verdict import Reason, Verdict
+from unweave.trust.verdict_record import Reason, Verdict
 
 FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
 

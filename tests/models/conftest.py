@@ -8,11 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from unweave.models.networks import MLP  # noqa: E402 - only if torch is there
-from unweave.models.networks.likelihoods import Bernoulli  # noqa: E402
-from unweave.models.networks.network import Architecture, Network  # noqa: E402
-from unweave.models.objectives.step import Step  # noqa: E402
-from unweave.models.randomness import Randomness  # noqa: E402
+from unweave.models.networks import (  # noqa: E402
+    MLP,
+    Architecture,
+    Bernoulli,
+    Network,
+    Randomness,
+)
+from unweave.models.objectives import Step  # noqa: E402
 
 A_POINT = -24.0  # log-variance of posteriors with almost no variance
 

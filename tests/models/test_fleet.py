@@ -32,12 +32,10 @@ from unweave.models import (
     TrainingSettings,
     train,
 )
-from unweave.models.networks import Sizes, initial_weights
-from unweave.models.randomness import Randomness
-from unweave.models.training import fleet as fleet_module
-from unweave.models.training import images as images_module
-from unweave.models.training.images import training_images
-from unweave.models.training.stack import Member, State
+from unweave.models import fleet as fleet_module
+from unweave.models import training as images_module
+from unweave.models.networks import Randomness, Sizes, initial_weights
+from unweave.models.training import Member, State, training_images
 
 SHORT = TrainingSettings(
     n_steps=70, batch_size=16, learning_rate=3e-3, reconstruction_weight=16.0, checkpoint_every=100

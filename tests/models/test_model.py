@@ -9,11 +9,11 @@ from scipy import special, stats
 
 from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, TrainingError
 from unweave.models import model as model_module
+from unweave.models.comparison import compared_runs, loss_curves, reconstructions, traversals
 from unweave.models.objectives import Custom
-from unweave.models.runs.comparison import compared_runs
-from unweave.models.runs.naming import setting_name
-from unweave.models.runs.pictures import loss_curves, reconstructions, traversals
-from unweave.models.training.stack import Member
+from unweave.models.runs import setting_name
+from unweave.models.training import Member
+from unweave.randomness import random_stream
 
 ROWS = np.random.default_rng(0).normal(size=(12, 7)).astype(np.float32)
 SPREAD = math.exp(-0.5)
@@ -55,7 +55,7 @@ def test_divergences_and_costs_are_means_over_all_rows(joint, monkeypatch):
     discrete = [np.mean([stats.entropy(row, np.full(len(row), 1 / len(row))) for row in table]) for table in shares]
     divergences = joint.kl_per_code(ROWS)
     np.testing.assert_allclose(divergences, [*gaussian, *discrete], rtol=1e-5)
-    generator = np.random.default_rng(3)
+    generator = random_stream(3, "codes of a model")
     noise = np.vstack([generator.standard_normal((n, 2), dtype=np.float32) for n in (5, 5, 2)])
     codes = np.hstack([ROWS[:, :2] + SPREAD * noise, *shares])
     cost = 0.5 * ((codes - ROWS) ** 2 + math.log(2 * math.pi)).sum(axis=1).mean()
@@ -146,7 +146,7 @@ def test_a_model_is_compared_by_what_it_says_of_the_images_drawn(make):
 
     models = [trained(make, BetaVAE(beta=1), 2), trained(make, AAE(), 2)]
     found = compared_runs(models, Table(), metrics=["mcc"], n_rows=40, seed=2)
-    drawn = Table().images(np.sort(np.random.default_rng(2).permutation(60)[:40]))
+    drawn = Table().images(np.sort(random_stream(2, "compared images").permutation(60)[:40]))
     stochastic, deterministic = found.rows
     assert stochastic.column("reconstruction") == models[0].reconstruction_cost(drawn)
     assert stochastic.column("kl") == models[0].kl_per_code(drawn).sum()

@@ -30,15 +30,17 @@ from unweave.models import (
     TrainingSettings,
     train,
 )
-from unweave.models.networks import initial_weights
-from unweave.models.objectives import Custom
-from unweave.models.objectives.ada_gvae import shared_codes
-from unweave.models.objectives.divergences import categorical_kl, total_correlation_of_batch
-from unweave.models.objectives.factor_vae import density_ratio
-from unweave.models.objectives.hfs_vae import support_distance
-from unweave.models.objectives.joint_vae import gumbel_softmax
-from unweave.models.objectives.objective import risen
-from unweave.models.randomness import Randomness
+from unweave.models.networks import Randomness, initial_weights
+from unweave.models.objectives import (
+    Custom,
+    categorical_kl,
+    density_ratio,
+    gumbel_softmax,
+    risen,
+    shared_codes,
+    support_distance,
+    total_correlation_of_batch,
+)
 
 RNG = np.random.default_rng(0)
 

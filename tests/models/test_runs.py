@@ -24,17 +24,16 @@ from unweave.models import (
     TrainingSettings,
     train,
 )
-from unweave.models.runs.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
-from unweave.models.runs.pictures import traversals
-from unweave.models.runs.reading import read_runs
-from unweave.models.runs.training_file import (
+from unweave.models.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties, traversals
+from unweave.models.training import Stack
+from unweave.models.training_file import (
     DataSetChoice,
     TrainingDeclaration,
     data_set_of,
     declared_training,
     read_declaration,
+    read_runs,
 )
-from unweave.models.training.stack import Stack
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 
@@ -334,7 +333,7 @@ def test_settings_differ_up_to_the_level_of_their_p_value():
 
 
 def test_a_setting_has_its_mean_and_from_two_seeds_on_its_spread_in_the_table():
-    from unweave.report.runs import _spread
+    from unweave.report.tables import _spread
 
     found = compared(a=(0.25,), b=(0.2, 0.4))
     assert _spread(found, "a", "mcc") == ".250"

@@ -6,8 +6,9 @@ from unweave.datasets import small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import mcc
 from unweave.models import BetaVAE, TrainingSettings, train
-from unweave.models.runs.sweep_cells import TrainedModels
-from unweave.models.runs.training_file import DataSetChoice
+from unweave.models.comparison import TrainedModels
+from unweave.models.training_file import DataSetChoice
+from unweave.randomness import random_stream
 from unweave.sweeps import grid, run
 
 
@@ -26,7 +27,7 @@ def test_a_sweep_scores_the_models_of_a_fleet(tmp_path):
     table = run(sweep, tmp_path)
     sprites = small_sprites()
     [model] = train(sprites, objectives[0], seeds=[4], n_codes=3, settings=settings)
-    indices = np.random.default_rng(4).permutation(len(sprites))[:300]
+    indices = random_stream(4, "images of a cell").permutation(len(sprites))[:300]
     kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
     codes = model.encode(sprites.images(indices))
     expected = mcc(Evidence(sprites.factors(indices), codes, factor_names=sprites.factor_names, kinds=kinds)).value

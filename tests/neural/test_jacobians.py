@@ -12,9 +12,15 @@ from torch import nn  # noqa: E402
 
 from unweave import Evidence, EvidenceError  # noqa: E402
 from unweave.metrics import manifold_cross_mutual_information, manifold_entropy, total_entropy  # noqa: E402
-from unweave.neural.decoder_adapters import FlowDecoder, TorchDecoder, _rounded_away, torch_decoder  # noqa: E402
+from unweave.neural.decoders import (  # noqa: E402
+    FlowDecoder,
+    TorchDecoder,
+    _rounded_away,
+    jacobian_blocks,
+    torch_decoder,
+)
 from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
-from unweave.neural.jacobians import jacobian_blocks  # noqa: E402
+from unweave.randomness import random_stream  # noqa: E402
 from unweave.synthetic.known_decoders import LinearDecoder  # noqa: E402
 
 WEIGHTS = Path(__file__).parents[3] / "shared" / "data" / "weights"
@@ -93,7 +99,7 @@ def test_zuko_flows_are_taken_with_their_encoder():
     flow = zuko.flows.NSF(3, transforms=2, hidden_features=(8,)).double()
     evidence = Evidence(decoder=flow, reference=flow)
     entropy = total_entropy(evidence, n_samples=200)
-    latents = torch.from_numpy(np.random.default_rng(0).standard_normal((200, 3)))
+    latents = torch.from_numpy(random_stream(0, "prior").standard_normal((200, 3)))
     data = flow().transform.inv(latents)
     expected = -flow().log_prob(data).mean() - (0.5 * latents.square().sum(1)).mean() + 1.5  # A.19 with E|z|^2 = d
     assert entropy.raw == pytest.approx(float(expected.detach()), abs=1e-6)
@@ -131,10 +137,10 @@ def test_the_flows_own_rules_agree_with_automatic_differentiation(couplings):
 
 def test_the_training_term_is_the_metric():
     """The torch loss and the numpy metric agree on the same latents."""
-    from unweave.neural.training import FlowObjective, loss_terms
+    from unweave.neural.flows import FlowObjective, loss_terms
 
     flow = CouplingFlow(4, FlowSettings(n_blocks=2, hidden=8)).double()
-    latents = torch.from_numpy(np.random.default_rng(0).standard_normal((300, 4)))
+    latents = torch.from_numpy(random_stream(0, "prior").standard_normal((300, 4)))
     rows = flow.decode(latents).detach()
     _, shared, _ = loss_terms(flow, rows, FlowObjective(total_correlation=1.0, n_columns=4), np.random.default_rng(0))
     from unweave.metrics import manifold_total_correlation
@@ -281,7 +287,7 @@ def test_blocks_fill_the_memory_with_the_largest_layer_and_no_more(spare, sizes)
 
 @pytest.mark.parametrize(("sizes", "columns"), [((4, 9), True), ((5, 5), False), ((9, 4), False)])
 def test_columns_are_computed_if_they_are_fewer_than_rows(monkeypatch, sizes, columns):
-    from unweave.neural import jacobians
+    from unweave.neural import decoders as jacobians
 
     asked, plain = [], jacobians._by_columns
     monkeypatch.setattr(jacobians, "_by_columns", lambda *given: asked.append(1) or plain(*given))
@@ -352,7 +358,7 @@ def test_decoders_that_do_not_use_their_latents_or_return_some_nan_are_refused()
 @pytest.mark.parametrize("missing", [("vmap",), ("vmap", "jvp"), ("vmap", "jvp", "vjp")])
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_where_torch_has_no_rule_other_ways_give_the_same(monkeypatch, missing, mode):
-    from unweave.neural import jacobians
+    from unweave.neural import decoders as jacobians
 
     def refused(*_, **__):
         raise RuntimeError("no rule")

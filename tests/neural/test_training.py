@@ -10,8 +10,15 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
 from unweave import EvidenceError  # noqa: E402
-from unweave.neural.flows import CouplingFlow, FlowSettings  # noqa: E402
-from unweave.neural.training import FlowObjective, FlowTraining, loss_terms, mean_negative_log_likelihood, train  # noqa: E402
+from unweave.neural.flows import (  # noqa: E402  # noqa: E402
+    CouplingFlow,
+    FlowObjective,
+    FlowSettings,
+    FlowTraining,
+    loss_terms,
+    mean_negative_log_likelihood,
+    train,
+)
 from unweave.synthetic.known_decoders import LinearDecoder, Torus  # noqa: E402
 
 SMALL = FlowSettings(n_blocks=1, hidden=8)
@@ -74,7 +81,7 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
         return loss_terms(*arguments)
 
     path = tmp_path / "new" / "folder" / "flow.pt"
-    monkeypatch.setattr("unweave.neural.training.loss_terms", interrupted)
+    monkeypatch.setattr("unweave.neural.flows.loss_terms", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(CouplingFlow(2, SMALL), gaussian(), objective, settings, checkpoint=path)
     monkeypatch.undo()
@@ -125,7 +132,7 @@ def test_without_a_checkpoint_there_is_none_to_go_on_from(monkeypatch):
         return tuple(term * (1.0 if spoilt.calls < 3 else float("nan")) for term in loss_terms(flow, rows, *others))
 
     spoilt.calls = 0
-    monkeypatch.setattr("unweave.neural.training.loss_terms", spoilt)
+    monkeypatch.setattr("unweave.neural.flows.loss_terms", spoilt)
     with pytest.raises(FloatingPointError, match=r"step 3: lower the learning rate\.$"):
         train(CouplingFlow(2, SMALL), gaussian(), settings=FlowTraining(n_steps=4, checkpoint_every=1))
 
@@ -133,8 +140,8 @@ def test_without_a_checkpoint_there_is_none_to_go_on_from(monkeypatch):
 @pytest.mark.slow
 def test_figure_1_two_moons(tmp_path):
     """The three flows have equal likelihoods and use their latents in different ways (four minutes on one core)."""
-    from unweave.papers import Options
-    from unweave.papers.manifold_entropic_metrics.trained_flows import two_moons
+    from unweave_papers.experiment import Options
+    from unweave_papers.paper000.flows import two_moons
 
     flows = two_moons(Options(tmp_path))
     likelihood, correlation, reconstruction = flows.values()
@@ -151,8 +158,8 @@ def test_figure_1_two_moons(tmp_path):
 @pytest.mark.slow
 def test_figure_2_torus(tmp_path):
     """About six minutes on one core."""
-    from unweave.papers import Options
-    from unweave.papers.manifold_entropic_metrics.trained_flows import torus
+    from unweave_papers.experiment import Options
+    from unweave_papers.paper000.flows import torus
 
     alone, with_term = torus(Options(tmp_path)).values()
     truth = Torus().true_entropies

@@ -7,14 +7,10 @@ from functools import cache, partial
 import numpy as np
 
 from unweave.auditing import Grid, audit
-from unweave.auditing.findings.adversary import KNOWN, _changed, _drawn, red_team
-from unweave.auditing.findings.card_check import card_cases, promise_of
-from unweave.auditing.findings.properties import finding_of, mean_interval
-from unweave.auditing.measurement.further_grid import FURTHER, further_points
-from unweave.auditing.measurement.grid import PROPERTIES
-from unweave.auditing.measurement.measuring import Bench
-from unweave.auditing.measurement.subjects import subject_of
-from unweave.auditing.rendering import number_of, text_of, text_table
+from unweave.auditing.adversary import KNOWN, _changed, _drawn, red_team
+from unweave.auditing.measurement import FURTHER, PROPERTIES, Bench, further_points, subject_of
+from unweave.auditing.properties import card_cases, finding_of, mean_interval, promise_of
+from unweave.auditing.run import number_of, text_of, text_table
 from unweave.metrics import CATALOGUE
 from unweave.synthetic.encoders import Mixed, Noise, Noisy, WithCopies, WithNoiseCodes
 

@@ -15,9 +15,9 @@ from unweave.datasets import (
     small_sprites,
 )
 from unweave.datasets.dependence import dependences_from_text
-from unweave.datasets.digits.strokes import measured
-from unweave.datasets.sprite_shapes import inside, reach
-from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.datasets.digits import measured
+from unweave.datasets.dsprites import inside, reach
+from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 SHAPES = ("square", "ellipse", "heart")
 GREY = np.random.default_rng(0).integers(0, 256, size=(6, 12, 9))

@@ -22,14 +22,25 @@ from unweave.estimators import (
     RandomDependence,
     Spearman,
     UsableInformation,
+    correlation,
+    nearest_neighbour,
 )
-from unweave.estimators.dependence import correlation, hypergeometric, multiple_testing, pair_dependence, run_agreement
-from unweave.estimators.geometry import gram
-from unweave.estimators.information import binning, nearest_neighbour
-from unweave.estimators.posteriors import gaussian_information, grid_masses
-from unweave.estimators.probes import logistic_probe, out_of_fold, tuned_logistic
-from unweave.estimators.regression import exact_functions, factor_functions, kernel_regression, spline_basis
-from unweave.estimators.totals import moments
+from unweave.estimators import correlation as pair_dependence
+from unweave.estimators import counts as binning
+from unweave.estimators import geometry as gram
+from unweave.estimators import independence as hypergeometric
+from unweave.estimators import independence as multiple_testing
+from unweave.estimators import logistic as logistic_probe
+from unweave.estimators import logistic as tuned_logistic
+from unweave.estimators import matching as run_agreement
+from unweave.estimators import posteriors as gaussian_information
+from unweave.estimators import probes as out_of_fold
+from unweave.estimators import quantised_posterior as grid_masses
+from unweave.estimators import regression as exact_functions
+from unweave.estimators import regression as factor_functions
+from unweave.estimators import regression as kernel_regression
+from unweave.estimators import regression as spline_basis
+from unweave.estimators import totals as moments
 
 RELATIVE = 1e-5  # masses on a grid are of single precision
 RNG = np.random.default_rng(5)
@@ -183,7 +194,7 @@ CASES |= {
     "functions": lambda: [
         spline_basis.natural_spline(X[:, 0], 5),
         factor_functions.harmonics(ANGLES, 3).values,
-        factor_functions.polynomials(factor_functions.normal_scores(CODES[:, 2]), 3),
+        factor_functions.polynomials(factor_functions.normal_quantiles(CODES[:, 2]), 3),
         factor_functions.bounded(4 * X),
         exact_functions.open_to_least_squares(X, X @ [1.0, 2.0, 0.0] + 0.1 * CODES[:, 0]),
         exact_functions.polynomial_sources(X, X[:, 0] * X[:, 2]),

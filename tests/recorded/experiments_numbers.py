@@ -37,36 +37,38 @@ from papers_numbers import (
 )
 
 from unweave.encoding import Encoded
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.papers import complete_grids, small_models, trained_encoders
-from unweave.papers.dependent_factors import comparisons as of_004
-from unweave.papers.dependent_factors import measured_encoders, toy_curves, toy_experiments
-from unweave.papers.dependent_factors import seed_studies as correlations_over_seeds
-from unweave.papers.dependent_factors.toy_curves import ToyCurves
-from unweave.papers.experiment import ClaimCheck, Options
-from unweave.papers.guardians import tables
-from unweave.papers.guardians.claims import CLAIMS
-from unweave.papers.learning_disentangled_representations import comparisons as of_001
-from unweave.papers.learning_disentangled_representations import drawings, measured_models, seed_studies
-from unweave.papers.ledger.claim import MeasuredFigure
-from unweave.papers.manifold_entropic_metrics import (
-    core_flows,
-    digit_flows,
-    experiments,
-    sample_sizes,
-    torus_pictures,
-    trained_flows,
-    vae_spectra,
-    wavelet_flows,
-)
-from unweave.papers.partial_information_decomposition import (
-    all_images,
-    attacked_encoders,
-    decomposed_encoders,
-    toy_table,
-)
-from unweave.papers.partial_information_decomposition import experiments as of_002
-from unweave.papers.partial_information_decomposition import seed_studies as repeated_trainings
+from unweave.estimators.mixture import MixtureSampling
+from unweave_papers import trained as complete_grids
+from unweave_papers import trained as small_models
+from unweave_papers import trained as trained_encoders
+from unweave_papers.experiment import ClaimCheck, Options
+from unweave_papers.ledger import MeasuredFigure
+from unweave_papers.paper000 import experiments
+from unweave_papers.paper000 import flows as sample_sizes
+from unweave_papers.paper000 import flows as trained_flows
+from unweave_papers.paper000 import image_flows as core_flows
+from unweave_papers.paper000 import image_flows as digit_flows
+from unweave_papers.paper000 import image_flows as wavelet_flows
+from unweave_papers.paper000 import images as vae_spectra
+from unweave_papers.paper000 import pictures as torus_pictures
+from unweave_papers.paper001 import experiments as drawings
+from unweave_papers.paper001 import experiments as of_001
+from unweave_papers.paper001 import models as measured_models
+from unweave_papers.paper001 import models as seed_studies
+from unweave_papers.paper002 import encoders as all_images
+from unweave_papers.paper002 import encoders as attacked_encoders
+from unweave_papers.paper002 import encoders as decomposed_encoders
+from unweave_papers.paper002 import experiments as of_002
+from unweave_papers.paper002 import experiments as repeated_trainings
+from unweave_papers.paper002 import experiments as toy_table
+from unweave_papers.paper003 import tables
+from unweave_papers.paper003.claims import CLAIMS
+from unweave_papers.paper004 import encoders as measured_encoders
+from unweave_papers.paper004 import encoders as toy_curves
+from unweave_papers.paper004 import experiments as correlations_over_seeds
+from unweave_papers.paper004 import experiments as of_004
+from unweave_papers.paper004 import experiments as toy_experiments
+from unweave_papers.paper004.encoders import ToyCurves
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "papers"))
 from limits import limits_of
@@ -102,7 +104,7 @@ def drawn(draw, *given, options=USUAL):
         return path
 
     with ExitStack() as stack:
-        for module in (importlib.import_module(f"unweave.report.figures.{name}") for name in FIGURES_IN):
+        for module in (importlib.import_module(f"unweave.report.{name}") for name in FIGURES_IN):
             names = [name for name in vars(module) if name.endswith("_figure") and not name.startswith("_")]
             for name in names:
                 stack.enter_context(patch.object(module, name, partial(asked, name)))
@@ -199,7 +201,7 @@ def spread_as(options):
             "spread": lambda *given: list(given),
         }.items():
             stack.enter_context(patch.object(sample_sizes, name, value))
-        decoders = importlib.import_module("unweave.neural.image_flows.class_decoders")
+        decoders = importlib.import_module("unweave_papers.image_training")
         stack.enter_context(patch.object(decoders, "class_decoder", lambda flow: flow))
         return sample_sizes.compute_spread(options)
 
@@ -207,7 +209,7 @@ def spread_as(options):
 def vaes_as(options):
     """How VAEs of digits are trained."""
     from unweave import models
-    from unweave.papers.manifold_entropic_metrics.digit_images import DigitImages
+    from unweave_papers.paper000.images import DigitImages
 
     images = np.linspace(-2, 3, 2 * 16, dtype=np.float32).reshape(2, 1, 4, 4)
     digits = DigitImages(images, np.arange(2), images, np.arange(2), 0.25, 0.5)
@@ -551,10 +553,10 @@ CASES = {
         for found in [spectra(1)]
     ],
     "000, figures of two kinds": lambda: [
-        drawn(draw, two_kinds(2)) for draw in (wavelet_flows.draw, wavelet_flows.draw_convolutional)
+        drawn(draw, two_kinds(2)) for draw in (wavelet_flows.draw_wavelet, wavelet_flows.draw_convolutional)
     ],
     "000, figures of cores": lambda: [
-        drawn(draw, found) for draw in (core_flows.draw, core_flows.draw_information) for found in (cores(2), [])
+        drawn(draw, found) for draw in (core_flows.draw_core, core_flows.draw_information) for found in (cores(2), [])
     ],
     "000, figures of samples": lambda: [
         drawn(sample_sizes.draw_spread, SPREAD),
@@ -578,9 +580,9 @@ CASES = {
     "000, flows to train": lambda: [
         trained_as(compute, module, options)
         for compute, module in (
-            (wavelet_flows.compute, wavelet_flows),
+            (wavelet_flows.compute_wavelet, wavelet_flows),
             (wavelet_flows.compute_convolutional, wavelet_flows),
-            (core_flows.compute, core_flows),
+            (core_flows.compute_core, core_flows),
             (digit_flows.compute_gin, digit_flows),
             (digit_flows.compute_both, digit_flows),
         )
@@ -614,9 +616,9 @@ CASES = {
         for found in ({"VAE": [0.5, 0.4], "beta-VAE": [0.7]}, {"VAE": [0.5, 0.4]})
     ],
     "001, figures over seeds": lambda: [
-        drawn(partial(seed_studies.draw, "fig2", ("I(x, z)", "WSEPIN")), settings(0)),
+        drawn(partial(seed_studies.draw_seeds, "fig2", ("I(x, z)", "WSEPIN")), settings(0)),
         drawn(
-            partial(seed_studies.draw, "fig5", ("RMIG",)),
+            partial(seed_studies.draw_seeds, "fig5", ("RMIG",)),
             [seed_studies.SmallSetting("factor_vae-gamma=10-critic_hidden=64", ({"RMIG": 0.5},))],
         ),
     ],
@@ -648,12 +650,12 @@ CASES = {
     "002, evaluations": lambda: [evaluations_as(options) for options in (USUAL, STATED)],
     "004, figures": lambda: [
         *(
-            drawn(partial(toy_experiments.draw, name, "a title"), found)
+            drawn(partial(toy_experiments.draw_toys, name, "a title"), found)
             for name in ("fig3", "fig9")
             for found in (toy_curve(NUISANCE), toy_curve(TIMES, "seconds"))
         ),
-        drawn(partial(toy_experiments.draw, "fig2", ""), TWO_PANELS),
-        drawn(partial(of_004.draw, "fig5", "accuracy"), correlated(0)),
+        drawn(partial(toy_experiments.draw_toys, "fig2", ""), TWO_PANELS),
+        drawn(partial(of_004.draw_comparison, "fig5", "accuracy"), correlated(0)),
     ],
     "004, toys": lambda: [
         compared(toy_experiments, toy_experiments.compare_nuisance, toy_curve(NUISANCE)),
@@ -664,8 +666,8 @@ CASES = {
             for each in toy_experiments.TOYS
             if each.name not in ("fig3", "fig4")
         ),
-        written(partial(toy_experiments.write, "fig2"), toy_curve(NUISANCE)),
-        written(partial(of_004.write, "fig5"), correlated(0)),
+        written(partial(toy_experiments.write_toys, "fig2"), toy_curve(NUISANCE)),
+        written(partial(of_004.write_comparison, "fig5"), correlated(0)),
     ],
     "000, bounds of numbers": lambda: [
         *(bounds(compare, flows(0)) for compare in (digit_flows.compare_spectra, digit_flows.compare_traversals)),
@@ -691,7 +693,7 @@ CASES = {
             ),
             (digit_flows.compare_tangents, one_alone("gin", "It diverged.")),
             (digit_flows.compare_traversals, SimpleNamespace(conditional=SimpleNamespace(problem="It diverged."))),
-            (wavelet_flows.compare, wavelet_flows.TwoKinds("one", "other", (), (), ())),
+            (wavelet_flows.compare_wavelet, wavelet_flows.TwoKinds("one", "other", (), (), ())),
         )
     ],
     "001, measures of an encoder": measures_of_001,
@@ -717,9 +719,9 @@ CASES = {
     "004, correlations over seeds": lambda: [correlations_of_004(options) for options in (USUAL, STATED)],
     "declarations": lambda: [
         declared(seed_studies._experiment("fig2", "a title", compared, drawn, ("RMIG",))),
-        declared(correlations_over_seeds._experiment("fig5", "a title", (compared, "accuracy"), drawn)),
-        declared(toy_experiments._experiment("fig7", "a title", compared, (130, 136))),
-        declared(toy_experiments._experiment("fig7", "a title", compared, drawn, "hours")),
+        declared(correlations_over_seeds._seed_experiment("fig5", "a title", (compared, "accuracy"), drawn)),
+        declared(toy_experiments._toy_experiment("fig7", "a title", compared, (130, 136))),
+        declared(toy_experiments._toy_experiment("fig7", "a title", compared, drawn, "hours")),
         {name: metric.keywords for name, metric in toy_experiments._bins(compared).items()},
     ],
     "evidence of a small model": evidence_of_a_small_model,

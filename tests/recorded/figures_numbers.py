@@ -22,27 +22,23 @@ from fake_evaluations import fake_evaluation
 try:
     import matplotlib as mpl
 
-    from unweave.papers.guardians.authors.results import SeedMean
-    from unweave.papers.guardians.drawing import guardians_figure
-    from unweave.papers.guardians.figures import FIGURES as OF_GUARDIANS
-    from unweave.papers.guardians.reproduction import Shown
-    from unweave.report.figures import (
-        codes_and_factors,
-        curves,
-        geometry,
-        history,
-        information_diagrams,
-        mark_table,
-        partial_information,
-        point_clouds,
-        scores,
-        training,
-    )
-    from unweave.report.figures.audit import audit_figure
-    from unweave.report.figures.evaluation_plot import evaluation_plot
-    from unweave.report.page import block_pictures, code_pictures, colours
-    from unweave.report.summary import matrix_summary
-    from unweave.report.summary.decomposition_summary import FactorBand
+    from unweave.report import html as block_pictures
+    from unweave.report import html as code_pictures
+    from unweave.report import html as colours
+    from unweave.report import summary as matrix_summary
+    from unweave.report.figures import codes as codes_and_factors
+    from unweave.report.figures import codes as point_clouds
+    from unweave.report.figures import curves, geometry, scores
+    from unweave.report.figures import curves as history
+    from unweave.report.figures import curves as training
+    from unweave.report.figures import information as information_diagrams
+    from unweave.report.figures import information as partial_information
+    from unweave.report.figures import scores as mark_table
+    from unweave.report.figures.scores import audit_figure, evaluation_plot
+    from unweave.report.summary import FactorBand
+    from unweave_papers.paper003.authors import SeedMean
+    from unweave_papers.paper003.figures import FIGURES as OF_GUARDIANS
+    from unweave_papers.paper003.figures import Shown, guardians_figure
 except ImportError:
     mpl = None
 

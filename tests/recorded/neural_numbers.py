@@ -9,10 +9,9 @@ RELATIVE = 1e-3  # single precision, and sums whose order depends on the process
 try:
     import torch
 
-    from unweave.neural.flows import CouplingFlow, FlowSettings
-    from unweave.neural.image_flows.architectures import ImageFlowSettings, image_flow
-    from unweave.neural.image_flows.image_training import train_on_images
-    from unweave.neural.training import FlowObjective, FlowTraining, train
+    from unweave.neural.flows import CouplingFlow, FlowObjective, FlowSettings, FlowTraining, train
+    from unweave_papers.image_flows import ImageFlowSettings, image_flow
+    from unweave_papers.image_training import train_on_images
 except ImportError:
     torch = None
 

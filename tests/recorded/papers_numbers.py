@@ -7,21 +7,23 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from unweave.metrics.geometry.spectrum import Spectrum
-from unweave.papers.dependent_factors import comparisons as of_004
-from unweave.papers.dependent_factors import toy_experiments
-from unweave.papers.dependent_factors.rank_correlations import Correlations
-from unweave.papers.dependent_factors.toy_curves import ToyCurves
-from unweave.papers.guardians.declared_sweeps import _DECLARED
-from unweave.papers.guardians.figures import FIGURES
-from unweave.papers.learning_disentangled_representations import comparisons as of_001
-from unweave.papers.learning_disentangled_representations import seed_studies
-from unweave.papers.manifold_entropic_metrics import core_flows, digit_flows, torus_pictures, vae_spectra, wavelet_flows
-from unweave.papers.manifold_entropic_metrics.trained_image_flows import MeasuredFlow
-from unweave.papers.partial_information_decomposition import experiments as of_002
-from unweave.papers.partial_information_decomposition.attacked_encoders import Attacked
-from unweave.papers.partial_information_decomposition.decomposed_encoders import Decomposed
-from unweave.papers.small_models import SmallSetting
+from unweave.metrics.manifolds import Spectrum
+from unweave_papers.paper000 import image_flows as core_flows
+from unweave_papers.paper000 import image_flows as digit_flows
+from unweave_papers.paper000 import image_flows as wavelet_flows
+from unweave_papers.paper000 import images as vae_spectra
+from unweave_papers.paper000 import pictures as torus_pictures
+from unweave_papers.paper000.image_flows import MeasuredFlow
+from unweave_papers.paper001 import experiments as of_001
+from unweave_papers.paper001 import models as seed_studies
+from unweave_papers.paper002 import experiments as of_002
+from unweave_papers.paper002.encoders import Attacked, Decomposed
+from unweave_papers.paper003.figures import FIGURES
+from unweave_papers.paper003.settings import _DECLARED
+from unweave_papers.paper004 import experiments as of_004
+from unweave_papers.paper004 import experiments as toy_experiments
+from unweave_papers.paper004.encoders import Correlations, ToyCurves
+from unweave_papers.trained import SmallSetting
 
 MODELS = ("FactorVAE", "beta-VAE", "VAE")
 NUMBER = re.compile(r"-?\d+\.?\d*")
@@ -308,9 +310,9 @@ CASES |= {
     )
 }
 MADE_UP = {
-    "000, wavelet": (wavelet_flows.compare, two_kinds),
+    "000, wavelet": (wavelet_flows.compare_wavelet, two_kinds),
     "000, convolutional": (wavelet_flows.compare_convolutional, two_kinds),
-    "000, cores": (core_flows.compare, cores),
+    "000, cores": (core_flows.compare_core, cores),
     "000, information of cores": (core_flows.compare_information, cores),
     "000, spectra over beta": (vae_spectra.compare, spectra),
     "000, totals over beta": (vae_spectra.compare_totals, spectra),

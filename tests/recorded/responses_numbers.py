@@ -5,11 +5,17 @@ from functools import partial
 import numpy as np
 
 from unweave import Evidence
-from unweave.responses.code_responses import distinct_factors, responses_to_factors
-from unweave.responses.collapsed_codes import collapsed_codes, narrow_codes
 from unweave.responses.constraints import factor_constraints
-from unweave.responses.factor_bases import any_lumps, code_scores, factor_bases, live_codes
-from unweave.responses.factor_views import factor_view
+from unweave.responses.factor_bases import (
+    any_lumps,
+    code_scores,
+    collapsed_codes,
+    factor_bases,
+    factor_view,
+    live_codes,
+    narrow_codes,
+)
+from unweave.responses.responses import distinct_factors, responses_to_factors
 from unweave.synthetic import worlds
 
 RNG = np.random.default_rng(4)

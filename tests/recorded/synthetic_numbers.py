@@ -5,10 +5,9 @@ from functools import partial
 import numpy as np
 
 from unweave import Posterior
-from unweave.synthetic import encoders, known_decoders, theory, toys, worlds
+from unweave.synthetic import encoders, known_decoders, released, theory, toys, worlds
 from unweave.synthetic.attacks import Redundancy, Synergy
-from unweave.synthetic.encoders import released
-from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 ROWS = np.random.default_rng(0).normal(size=(40, 4))
 POSTERIOR = Posterior(ROWS[:, :3], np.exp(ROWS[:, 1:] / 4))

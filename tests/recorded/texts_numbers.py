@@ -10,11 +10,10 @@ import polars as pl
 from rich.console import Console
 
 import unweave
-from unweave.card.explanation import explained
+from unweave.card.explain import explained
 from unweave.cli import main
 from unweave.sweeps import grid, summary
-from unweave.sweeps.keys import content_of
-from unweave.sweeps.summary import printed
+from unweave.sweeps.sweep import content_of, printed
 from unweave.synthetic.encoders import Kept, Mixed
 from unweave.synthetic.worlds import Correlated
 

@@ -6,21 +6,18 @@ import numpy as np
 
 from unweave import Evidence
 from unweave.metrics import mcc, mig, r2
-from unweave.responses.factor_views import factor_view
+from unweave.responses.factor_bases import factor_view
 from unweave.synthetic import encoders, worlds
-from unweave.trust.budget.costs import DataSizes, Work
-from unweave.trust.budget.draw_plan import draw_plan
-from unweave.trust.counterpart.alike_factors import alike_pairs
-from unweave.trust.counterpart.code_models import code_models
-from unweave.trust.counterpart.counterpart import Counterpart
-from unweave.trust.counterpart.factor_designs import JOINT_MODELS, factor_design
-from unweave.trust.diagnosis.code_health import _models, unexplained_shares
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust.budget import DataSizes, Work, draw_plan
+from unweave.trust.code_models import JOINT_MODELS, alike_pairs, code_models, factor_design
+from unweave.trust.comparison import compared
+from unweave.trust.counterpart import Counterpart
+from unweave.trust.data_health import _models, unexplained_shares
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import noise_floor
+from unweave.trust.intervals import interval
+from unweave.trust.planning import samples_needed
 from unweave.trust.row_order import block_length, notes_on_order, row_order
-from unweave.trust.sampling.comparison import compared
-from unweave.trust.sampling.intervals import interval
-from unweave.trust.sampling.planning import samples_needed
 from unweave.trust.verdict import verdicts
 
 RNG = np.random.default_rng(11)

@@ -5,8 +5,8 @@ import pytest
 from golden_cases import GOLDEN, case, values
 
 from unweave import Evidence, Posterior
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.metrics import informativeness, jemmig, misjed, rmig, separability, windin, wsepin
 
 PEER = values("posterior.json")["c09s"]
@@ -66,7 +66,8 @@ def test_sampled_informations_agree_within_the_errors_of_both(evidence):
     for score, name in [(weighted, "SEPIN_zi"), (separability(evidence, normalise=False), "SEP_zi")]:
         distance = np.abs(np.array(list(score.per_code.values())) - expected[name])
         assert (distance[:5] < 4 * score.parts["standard_error_per_code"][:5]).all()
-        assert (distance[5:] < 0.006).all()
+        # .0035 on average, with a standard error of .0016 of ours and another of the peer's
+        assert (distance[5:] < 0.009).all()
     assert min(weighted.per_code.values()) > 0 > min(expected["SEPIN_zi"])
     whole = informativeness(evidence, of="all", normalise=False)
     assert whole.raw == pytest.approx(expected["MI_z_x"][0], abs=4 * whole.parts["standard_error"])

@@ -5,18 +5,19 @@ import dataclasses
 import numpy as np
 
 from unweave import Score
-from unweave.card.description import CardDescription
+from unweave.card.card import CardDescription
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
 from unweave.findings import stated
 from unweave.metrics import CATALOGUE
+from unweave.responses.constraints import FunctionalConstraint
 from unweave.score import ShownMatrix
-from unweave.trust.diagnosis.diagnosis import DependenceClass, Diagnosis, FunctionalConstraint
-from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind
-from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.sampling.comparison import Comparison
-from unweave.trust.sampling.intervals import Interval
-from unweave.trust.verdict import Reason, Verdict
+from unweave.trust.comparison import Comparison
+from unweave.trust.data_health import PairDependence, PairKind
+from unweave.trust.diagnosis import DependenceClass, Diagnosis
+from unweave.trust.floors import NoiseFloor
+from unweave.trust.intervals import Interval
+from unweave.trust.verdict_record import Reason, Verdict
 
 REASONS = {
     "trust": (),

@@ -4,14 +4,16 @@ import math
 
 import pytest
 
-from unweave.auditing.rendering import _short
-from unweave.evaluation.grouping import GroupedScore
+from unweave.auditing.run import _short
+from unweave.evaluation.results import GroupedScore
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
-from unweave.report import grouped_table, runs, unlabelled_table
-from unweave.report.page import html
-from unweave.report.page.markdown import _fenced
-from unweave.report.summary.summarise import _domain
-from unweave.report.terminal.answer_tables import MOST_IN_THE_WAY, _in_the_way
+from unweave.report import html
+from unweave.report import tables as grouped_table
+from unweave.report import tables as runs
+from unweave.report import tables as unlabelled_table
+from unweave.report.markdown import _fenced
+from unweave.report.summary import _domain
+from unweave.report.terminal import MOST_IN_THE_WAY, _in_the_way
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,7 @@ from unweave.report.terminal.answer_tables import MOST_IN_THE_WAY, _in_the_way
     ],
 )
 def test_numbers_of_runs(value, column, text):
-    assert runs._number(value, column) == text
+    assert runs._run_number(value, column) == text
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_agreement_of_runs_is_put_into_words(found, words):
 @pytest.mark.parametrize("n_pairs", [15, 16, 30])
 def test_of_many_pairs_of_runs_the_best_and_the_worst_are_shown(n_pairs):
     pairs = tuple(pair(0.2 + 0.01 * k, name=f"run{k}") for k in range(n_pairs))
-    text = unlabelled_table.text_of(Unlabelled(100, {"a": RunFacts(3, 2, math.inf)}, pairs))
+    text = unlabelled_table.unlabelled_text(Unlabelled(100, {"a": RunFacts(3, 2, math.inf)}, pairs))
     shown = [word for word in text.replace(",", " ").split() if word.startswith("run") and word[3:].isdigit()]
     order = [f"run{k}" for k in reversed(range(n_pairs))]
     assert shown == (order if n_pairs == 15 else [*order[:7], *order[-7:]])

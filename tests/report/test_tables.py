@@ -9,30 +9,25 @@ import pytest
 from fake_evaluations import fake_evaluation
 from rich.console import Console
 
-from unweave.evaluation.grouping import GroupedScore, GroupedScores
+from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
-from unweave.metrics.geometry.spectrum import Spectrum
-from unweave.report.answer.answer import Answer
-from unweave.report.answer.compared_answer import ComparedQuestion, Ranked
-from unweave.report.answer.factor_rows import FactorRow
-from unweave.report.answer.question_lines import QuestionLine
-from unweave.report.concept_table import READING, concept_table
-from unweave.report.geometry_table import geometry_table
-from unweave.report.grouped_table import grouped_table
+from unweave.metrics.manifolds import Spectrum
+from unweave.report import terminal as whole_text
+from unweave.report.answer import Answer, ComparedQuestion, FactorRow, QuestionLine, Ranked
+from unweave.report.geometry import geometry_table
 from unweave.report.latex import latex_rows
-from unweave.report.runs import draw_runs, runs_table
-from unweave.report.terminal import printed as whole_text
-from unweave.report.terminal.answer_tables import (
+from unweave.report.tables import READING, concept_table, draw_runs, grouped_table, runs_table
+from unweave.report.terminal import (
     CANNOT_TELL,
     MOST_FACTORS,
     factor_table,
     left_out,
+    metric_table,
     question_table,
     ranked_table,
     representation_table,
     shown_factors,
 )
-from unweave.report.terminal.metric_tables import metric_table
 from unweave.words.phrases import NOTHING
 
 
@@ -190,7 +185,7 @@ def test_more_than_can_be_kept_is_said():
 
 def test_models_by_setting_with_the_spread_over_seeds():
     pytest.importorskip("torch")
-    from unweave.models.runs.comparison import ModelRow, RunComparison
+    from unweave.models.comparison import ModelRow, RunComparison
 
     rows = (
         ModelRow("beta 1", 0, 3.0, 12.34, 0.56, {"my_score": 0.12345}),
@@ -469,8 +464,9 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     """Of models with a network, the first sixteen are reconstructed, and all are traversed from the same images."""
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")
-    from unweave.models.runs import pictures
-    from unweave.report.figures import geometry, training
+    from unweave.models import comparison as pictures
+    from unweave.report.figures import curves as training
+    from unweave.report.figures import geometry
 
     asked, drawn = [], []
 

@@ -13,9 +13,9 @@ from rich.console import Console, Group
 from unweave import Evidence, compare, evaluate
 from unweave.evaluation import Evaluation
 from unweave.findings import Finding
-from unweave.report.answer.reasons import shared_reasons
-from unweave.report.terminal.prose import Prose
-from unweave.trust.verdict import Reason, Verdict
+from unweave.report.answer import shared_reasons
+from unweave.report.terminal import Prose
+from unweave.trust.verdict_record import Reason, Verdict
 from unweave.words import verdict_reasons
 from unweave.words.shared_reasons import shared_reason
 

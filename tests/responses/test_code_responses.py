@@ -7,20 +7,31 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.responses import code_responses, interactions
-from unweave.responses.code_responses import (
+from unweave.responses import responses as code_responses
+from unweave.responses import responses as interactions
+from unweave.responses.factor_bases import (
+    any_lumps,
+    collapsed_codes,
+    factor_bases,
+    factor_view,
+    fold_of_rows,
+    has_lumps,
+    narrow_codes,
+    plain_codes,
+)
+from unweave.responses.responses import (
     MODELS,
+    InteractionFit,
     Responses,
+    _along,
+    _level_means,
     _smallest_sufficient,
     _standard_error,
+    interaction_fit,
+    local_fit,
     response_rows,
     responses_to_factors,
 )
-from unweave.responses.collapsed_codes import collapsed_codes, narrow_codes
-from unweave.responses.factor_bases import any_lumps, factor_bases, fold_of_rows, has_lumps, plain_codes
-from unweave.responses.factor_views import factor_view
-from unweave.responses.interactions import InteractionFit, interaction_fit
-from unweave.responses.one_factor import _along, _level_means, local_fit
 
 N = 1000
 Z = np.random.default_rng(5).normal(size=(N, 4))
@@ -260,7 +271,7 @@ def test_codes_are_analysed_alike_in_blocks_and_at_once(monkeypatch):
 def test_few_rows_are_used_for_kernels_and_for_independent_factors(monkeypatch):
     """Every third of 60 random rows; a factor's values come from rows that hardly correlate with the others."""
     monkeypatch.setattr(code_responses, "MOST_ROWS", 60)
-    monkeypatch.setattr(interactions, "MOST_ROWS", 20)
+    monkeypatch.setattr(interactions, "MOST_INTERACTION_ROWS", 20)
     evidence = Evidence(Z[:300], Z[:300])
     rows = response_rows(evidence, 3)
     assert rows.some.size == np.unique(rows.some).size == 60

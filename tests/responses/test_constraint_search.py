@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.regression.kernel_regression import unexplained_variance
-from unweave.responses import constraint_search
-from unweave.responses.constraint_search import ConstraintSearch, _kernels, _parts
-from unweave.responses.factor_views import factor_view
+from unweave.estimators.regression import unexplained_variance
+from unweave.responses import constraints as constraint_search
+from unweave.responses.constraints import ConstraintSearch, _kernels, _parts
+from unweave.responses.factor_bases import factor_view
 
 RNG = np.random.default_rng(0)
 NUMBER, CLASSES = SimpleNamespace(labels=None), SimpleNamespace(labels=np.zeros(3, dtype=int))

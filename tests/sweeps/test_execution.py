@@ -15,18 +15,10 @@ from tiny_cells import Arithmetic, Gaussian, Raising, Same, ThreadCounts, first,
 
 from unweave import Evidence, EvidenceError, Score
 from unweave.metrics import dci_disentanglement, mcc, r2
-from unweave.sweeps import (
-    AllRows,
-    Cell,
-    Measurement,
-    Sweep,
-    SweepStopped,
-    execution,
-    grid,
-    measured,
-    run,
-)
-from unweave.sweeps.execution import _refuse_other_versions, compute
+from unweave.randomness import random_stream
+from unweave.sweeps import AllRows, Cell, Measurement, Sweep, SweepStopped, grid, measured, run
+from unweave.sweeps import run as execution
+from unweave.sweeps.run import _refuse_other_versions, compute
 from unweave.synthetic.encoders import Mixed, Noise
 from unweave.threads import one_thread, thread_controller
 
@@ -56,7 +48,7 @@ def test_one_and_two_workers_give_the_same_bytes(tmp_path):
 
 
 def test_numbers_are_those_of_the_metrics(tmp_path):
-    [of_world, of_encoder] = map(np.random.default_rng, np.random.SeedSequence(5).spawn(2))
+    of_world, of_encoder = random_stream(5, "factors of a cell"), random_stream(5, "codes of a cell")
     factors = Gaussian(3).sample(200, of_world)
     evidence = Evidence(factors, Mixed().encode(factors, of_encoder))
     cell = Cell(Gaussian(3), Mixed(), 200, 5, (mcc, r2, dci_disentanglement))

@@ -10,10 +10,11 @@ import pytest
 from tiny_cells import Arithmetic, Gaussian, Same, first, second
 
 from unweave import EvidenceError
-from unweave.estimators.information.histogram import Histogram
+from unweave.estimators.information import Histogram
 from unweave.metrics import mcc, mig
-from unweave.sweeps import Cell, keys
-from unweave.sweeps.keys import content_of, metric_content, row_keys
+from unweave.sweeps import Cell
+from unweave.sweeps import sweep as keys
+from unweave.sweeps.sweep import content_of, metric_content, row_keys
 
 CELL = Cell(Gaussian(), Same(), 100, 3, (mcc,))
 
@@ -157,7 +158,7 @@ def test_a_key_is_a_hash_of_sorted_json(monkeypatch):
     monkeypatch.setattr(keys, "library_releases", lambda: {"unweave": "1.2"})
     cell = (
         '{"encoder":{"class":"tiny_cells.Same","fields":{"record":""}},"libraries":{"unweave":"1.2"},"n_rows":100,'
-        '"protocol":{"class":"unweave.sweeps.protocol.AllRows","fields":{}},"schema":1,"seed":3,'
+        '"protocol":{"class":"unweave.sweeps.sweep.AllRows","fields":{}},"schema":1,"seed":3,'
         '"world":{"class":"tiny_cells.Gaussian","fields":{"n_factors":2}}}'
     )
     metric = '{"metric":"tiny_cells.first","options":{"scale":1.0},"version":1}'

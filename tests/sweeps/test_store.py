@@ -15,13 +15,12 @@ from tiny_cells import many
 
 from unweave import EvidenceError
 from unweave.sweeps import Measurement, run
-from unweave.sweeps.execution import compute
-from unweave.sweeps.lock import FolderLock
-from unweave.sweeps.store import Store
+from unweave.sweeps.run import compute
+from unweave.sweeps.store import FolderLock, Store
 
 HOLDS_THE_LOCK = """
 import pathlib, sys
-from unweave.sweeps.lock import FolderLock
+from unweave.sweeps.store import FolderLock
 with FolderLock(pathlib.Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from unweave.sweeps import SweepStopped, workers
-from unweave.sweeps.workers import Lost
+from unweave.sweeps import SweepStopped
+from unweave.sweeps import run as workers
+from unweave.sweeps.run import Lost
 
 START = 100.0  # seconds on the clock
 

@@ -3,8 +3,8 @@ import pytest
 from scipy.stats import ortho_group
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.estimators.posteriors.gaussian_information import GaussianInformation
-from unweave.metrics.decomposition.partial_information import partial_information
+from unweave.estimators.posteriors import GaussianInformation
+from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy, reflection
 
 RNG = np.random.default_rng(0)

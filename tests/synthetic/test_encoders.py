@@ -22,7 +22,7 @@ from unweave.synthetic.encoders import (
     WithNoiseCodes,
     mixing_share,
 )
-from unweave.synthetic.encoders.released import (
+from unweave.synthetic.released import (
     ReleasedDistributed,
     ReleasedElementwise,
     ReleasedElementwiseCopies,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from unweave.synthetic.functions import MONOTONE, ONE_FACTOR, RELEASED, TWO_FACTORS, in_turn
+from unweave.synthetic.encoders import MONOTONE, ONE_FACTOR, RELEASED, TWO_FACTORS, in_turn
 
 POINTS = (-1.3, -0.4, 0.2, 1.7)
 

@@ -6,6 +6,7 @@ import pytest
 from unweave import Evidence
 from unweave.estimators.matching import best_matching
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, r2
+from unweave.synthetic import theory as null_correlation
 from unweave.synthetic.encoders import Distributed, Dropped, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.theory import (
     NullMcc,
@@ -17,7 +18,6 @@ from unweave.synthetic.theory import (
     mcc_of_distributed,
     mcc_of_linear_map,
     mcc_of_mixed_pair,
-    null_correlation,
     r2_of_dropped,
 )
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, WithCovariance

@@ -6,7 +6,7 @@ from scipy.stats import kstest, spearmanr
 from sklearn.neighbors import KNeighborsRegressor
 
 from unweave import EvidenceError
-from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 from unweave.synthetic.worlds import (
     Causal,
     Circuit,
@@ -17,8 +17,8 @@ from unweave.synthetic.worlds import (
     OneFactorConstraint,
     TwoFactorConstraint,
     WithCovariance,
+    with_marginal,
 )
-from unweave.synthetic.worlds.world import with_marginal
 
 WORLDS = [
     Independent(4),

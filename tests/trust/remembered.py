@@ -9,7 +9,7 @@ import os
 import pickle
 from pathlib import Path
 
-from unweave.card.choices import card_of, stated_options
+from unweave.card.decorator import card_of, stated_options
 
 FOLDER = os.environ.get("UNWEAVE_STUDIES")
 

@@ -13,13 +13,11 @@ import pytest
 from scipy.stats import kstest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.probes.capacity_ladder import LinearThenTrees
-from unweave.estimators.probes.linear_probes import Linear
+from unweave.estimators.information import Histogram
+from unweave.estimators.linear_probes import Linear, LinearThenTrees
+from unweave.estimators.mixture import MixtureSampling
 from unweave.metrics import CATALOGUE, dci_disentanglement, mcc, mig, r2
-from unweave.trust.nulls.noise_floor import noise_floors
-from unweave.trust.nulls.null_encoders import why_no_floor
+from unweave.trust.floors import noise_floors, why_no_floor
 
 NO_TREES = {"probe": Linear()}
 FEW_BATCHES = {"n_batches": 30, "batch_size": 16, "n_splits": 1}

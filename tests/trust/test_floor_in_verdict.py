@@ -10,10 +10,11 @@ from unweave import Evidence
 from unweave.findings import Finding
 from unweave.metrics import dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
 from unweave.score import Score
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floors
-from unweave.trust.reasons.floor_in_verdict import with_floor
-from unweave.trust.verdict import Reason, Verdict, verdicts
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import NoiseFloor, noise_floors
+from unweave.trust.reasons import with_floor
+from unweave.trust.verdict import verdicts
+from unweave.trust.verdict_record import Reason, Verdict
 
 
 def judged(value, floor, p_value, level="trust", best=1.0):

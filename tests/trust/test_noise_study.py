@@ -13,8 +13,8 @@ from remembered import Remembered, remembered
 
 from unweave import Evidence
 from unweave.metrics import CATALOGUE
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import noise_floor
 from unweave.trust.verdict import verdicts
 
 KINDS_OF_NOISE = ("normal", "many", "heavy", "levels", "copies", "mixed")

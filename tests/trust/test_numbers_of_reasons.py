@@ -16,9 +16,9 @@ from unweave.metrics import infomec_modularity, mcc, mig, minimality, r2
 from unweave.score import Score
 from unweave.synthetic.encoders import Copied, Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import noise_floor
-from unweave.trust.reasons.recomputed import _effects
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import noise_floor
+from unweave.trust.reasons import _effects
 from unweave.trust.verdict import verdicts
 
 SETTINGS = ("enough", "further")  # quantities that are not measured
@@ -128,8 +128,8 @@ def test_every_number_can_be_computed_again(monkeypatch):
     # several reasons of a verdict state the same functions, which are computed once for each evidence
     diagnosed = functools.cache(diagnose)
     monkeypatch.setattr("unweave.diagnose", diagnosed)
-    monkeypatch.setattr("unweave.trust.reasons.recomputed.diagnose", diagnosed)
-    monkeypatch.setattr("unweave.trust.reasons.recomputed._effects", functools.cache(_effects))
+    monkeypatch.setattr("unweave.trust.reasons.diagnose", diagnosed)
+    monkeypatch.setattr("unweave.trust.reasons._effects", functools.cache(_effects))
     kinds = set()
     for name, (metric, make) in CASES.items():
         evidence = make()

@@ -8,7 +8,7 @@ from made_up_metrics import made_up
 
 from unweave import Evidence
 from unweave.score import Score
-from unweave.trust.repeated_scoring import Quota, _within_budget, fair_share, scores_of_variants
+from unweave.trust.scoring import Quota, _within_budget, fair_share, scores_of_variants
 
 COLUMN = np.arange(4.0)
 
@@ -91,8 +91,8 @@ def test_a_metric_that_stopped_does_not_go_on():
 def test_seconds_of_several_workers_are_divided_by_their_number(monkeypatch):
     """Every score takes a second; two workers use half a second of the budget for each."""
     clock = iter(np.arange(1000.0))
-    monkeypatch.setattr("unweave.trust.repeated_scoring.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
-    monkeypatch.setattr("unweave.trust.repeated_scoring.joblib.effective_n_jobs", lambda n_jobs: 2)
+    monkeypatch.setattr("unweave.trust.scoring.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("unweave.trust.scoring.joblib.effective_n_jobs", lambda n_jobs: 2)
     found = scores_of_variants({"code": first_code}, variant, 20, fewest=2, budget=4.0)
     assert len(found["code"]) == 8
 

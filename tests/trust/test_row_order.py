@@ -10,8 +10,9 @@ from scipy.stats import spearmanr
 from unweave import Evidence
 from unweave.metrics import mcc, r2
 from unweave.trust import row_order as module
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import noise_floor
+from unweave.trust.intervals import interval
 from unweave.trust.row_order import (
     RowOrder,
     _factor_columns,
@@ -24,7 +25,6 @@ from unweave.trust.row_order import (
     null_order,
     row_order,
 )
-from unweave.trust.sampling.intervals import interval
 from unweave.trust.verdict import verdicts
 
 

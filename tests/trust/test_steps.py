@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust import steps
-from unweave.trust.effects import CheckStep
-from unweave.trust.steps import _halves, _some_collapsed, steps_of, without_codes
+from unweave.randomness import random_stream
+from unweave.trust import effects as steps
+from unweave.trust.effects import CheckStep, _halves, _some_collapsed, steps_of, without_codes
 
 RNG = np.random.default_rng(0)
 PAIR = object()
@@ -35,7 +35,7 @@ class Drawn:
 
 def wanted(n, where, kept="", name="one"):
     """The draws that such a call gives."""
-    return tuple(f"{name} {where} {kept}{np.random.default_rng([7, k]).integers(1000)}" for k in range(n))
+    return tuple(f"{name} {where} {kept}{random_stream(7, 'counterpart', k).integers(1000)}" for k in range(n))
 
 
 @pytest.fixture

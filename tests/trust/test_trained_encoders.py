@@ -38,7 +38,7 @@ from unweave.metrics import (
     sap,
     sufficiency,
 )
-from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.diagnosis import diagnose
 from unweave.trust.verdict import verdicts
 
 FILE = Path(__file__).parent / "trained_codes.npz"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.probes.probes import BoostedTrees
+from unweave.estimators.probes import BoostedTrees
 from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, sufficiency, wsepin
 from unweave.synthetic.encoders import (
     Copied,
@@ -24,14 +24,12 @@ from unweave.synthetic.encoders import (
 )
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
-from unweave.trust.audit_table import advice, fails
-from unweave.trust.counterpart.code_models import code_models
-from unweave.trust.counterpart.counterpart import Counterpart, with_factors
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.effects import Effects
-from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.steps import steps_of
-from unweave.trust.verdict import verdicts
+from unweave.trust.code_models import code_models
+from unweave.trust.counterpart import Counterpart, with_factors
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.effects import Effects, steps_of
+from unweave.trust.floors import NoiseFloor
+from unweave.trust.verdict import advice, fails, verdicts
 
 
 def evidence_of(world, encoder, n_rows=1000, seed=0):
@@ -335,7 +333,7 @@ class TestVerdicts:
 
     def test_very_many_factors_have_a_ratio_too(self, monkeypatch):
         """With more than the largest number of factors, here four, there is no effective dimension."""
-        monkeypatch.setattr("unweave.trust.diagnosis.diagnosis.MOST_FACTORS", 4)
+        monkeypatch.setattr("unweave.trust.diagnosis.MOST_FACTORS", 4)
         rng = np.random.default_rng(0)
         factors = rng.normal(size=(100, 5))
         evidence = Evidence(factors, np.column_stack([factors, rng.normal(size=(100, 40))]))

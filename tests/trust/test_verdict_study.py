@@ -23,7 +23,7 @@ from unweave.synthetic.encoders import (
     WithMixedExtras,
 )
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
-from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.diagnosis import diagnose
 from unweave.trust.verdict import verdicts
 
 D = 5

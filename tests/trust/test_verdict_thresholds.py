@@ -12,10 +12,10 @@ from unweave import Evidence
 from unweave.findings import Finding
 from unweave.metrics import identification, mcc, r2
 from unweave.score import Score
-from unweave.trust.counterpart.counterpart import Counterpart
-from unweave.trust.diagnosis.diagnosis import diagnose
+from unweave.trust.counterpart import Counterpart
+from unweave.trust.diagnosis import diagnose
 from unweave.trust.effects import Change, Effects
-from unweave.trust.nulls.noise_floor import noise_floor
+from unweave.trust.floors import noise_floor
 from unweave.trust.verdict import _advised, _looked_up, _possible, _range, _tried, verdicts
 from unweave.trust.verdict_record import SECTIONS, Reason, Verdict
 
@@ -94,7 +94,7 @@ def _audited(monkeypatch):
     """An audit in which identification satisfies every property, and mcc violates every property."""
     found = {"identification": "satisfied", "mcc": "violated"}
     table = {name: {key: {"verdict": verdict} for key in ("P1", "P2", "P3", "P4")} for name, verdict in found.items()}
-    monkeypatch.setattr("unweave.trust.audit_table.table", lambda: table)
+    monkeypatch.setattr("unweave.trust.verdict.table", lambda: table)
 
 
 @pytest.mark.usefixtures("_audited")

@@ -19,13 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import unweave
-from unweave.auditing.findings.card_check import Promise
-from unweave.auditing.measurement.further_grid import FURTHER, further_points
-from unweave.auditing.measurement.grid import PROPERTIES, Grid, Property
-from unweave.auditing.measurement.subjects import Subject, subject_of
-from unweave.auditing.rendering import number_of, text_table
-from unweave.auditing.run import audit_all
-from unweave.auditing.scorecard import TICKS, Audit, Result
+from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, Subject, further_points, subject_of
+from unweave.auditing.properties import TICKS, Audit, Promise, Result
+from unweave.auditing.run import audit_all, number_of, text_table
 from unweave.metrics import CATALOGUE
 from unweave.whole_files import write_whole
 

@@ -19,11 +19,17 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 N_ROWS, N_FACTORS = 2000, 4  # the tolerances of cards hold for this many rows
+
 N_ROWS_OF_POSTERIORS = 1200  # fewer, because each draw from a posterior needs the density of every row
+
 FEW_ROWS = 400  # enough for checks that compare scores with each other
+
 ROWS_OF_CALLS = 200  # enough for checks of single calls
+
 N_LEVELS, POSTERIOR_STD = 4, 0.05
+
 MOST_REMEMBERED = 128
+
 _SEEN: dict[tuple[str, int], Evidence] = {}
 
 

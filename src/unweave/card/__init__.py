@@ -1,10 +1,19 @@
 """`Card`, the description of a metric, and `metric`, the decorator that declares a function as a metric."""
 
-from unweave.card.card import Card, CardFields, MetricUndefined
-from unweave.card.card_checks import MetricError
-from unweave.card.metric_decorator import Metric, metric, seed_from
-from unweave.card.option_values import Count, Quantile, Seed, Several, Share
-from unweave.card.vocabulary import ANY_KIND, Assumption, Chance, Equivalence, Need, Variant
+from unweave.card.card import (
+    ANY_KIND,
+    Assumption,
+    Card,
+    CardFields,
+    Chance,
+    Equivalence,
+    MetricError,
+    MetricUndefined,
+    Need,
+    Variant,
+)
+from unweave.card.decorator import Metric, metric, seed_from
+from unweave.card.options import Count, Quantile, Seed, Several, Share
 
 __all__ = [
     "ANY_KIND",

@@ -8,17 +8,32 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
-from unweave.cli.claims_command import checklist, claims
-from unweave.cli.concept_commands import dictionaries
-from unweave.cli.encode_command import encode
-from unweave.cli.score_commands import compare, demo, explain, geometry, metrics, report, score
-from unweave.cli.study_commands import audit, reproduce, sweep
+from unweave.cli.score import compare, demo, dictionaries, explain, geometry, metrics, report, score, unlabelled
+from unweave.cli.study import audit, sweep
 from unweave.cli.terminal import code_of_current_folder
-from unweave.cli.train_command import train
-from unweave.cli.unlabelled_command import unlabelled
+from unweave.cli.train import encode, train
+from unweave.plugins import load_plugin, plugins
+
+COMMANDS = (
+    *(encode, score, compare, report, metrics, explain, audit, sweep, train),
+    *(geometry, dictionaries, unlabelled, demo),
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands of this package, then those of other installed packages (entry points ``unweave.commands``)."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, in the order in which a newcomer needs them."""
+        return [*self.commands, *plugins("unweave.commands", self.commands)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name; a command of another package is imported when it is called."""
+        entry = None if cmd_name in self.commands else plugins("unweave.commands", self.commands).get(cmd_name)
+        return super().get_command(ctx, cmd_name) if entry is None else load_plugin(entry)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="unweave")
 @click.pass_context
 def main(context: click.Context) -> None:
@@ -29,22 +44,5 @@ def main(context: click.Context) -> None:
             stream.reconfigure(errors="replace")  # terminals that cannot show ± or ─ must not raise an error
 
 
-for command in (
-    encode,
-    score,
-    compare,
-    report,
-    metrics,
-    explain,
-    audit,
-    sweep,
-    train,
-    reproduce,
-    claims,
-    checklist,
-    geometry,
-    dictionaries,
-    unlabelled,
-    demo,
-):
+for command in COMMANDS:
     main.add_command(command)

@@ -6,12 +6,11 @@ with which an `Evidence` can hold factors of real images fixed.
 """
 
 from unweave.datasets.coloured_shapes import ColouredShapes
-from unweave.datasets.data_set_names import DATA_SETS, load
 from unweave.datasets.dependence import Confounder, CorrelatedPair, DependentSample, DeterminedFactor
 from unweave.datasets.digits import Digits, emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
-from unweave.datasets.grid import GridDataSet
-from unweave.datasets.interface import Batch, DataSet, DataSetError, Factor
+from unweave.datasets.interface import Batch, DataSet, DataSetError, Factor, GridDataSet
+from unweave.datasets.names import DATA_SETS, load
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 
 __all__ = [

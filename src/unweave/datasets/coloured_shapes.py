@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.datasets.grid import GridDataSet, Selection
-from unweave.datasets.interface import DataSetError, Factor, Images, Indices
+from unweave.datasets.interface import DataSetError, Factor, GridDataSet, Images, Indices, Selection
 
 SHAPES = ("disc", "square", "triangle", "cross")
 HUES = np.arange(10) / 10

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.arrays import FloatArray
-from unweave.datasets.grid import GridDataSet
-from unweave.datasets.interface import DataSet, DataSetError, Images, Indices, Rng
+from unweave.datasets.interface import DataSet, DataSetError, GridDataSet, Images, Indices, Rng
 from unweave.randomness import random_stream
-from unweave.synthetic.functions import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 
 @dataclass(frozen=True)

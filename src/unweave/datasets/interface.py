@@ -1,10 +1,12 @@
-"""`DataSet`: images with known factors, the interface of all data sets that are read or rendered."""
+"""Data sets of images with known factors."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +16,9 @@ from unweave.evidence import EvidenceError
 from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
+
 Indices = NDArray[np.int64]
+
 Rng = int | np.random.Generator | None
 
 
@@ -142,3 +146,242 @@ class DataSet(ABC):
 def scaled(pixels: NDArray[np.uint8]) -> Images:
     """Pixels of 0 to 255 as float32 from 0 to 1."""
     return np.multiply(pixels, np.float32(1 / 255), dtype=np.float32)
+
+
+Selection = slice | Sequence[int] | Sequence[str]
+
+TOLERANCE = 1e-6
+
+
+class GridDataSet(DataSet):
+    """All combinations of the values of some factors; the last factor changes fastest.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    factors : sequence of `Factor`
+        The factors; the images are numbered with the last factor changing fastest.
+    values : sequence of arrays
+        The values of each factor.
+    keep : mapping of factor name to a slice, indices or names of values, optional
+        Which values of a factor to keep. A factor with one remaining value is removed from the factors.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        factors: Sequence[Factor],
+        values: Sequence[ArrayLike],
+        keep: Mapping[str, Selection] | None = None,
+    ) -> None:
+        self.name = name
+        self._all_factors = tuple(factors)
+        kept = _kept_places(self._all_factors, [len(np.asarray(column)) for column in values], keep or {})
+        self._places = kept
+        self._values = [
+            np.arange(float(places.size)) if factor.value_names else np.asarray(column, dtype=np.float64)[places]
+            for factor, column, places in zip(factors, values, kept, strict=True)
+        ]
+        self._shape = tuple(places.size for places in kept)
+        self._varying = [j for j, places in enumerate(kept) if places.size > 1]
+        self.described_factors = tuple(_with_kept_names(self._all_factors[j], kept[j]) for j in self._varying)
+
+    @abstractmethod
+    def _rendered(self, places: Indices) -> Images:
+        """Images of combinations, given as indices into the values of all factors, n x all factors."""
+
+    def __len__(self) -> int:
+        return int(np.prod(self._shape))
+
+    @property
+    def n_values(self) -> tuple[int, ...]:
+        """Number of values of each factor."""
+        return tuple(self._shape[j] for j in self._varying)
+
+    @property
+    def values(self) -> tuple[FloatArray, ...]:
+        """The values of each factor."""
+        return tuple(self._column(j) for j in self._varying)
+
+    def places(self, indices: ArrayLike | None = None) -> Indices:
+        """Factors of every image as indices into their values, n x d integers from 0."""
+        wanted = np.arange(len(self)) if indices is None else self._checked(indices)
+        return self._all_places(wanted)[:, self._varying]
+
+    def indices_of(self, factors: ArrayLike) -> Indices:
+        """Indices of the images with these values of the factors, n x d."""
+        given = np.asarray(factors, dtype=np.float64)
+        if given.ndim != 2 or given.shape[1] != self.n_factors:
+            raise DataSetError(
+                f"{self.name} has the factors {', '.join(self.factor_names)}: give one column for each, not an array "
+                f"of shape {given.shape}."
+            )
+        places = np.zeros((len(given), len(self._shape)), dtype=np.int64)
+        for column, j in zip(given.T, self._varying, strict=True):
+            places[:, j] = self._places_of(j, column)
+        return self._numbered(places)
+
+    def images_of(self, factors: ArrayLike) -> Images:
+        """Images with these values of the factors, n x d."""
+        return self._images(self.indices_of(factors))
+
+    def indices_with(self, fixed: Mapping[str, float], n: int, rng: np.random.Generator) -> Indices:
+        """Indices of ``n`` random images in which some factors are held fixed at given values and all others vary."""
+        places = np.stack([rng.integers(count, size=n) for count in self._shape], axis=1)
+        for name, value in fixed.items():
+            if name not in self.factor_names:
+                raise DataSetError(
+                    f"{self.name} has no factor {name!r} to hold: its factors are {', '.join(self.factor_names)}."
+                )
+            j = self._varying[self.factor_names.index(name)]
+            places[:, j] = self._places_of(j, np.array([value]))[0]
+        return self._numbered(places)
+
+    def sampler(self, encode: Callable[[Images], Any]) -> Interventions:
+        """Sampler for `Evidence`: images with some factors held fixed, and their codes by an encoder."""
+        return Interventions(self, encode)
+
+    def sampler_of_codes(self, codes: ArrayLike) -> TabledInterventions:
+        """Sampler for `Evidence` that looks up codes in a table with the codes of all images."""
+        table = np.asarray(codes)
+        if table.ndim != 2 or len(table) != len(self):
+            raise DataSetError(
+                f"{self.name} has {len(self)} images, but the codes have the shape {table.shape}: pass one row "
+                "per image, in the order of the data set."
+            )
+        return TabledInterventions(self, table)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest that identifies the data set; equal digests mean the same images in the same order."""
+        digest = hashlib.blake2b(repr((self.name, self.image_shape, self._all_factors)).encode(), digest_size=16)
+        for places, column in zip(self._places, self._values, strict=True):
+            digest.update(places.tobytes() + column.tobytes())
+        return digest.hexdigest()
+
+    def _column(self, j: int) -> FloatArray:
+        return self._values[j]
+
+    def _numbered(self, places: Indices) -> Indices:
+        return np.asarray(np.ravel_multi_index(tuple(places.T), self._shape))
+
+    def _all_places(self, indices: Indices) -> Indices:
+        return np.stack(np.unravel_index(indices, self._shape), axis=1)
+
+    def _factors(self, indices: Indices) -> FloatArray:
+        places = self._all_places(indices)
+        columns = [self._column(j)[places[:, j]] for j in self._varying]
+        return np.stack(columns, axis=1) if columns else np.empty((indices.size, 0))
+
+    def _images(self, indices: Indices) -> Images:
+        places = self._all_places(indices)
+        return self._rendered(np.stack([kept[at] for kept, at in zip(self._places, places.T, strict=True)], axis=1))
+
+    def _places_of(self, j: int, column: FloatArray) -> Indices:
+        """Indices of values; the first index for values that occur twice."""
+        values, first = np.unique(self._column(j), return_index=True)
+        nearest = np.searchsorted((values[1:] + values[:-1]) / 2, column)
+        far = ~(np.abs(values[nearest] - column) <= TOLERANCE * max(1.0, float(np.abs(values).max())))
+        if far.any():
+            wrong = int(np.flatnonzero(far)[0])
+            raise DataSetError(
+                f"{self._all_factors[j].name} is never {column[wrong]:g} in {self.name}: the nearest value is "
+                f"{values[nearest[wrong]]:g}."
+            )
+        return first[nearest]
+
+
+@dataclass(frozen=True)
+class Interventions:
+    """A sampler for `Evidence` that holds factors of real images fixed and encodes the images."""
+
+    dataset: GridDataSet
+    encode: Callable[[Images], Any]
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
+        """Factors and codes of ``n_rows`` random images with these factors held fixed."""
+        batch = self.dataset.batch(self.dataset.indices_with(fixed, n_rows, rng))
+        return batch.factors, self.encode(batch.images)
+
+
+@dataclass(frozen=True, eq=False)
+class TabledInterventions:
+    """A sampler for `Evidence` that holds factors of real images fixed and looks up their codes."""
+
+    dataset: GridDataSet
+    codes: NDArray[Any]
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
+        """Factors and codes of ``n_rows`` random images with these factors held fixed."""
+        indices = self.dataset.indices_with(fixed, n_rows, rng)
+        return self.dataset.factors(indices), self.codes[indices]
+
+
+def _kept_places(
+    factors: Sequence[Factor], n_values: Sequence[int], keep: Mapping[str, Selection]
+) -> list[NDArray[np.int64]]:
+    names = [factor.name for factor in factors]
+    for name in keep:
+        if name not in names:
+            raise DataSetError(
+                f"There is no factor {name!r} of which to keep values: the factors are {', '.join(names)}."
+            )
+    return [
+        _places_selected(factor, count, keep.get(factor.name, slice(None)))
+        for factor, count in zip(factors, n_values, strict=True)
+    ]
+
+
+def _places_selected(factor: Factor, count: int, selection: Selection) -> NDArray[np.int64]:
+    if isinstance(selection, slice):
+        places = np.arange(count)[selection]
+    else:
+        unknown = [word for word in selection if isinstance(word, str) and word not in factor.value_names]
+        if unknown:
+            choice = ", ".join(factor.value_names) or "numbers"
+            raise DataSetError(f"{factor.name} is never {unknown[0]!r}: its values are {choice}.")
+        places = np.array(
+            [factor.value_names.index(at) if isinstance(at, str) else int(at) for at in selection], dtype=np.int64
+        )
+    if places.size == 0 or (places < 0).any() or (places >= count).any():
+        raise DataSetError(f"{factor.name} has the values 0 to {count - 1}: keep at least one of these, and no other.")
+    return places
+
+
+def _with_kept_names(factor: Factor, places: NDArray[np.int64]) -> Factor:
+    if not factor.value_names:
+        return factor
+    return Factor(factor.name, factor.kind, tuple(factor.value_names[at] for at in places))
+
+
+class TabledDataSet(DataSet):
+    """Images whose factors were measured, read or annotated, and are given as an n x d table."""
+
+    def __init__(
+        self, name: str, factors: Sequence[Factor], table: FloatArray, image_shape: tuple[int, int, int]
+    ) -> None:
+        if table.ndim != 2 or table.shape[1] != len(factors) or len(table) == 0:
+            raise DataSetError(f"{name} has a table of factors of shape {table.shape}: it needs one column per factor.")
+        self.name = name
+        self.described_factors = tuple(factors)
+        self.image_shape = image_shape
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the name, the factors of all images and the first 16 images; other images are not read."""
+        digest = hashlib.blake2b(repr((self.name, self.image_shape, self.described_factors)).encode(), digest_size=16)
+        digest.update(self._table.tobytes())
+        digest.update(self.images(range(min(16, len(self)))).tobytes())
+        return digest.hexdigest()
+
+    def _factors(self, indices: Indices) -> FloatArray:
+        return self._table[indices]
+
+    @abstractmethod
+    def _images(self, indices: Indices) -> Images:
+        """Images with valid indices."""

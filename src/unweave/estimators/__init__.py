@@ -33,54 +33,51 @@ from typing import TYPE_CHECKING
 from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from unweave.estimators.dependence.conditional_independence import (
-        IndependenceTest,
-        LinearCovariance,
-        NonlinearCovariance,
+    from unweave.estimators.correlation import Correlation, Pearson, RandomDependence, Spearman
+    from unweave.estimators.geometry import GaussianMixture, IndependentPrior, Prior, StandardNormal
+    from unweave.estimators.independence import IndependenceTest, LinearCovariance, NonlinearCovariance
+    from unweave.estimators.information import Histogram, Information, JointInformation
+    from unweave.estimators.linear_probes import (
+        Lasso,
+        Linear,
+        LinearSvm,
+        LinearThenTrees,
+        LineClassifier,
+        Neighbourhood,
     )
-    from unweave.estimators.dependence.correlation import Correlation, Pearson, Spearman
-    from unweave.estimators.dependence.random_dependence import RandomDependence
-    from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior, Prior, StandardNormal
-    from unweave.estimators.information.histogram import Histogram
-    from unweave.estimators.information.information_protocols import Information, JointInformation
-    from unweave.estimators.information.nearest_neighbour import NearestNeighbour
-    from unweave.estimators.information.usable_information import UsableInformation
-    from unweave.estimators.posteriors.code_correlations import CodeCorrelations
-    from unweave.estimators.posteriors.gaussian_information import GaussianInformation
-    from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-    from unweave.estimators.posteriors.posterior_protocols import DecompositionInformation, PosteriorInformation
-    from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
-    from unweave.estimators.probes.capacity_ladder import LinearThenTrees
-    from unweave.estimators.probes.line_classifiers import LinearSvm, LineClassifier, Neighbourhood
-    from unweave.estimators.probes.linear_probes import Lasso, Linear
-    from unweave.estimators.probes.logistic_probe import Classifier, Logistic
-    from unweave.estimators.probes.probe_protocols import Probe
-    from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest
+    from unweave.estimators.logistic import Classifier, Logistic
+    from unweave.estimators.mixture import MixtureSampling
+    from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation
+    from unweave.estimators.posteriors import (
+        CodeCorrelations,
+        DecompositionInformation,
+        GaussianInformation,
+        PosteriorInformation,
+    )
+    from unweave.estimators.probes import BoostedTrees, GradientBoosting, Probe, RandomForest
+    from unweave.estimators.quantised_posterior import QuantisedPosterior
 else:
     __getattr__, __dir__ = on_demand(
         __name__,
         {
             name: f"unweave.estimators.{module}"
             for module, names in {
-                "dependence.conditional_independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
-                "dependence.correlation": ("Correlation", "Pearson", "Spearman"),
-                "dependence.random_dependence": ("RandomDependence",),
-                "posteriors.code_correlations": ("CodeCorrelations",),
-                "posteriors.gaussian_information": ("GaussianInformation",),
-                "posteriors.mixture_sampling": ("MixtureSampling",),
-                "information.histogram": ("Histogram",),
-                "information.nearest_neighbour": ("NearestNeighbour",),
-                "posteriors.posterior_protocols": ("DecompositionInformation", "PosteriorInformation"),
-                "geometry.priors": ("GaussianMixture", "IndependentPrior", "Prior", "StandardNormal"),
-                "information.information_protocols": ("Information", "JointInformation"),
-                "posteriors.quantised_posterior": ("QuantisedPosterior",),
-                "information.usable_information": ("UsableInformation",),
-                "probes.capacity_ladder": ("LinearThenTrees",),
-                "probes.line_classifiers": ("LineClassifier", "LinearSvm", "Neighbourhood"),
-                "probes.linear_probes": ("Lasso", "Linear"),
-                "probes.logistic_probe": ("Classifier", "Logistic"),
-                "probes.probes": ("BoostedTrees", "GradientBoosting", "RandomForest"),
-                "probes.probe_protocols": ("Probe",),
+                "correlation": ("Correlation", "Pearson", "RandomDependence", "Spearman"),
+                "geometry": ("GaussianMixture", "IndependentPrior", "Prior", "StandardNormal"),
+                "independence": ("IndependenceTest", "LinearCovariance", "NonlinearCovariance"),
+                "information": ("Histogram", "Information", "JointInformation"),
+                "linear_probes": ("Lasso", "Linear", "LinearSvm", "LinearThenTrees", "LineClassifier", "Neighbourhood"),
+                "logistic": ("Classifier", "Logistic"),
+                "mixture": ("MixtureSampling",),
+                "nearest_neighbour": ("NearestNeighbour", "UsableInformation"),
+                "posteriors": (
+                    "CodeCorrelations",
+                    "DecompositionInformation",
+                    "GaussianInformation",
+                    "PosteriorInformation",
+                ),
+                "probes": ("BoostedTrees", "GradientBoosting", "Probe", "RandomForest"),
+                "quantised_posterior": ("QuantisedPosterior",),
             }.items()
             for name in names
         },

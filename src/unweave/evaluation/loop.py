@@ -1,13 +1,15 @@
-"""Compute every metric on every representation and seed; the row of a metric that fails states why."""
+"""`evaluate` and `compare`."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
 import operator
 import time
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Unpack
@@ -15,25 +17,259 @@ from typing import Any, Unpack
 import joblib
 import numpy as np
 
+from unweave.arrays import Rows
 from unweave.card import Card, MetricUndefined
-from unweave.card.choices import metric_of, stated_options
-from unweave.card.description import CardDescription
-from unweave.evaluation.judging import assured
-from unweave.evaluation.matched_pairs import matched_pairs
-from unweave.evaluation.metric_choice import MetricChoice, fitting_metrics
-from unweave.evaluation.questions import PANEL_VERSION
+from unweave.card.card import CardDescription
+from unweave.card.decorator import metric_of, stated_options
+from unweave.codec import plain_data
+from unweave.evaluation.choose import (
+    PANEL_VERSION,
+    MetricChoice,
+    Scored,
+    expected_seconds,
+    fitting_metrics,
+    time_shares,
+)
 from unweave.evaluation.results import Evaluation, Row, described_data
-from unweave.evaluation.screened_first import screened_first
-from unweave.evaluation.time_plan import expected_seconds
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
-from unweave.evidence.options import with_option_signature
+from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.metrics import identification
-from unweave.progress import progress_bar
+from unweave.metrics.screening import ScreenedCodes, screened
+from unweave.progress import Progress, progress_bar
+from unweave.score import Score
 from unweave.threads import thread_controller
-from unweave.trust.budget.draw_plan import PLANNED_SHARE
+from unweave.trust.budget import PLANNED_SHARE, seconds_of_diagnosis
+from unweave.trust.comparison import comparison_of_parts
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.floors import noise_floors
+from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
+from unweave.trust.verdict import check_steps, verdicts
+
+
+def assured(
+    rows: Sequence[Row],
+    evidences: Mapping[str, Evidence],
+    chosen: Mapping[str, Any],
+    *,
+    budget: float,
+    level: float,
+    n_jobs: int,
+    progress: Progress,
+) -> tuple[list[Row], dict[str, Any]]:
+    """Return the rows with noise floors, intervals and verdicts, and a record of the diagnosis and the comparison.
+
+    Only the row of every metric's first seed is completed.
+    """
+    check_level(level)
+    known: dict[str, Any] = {"diagnosis": {}}
+    beside: dict[tuple[str, str], dict[str, Any]] = {}
+    of_parts: dict[str, dict[str, PartScores | Finding]] = {}
+    scored = {name: _scored(rows, name, chosen) for name in evidences}
+    shares = time_shares(scored, evidences, budget)
+    for name, evidence in evidences.items():
+        known_scores = scored[name].scored_metrics
+        scores, metrics = scored[name].scores, scored[name].metrics
+        about = f" of {name}" if len(evidences) > 1 else ""
+        started = time.process_time()
+        progress.step(f"diagnosis{about}", seconds_of_diagnosis(shares[name].sizes))
+        dense = evidence.sparse_codes is None
+        diagnosis = diagnose(evidence if dense else evidence.factors_alone())
+        known["diagnosis"][name] = diagnosis.to_dict()
+        steps = check_steps(evidence, diagnosis) if dense and budget else None
+        plan = shares[name].plan(steps, started)
+        watch = progress.counted_step(f"intervals{about}", plan.seconds_of_parts)
+        quota = plan.allowance.parts
+        of_parts[name] = part_scores(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"noise floors{about}", plan.seconds_of_draws)
+        quota = plan.allowance.draws
+        floors = noise_floors(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
+        progress.step(f"verdicts{about}", plan.seconds_of_trials)
+        untried = plan.allowance.untried if dense else tuple(metrics)
+        judged = verdicts(metrics, scores, evidence, diagnosis, floors, untried=untried, steps=steps)
+        for label, found in of_parts[name].items():
+            beside[name, label] = {
+                "noise_floor": floors[label],
+                "interval": interval_of_parts(scores[label].metric, found, level),
+                "verdict": judged[label],
+            }
+    if len(evidences) > 1:
+        progress.step("comparisons")
+        known["comparison"] = _compared(of_parts, chosen, level)
+    firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
+    completed = [
+        dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
+        for row in rows
+    ]
+    return completed, known
+
+
+def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any]) -> Scored:
+    """The metrics of a representation that have a score, each with its first seed."""
+    first = {
+        label: row
+        for label, row in _first_rows(rows, representation).items()
+        if row.score is not None and not row.problem
+    }
+    return Scored(first, {label: _seeded(chosen[label], row.seed) for label, row in first.items()})
+
+
+def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
+    """Rows of a representation by label; where there are several seeds, the row of the first."""
+    return {row.label: row for row in reversed(rows) if row.representation == representation}
+
+
+def _seeded(entry: Any, seed: int | None) -> Any:
+    return entry if seed is None else functools.partial(entry, rng=seed)
+
+
+def _compared(
+    of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
+) -> dict[str, Any]:
+    """Which representations differ significantly, for every metric with factors that has a score for all of them.
+
+    The comparison uses the same parts of the samples as the intervals.
+    """
+    comparisons = {}
+    for label, entry in chosen.items():
+        card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
+        if len(found) == len(of_parts) and "factors" in card.needs:
+            comparisons[label] = plain_data(comparison_of_parts(card.name, found, level))
+    return comparisons
+
+
+MOST_ROWS = 150
+
+MOST_FACTORS = 24
+
+SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
+
+
+def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
+    """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
+
+    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
+    so are all factors after the first 24.
+
+    >>> from unweave.metrics import identification
+    >>> z = np.random.default_rng(0).normal(size=(200, 2))
+    >>> evidence = Evidence(z, z[:, ::-1])
+    >>> [(pair["factor"], pair["code"]) for pair in matched_pairs(evidence, identification(evidence))]
+    [('factor 0', 'code 1'), ('factor 1', 'code 0')]
+    """
+    chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
+    rows = np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    pairs = []
+    for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
+        if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
+            continue
+        used = np.flatnonzero(chosen[:, j])
+        i = int(used[purity[used, j].argmax()] if used.size else purity[:, j].argmax())
+        pairs.append(
+            {
+                "factor": name,
+                "code": evidence.code_names[i],
+                "x": _positions(evidence.factors[:, j], rows, (0.0, 1.0)),
+                "y": _positions(evidence.codes[:, i], rows, SHARES),
+            }
+        )
+    return pairs
+
+
+def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> list[float]:
+    """Values of these rows, scaled to 0..1 between two quantiles of the column and rounded to three digits."""
+    low, high = np.quantile(column, shares)
+    width = high - low if high > low else 1.0
+    return np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist()
+
+
+MANY_CODES = 1000  # with more dense codes than this, codes are screened
+
+FEW_CODES = 64  # with more sparse codes than this, codes are screened
+
+MOST_SCORED = 256
+
+RATE = 0.05
+
+FEWEST_ROWS = 200
+
+LARGEST_DENSE = 40_000_000  # largest dense table, in numbers: 320 MB
+
+MOST_LISTED = 1000
+
+
+def screened_first(
+    evidences: Mapping[str, Evidence], wanted: bool | None, is_panel: bool
+) -> tuple[Mapping[str, Evidence], dict[str, Any]]:
+    """Return the evidences to score, and under 'screening' which codes were selected.
+
+    With ``wanted=None``, only many codes are screened, and only for the panel. If any representation is screened, all
+    of them are scored on the same half of the rows.
+    """
+    if wanted is None and not is_panel:
+        return evidences, {}
+    many = {name: evidence for name, evidence in evidences.items() if _may_be(evidence) and _is_to_be(evidence, wanted)}
+    if not many:
+        return evidences if wanted is False else {name: _dense(entry) for name, entry in evidences.items()}, {}
+    scored, known = {}, {}
+    for name, evidence in evidences.items():
+        first, second = (np.sort(rows) for rows in evidence.split(0.5, seed=0))
+        rest = evidence.rows(second)
+        if name in many:
+            found = screened(evidence.rows(first), RATE, fewest=evidence.n_factors)
+            chosen = _chosen(found, evidence.n_factors)
+            rest = rest.choosing_codes(chosen)
+            known[name] = _described(found, chosen.size, first.size)
+        scored[name] = _dense(rest)
+    return scored, {"screening": known}
+
+
+def _may_be(evidence: Evidence) -> bool:
+    points = evidence.posterior is None and not evidence.code_groups and evidence.all_rows is None
+    return bool(points and evidence.n_factors and evidence.n_codes > 1 and evidence.n_rows >= FEWEST_ROWS)
+
+
+def _is_to_be(evidence: Evidence, wanted: bool | None) -> bool:
+    if wanted is not None:
+        return wanted
+    return evidence.n_codes > (MANY_CODES if evidence.sparse_codes is None else FEW_CODES)
+
+
+def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
+    """Sorted indices of the codes to score: all that were found, or the strongest of each factor if there are many."""
+    most = min(max(FEW_CODES, 2 * n_factors), MOST_SCORED)
+    seen: Counter[str] = Counter()
+    turns = []
+    for factor in found.factors:
+        turns.append(seen[factor])
+        seen.update([factor])
+    order = np.argsort(turns, kind="stable")[:most]
+    return np.sort(found.codes[order])
+
+
+def _described(found: ScreenedCodes, n_scored: int, n_rows: int) -> dict[str, Any]:
+    significant = int((found.q_value <= found.rate).sum())
+    return {
+        "n_codes": found.n_codes,
+        "n_found": significant,
+        "n_scored": n_scored,
+        "n_rows": n_rows,
+        "rate": found.rate,
+        "codes": found.rows()[: min(significant, MOST_LISTED)],
+    }
+
+
+def _dense(evidence: Evidence) -> Evidence:
+    """Convert a few sparse codes to a dense table, which every metric accepts."""
+    if evidence.sparse_codes is None or evidence.n_codes > MOST_SCORED:
+        return evidence
+    if evidence.n_rows * evidence.n_codes > LARGEST_DENSE:
+        return evidence
+    return evidence.choosing_codes(np.arange(evidence.n_codes))
+
 
 BUDGET = 30.0
+
 MOST_SEEDS = 10_000
 
 

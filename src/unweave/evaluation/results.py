@@ -1,12 +1,13 @@
-"""`Evaluation`: one row per metric, representation and seed, with a description of the data."""
+"""`Evaluation`: scores with floors, intervals and verdicts, and groups of them."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
@@ -14,48 +15,221 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Self
 
-from unweave.card.description import CardDescription
+import numpy as np
+from scipy import stats
+
+from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, restored
-from unweave.evaluation.grouping import GroupedScores, grouped_scores
-from unweave.evaluation.notes import notes_of
+from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
-from unweave.evidence.reading.columns import quoted
+from unweave.evidence.columns import quoted
 from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.sampling.intervals import Interval
-from unweave.trust.verdict import Verdict
+from unweave.trust.comparison import tied_letters
+from unweave.trust.floors import NoiseFloor
+from unweave.trust.intervals import Interval
+from unweave.trust.verdict_record import Verdict
 from unweave.whole_files import write_whole
+from unweave.words import sentence_of_several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console, ConsoleOptions, RenderableType
 
+
+@dataclass(frozen=True)
+class GroupedScore:
+    """Score of one setting by one metric: mean and standard deviation over its seeds, and an interval of the mean.
+
+    Settings that share a letter do not differ significantly. With one seed, the standard deviation and the interval are
+    nan, and there are no letters.
+    """
+
+    group: str
+    values: tuple[float, ...]
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    letters: str = ""
+
+
+@dataclass(frozen=True)
+class GroupedScores:
+    """Scores of every setting by every metric; print it for a table.
+
+    >>> score = GroupedScore("beta 1", (0.5, 0.7), 0.6, 0.14, 0.0, 1.0)
+    >>> GroupedScores({"mcc": (score,)}).ranked("mcc")
+    ['beta 1']
+    """
+
+    scores: Mapping[str, tuple[GroupedScore, ...]]
+
+    def ranked(self, label: str) -> list[str]:
+        """Names of the settings, sorted by this metric: best first, settings without a score last."""
+        return [score.group for score in self.scores[label]]
+
+    def score(self, label: str, group: str) -> GroupedScore:
+        """The score of one setting by one metric."""
+        return next(score for score in self.scores[label] if score.group == group)
+
+    def __str__(self) -> str:
+        from unweave.report.tables import grouped_text  # late: report is above evaluation
+
+        return grouped_text(self)
+
+
+def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: float) -> GroupedScores:
+    """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
+    missing = [name for name in evaluation.representations if name not in groups]
+    if missing:
+        raise EvidenceError(f"{missing[0]!r} is in no group: name the group of every representation.")
+    members: dict[str, list[str]] = {}
+    for name in evaluation.representations:
+        members.setdefault(str(groups[name]), []).append(name)
+    scores = {}
+    for label in evaluation.labels:
+        values = {
+            group: [mean for name in names if not math.isnan(mean := evaluation.mean_and_spread(label, name)[0])]
+            for group, names in members.items()
+        }
+        down = next(row.card.lower_is_better for row in evaluation.rows if row.label == label)
+        scores[label] = _ranked(values, down, level)
+    return GroupedScores(scores)
+
+
+def _ranked(values: Mapping[str, Sequence[float]], down: bool, level: float) -> tuple[GroupedScore, ...]:
+    known = sorted(
+        (group for group, found in values.items() if found),
+        key=lambda group: float(np.mean(values[group])),
+        reverse=not down,
+    )
+    several = [group for group in known if len(values[group]) > 1]
+    pairs = list(itertools.combinations(several, 2))
+    p_values = np.array([welch_p_value(values[a], values[b]) for a, b in pairs])
+    apart = {
+        frozenset(pair)
+        for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
+        if p_value <= 1 - level
+    }
+    letters = tied_letters(several, apart)
+    unknown = [group for group, found in values.items() if not found]
+    return tuple(_spread(group, values[group], letters.get(group, ""), level) for group in [*known, *unknown])
+
+
+def _spread(group: str, values: Sequence[float], letters: str, level: float) -> GroupedScore:
+    mean = float(np.mean(values)) if values else math.nan
+    if len(values) < 2:
+        return GroupedScore(group, tuple(values), mean, math.nan, math.nan, math.nan)
+    std = float(np.std(values, ddof=1))
+    reach = float(stats.t.ppf(0.5 + level / 2, len(values) - 1)) * std / math.sqrt(len(values))
+    return GroupedScore(group, tuple(values), mean, std, mean - reach, mean + reach, letters)
+
+
+def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
+    """P-value of Welch's t-test of two means; for constant values, 1 if they are equal and 0 otherwise.
+
+    >>> welch_p_value([1.0, 1.0], [1.0, 1.0]), welch_p_value([1.0, 1.0], [2.0, 2.0])
+    (1.0, 0.0)
+    """
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        return 1.0 if first[0] == second[0] else 0.0
+    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
+
+
+NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
+
+Said = tuple[str, "Row"]
+
+
+def notes_of(rows: Sequence[Row], n_representations: int) -> dict[str, tuple[str, ...]]:
+    """Sentences with the metrics they belong to: caveats and failures, numbers of draws, and which seed was checked."""
+    caveats = [(str(finding), row) for row in rows for finding in _caveats(row)]
+    labels: dict[str, dict[str, None]] = {}
+    about: dict[str, dict[str, None]] = {}
+    for sentence, row in [*caveats, *_of_draws(rows), *_of_first_seeds(rows)]:
+        labels.setdefault(sentence, {})[row.label] = None
+        about.setdefault(sentence, {})[row.representation] = None
+    return {
+        sentence if len(about[sentence]) == n_representations else f"{', '.join(about[sentence])}: {sentence}": (
+            *marks,
+        )
+        for sentence, marks in labels.items()
+    }
+
+
+def _caveats(row: Row) -> Sequence[Finding]:
+    return row.score.caveats if row.score else (row.problem,) if row.problem else ()
+
+
+def _of_draws(rows: Iterable[Row]) -> list[Said]:
+    """Notes of noise floors and intervals; notes that differ only in their numbers become one note with ranges.
+
+    The number of draws depends on the metric, so otherwise there would be a note for each metric.
+    """
+    noted = [
+        (note, row)
+        for row in rows
+        for beside in (row.noise_floor, row.interval)
+        if beside
+        for note in (*beside.notes, *_left_out(beside.reason))
+    ]
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for note, _ in noted:
+        alike.setdefault(_but_for_numbers(note), []).append(note)
+    return [(sentence_of_several(alike[_but_for_numbers(note)]), row) for note, row in noted]
+
+
+def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
+    """Why there is no noise floor or interval, if the budget is too small; other reasons are shown beside their row."""
+    return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
+
+
+def _but_for_numbers(finding: Finding) -> tuple[object, ...]:
+    texts = tuple((name, item) for name, item in finding.quantities.items() if isinstance(item, str))
+    return finding.kind, texts, finding.factors, finding.codes
+
+
+def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
+    """Notes for metrics with several seeds: scores are averaged, and only the first seed has checks."""
+    seeds: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        seeds.setdefault((row.representation, row.label), []).append(row)
+    return [
+        (str(Finding("checks_of_first_seed", n_seeds=len(same), seed=same[0].seed or 0)), same[0])
+        for same in seeds.values()
+        if len(same) > 1 and same[0].verdict is not None
+    ]
+
+
 SCHEMA = "unweave.evaluation/4"
+
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+
 # The report imports results, so the methods that render import the report by name when they are called.
 RENDERER_HOMES = {
-    "rich_table": "unweave.report.terminal.printed",
-    "text_table": "unweave.report.terminal.printed",
+    "rich_table": "unweave.report.terminal",
+    "text_table": "unweave.report.terminal",
     "latex_table": "unweave.report.latex",
-    "plain_answer": "unweave.report.answer.plain",
-    "notebook_view": "unweave.report.page.notebook",
-    "summarise": "unweave.report.summary.summarise",
-    "html_page": "unweave.report.page.html",
-    "markdown_page": "unweave.report.page.markdown",
-    "evaluation_plot": "unweave.report.figures.evaluation_plot",
+    "plain_answer": "unweave.report.answer",
+    "notebook_view": "unweave.report.notebook",
+    "summarise": "unweave.report.summary",
+    "html_page": "unweave.report.html",
+    "markdown_page": "unweave.report.markdown",
+    "evaluation_plot": "unweave.report.figures.scores",
 }
-
 
 # JSON escapes of control characters and of marks that change the writing direction; an escaped backslash is matched so
 # that it is skipped
 CONTROL = re.compile(r"\\\\|\\u00[0189][0-9a-f]|\\[nrtbf]|\x7f|\\u202[a-e]|\\u206[6-9]|\\u2028|\\u2029")
+
 WHITE = ("\\n", "\\r", "\\t", "\\f")
 
 FRAME_COLUMNS = (
     *("representation", "metric", "seed", "value", "raw", "chance", "floor", "p_value", "calibrated"),
     *("lower", "upper", "verdict", "seconds", "note"),
 )
+
 CODE_COLUMNS = ("code", "factor", "correlation", "p_value", "q_value")
 
 

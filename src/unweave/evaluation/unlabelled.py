@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import combinations
 from typing import Any
 
@@ -13,21 +12,21 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
-from unweave.estimators.dependence.correlation import Spearman
-from unweave.estimators.dependence.run_agreement import (
+from unweave.estimators.correlation import Spearman
+from unweave.estimators.matching import (
     SWITCHED_OFF,
+    best_matching,
     disentanglement_ranking,
     divergence_from_prior,
+    matched_correlation_by_chance,
     total_correlation,
 )
-from unweave.estimators.matching import best_matching, matched_correlation_by_chance
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
 from unweave.metrics.matrices import correlation_matrix
-from unweave.metrics.prediction.r2 import r2
+from unweave.metrics.prediction import r2
 
 OF_A_POSTERIOR = ("informativeness", "separability")
-RENDERER_HOME = "unweave.report.unlabelled_table"
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,9 @@ class Unlabelled:
         return {"schema": "unweave.unlabelled/1", **plain_data(self)}
 
     def __str__(self) -> str:
-        return str(import_module(RENDERER_HOME).text_of(self))
+        from unweave.report.tables import unlabelled_text  # late: report is above evaluation
+
+        return unlabelled_text(self)
 
 
 def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:

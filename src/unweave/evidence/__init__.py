@@ -1,10 +1,10 @@
 """Evidence, Posterior and FactorKind, and the functions that read and check all input data."""
 
-from unweave.evidence.gate import Evidence
-from unweave.evidence.jacobians import Decoder, Jacobians
+from unweave.evidence.columns import EvidenceError
+from unweave.evidence.decoders import Decoder, Jacobians
+from unweave.evidence.evidence import Evidence
+from unweave.evidence.inputs import EvidenceOptions
 from unweave.evidence.kinds import FactorKind
-from unweave.evidence.options import EvidenceOptions
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.reading.columns import EvidenceError
 
 __all__ = ["Decoder", "Evidence", "EvidenceError", "EvidenceOptions", "FactorKind", "Jacobians", "Posterior"]

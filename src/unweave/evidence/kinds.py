@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.evidence.reading.columns import EvidenceError, quoted
+from unweave.evidence.columns import EvidenceError, quoted
 
 MOST_ORDINAL_LEVELS = 50
 FEWEST_ROWS_PER_LEVEL = 5

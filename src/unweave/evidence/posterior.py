@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.estimators.posteriors.code_correlations import CodeCorrelations, code_correlations
-from unweave.evidence.reading.batches import gathered
-from unweave.evidence.reading.columns import EvidenceError, quoted
-from unweave.evidence.reading.probabilities import probability_table
-from unweave.evidence.reading.tables import Table, common_index, read_numbers, refuse_repeated
+from unweave.estimators.posteriors import CodeCorrelations, code_correlations
+from unweave.evidence.columns import (
+    EvidenceError,
+    Table,
+    common_index,
+    gathered,
+    probability_table,
+    quoted,
+    read_numbers,
+    refuse_repeated,
+)
 
 LARGEST_SPREAD = 1e150
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]

@@ -1,11 +1,12 @@
-"""Content of a file, by its extension: one array, named arrays, or a table."""
+"""Formats of files."""
 
 from __future__ import annotations
 
 import csv
 import math
 import os
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mode
@@ -13,18 +14,123 @@ from typing import Any
 
 import numpy as np
 
-from unweave.evidence import EvidenceError
-from unweave.evidence.reading.archives import array_in, refuse_bomb, refusing_broken_arrays
-from unweave.evidence.reading.columns import quoted
-from unweave.evidence.reading.sparse_codes import sparse_array
+from unweave.evidence import EvidenceError, archives
+from unweave.evidence.archives import array_in, refuse_bomb, refusing_broken_arrays
+from unweave.evidence.blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, Block, RowBlocks
+from unweave.evidence.columns import quoted
+from unweave.evidence.sparse import sparse_array
 from unweave.files.parquet_sizes import refuse_parquet_bomb
-from unweave.files.stored_arrays import STORED, checked_array, stored_arrays
+
+STORED = (".h5", ".hdf5", ".zarr")
+
+MOST_DEFLATED = 1_032  # the largest factor by which a stream of zlib can expand
+
+
+def is_store(path: str | Path) -> bool:
+    """Whether a path has the extension of an HDF5 file or a Zarr store.
+
+    >>> is_store("codes.zarr"), is_store("codes.npy")
+    (True, False)
+    """
+    return Path(path).suffix.lower() in STORED
+
+
+def stored_arrays(path: Path) -> dict[str, Any]:
+    """Arrays of the root group by name, without reading their values."""
+    is_zarr = path.suffix.lower() == ".zarr"
+    try:
+        arrays = _zarr(path) if is_zarr else _hdf5(path)
+    except EvidenceError:
+        raise
+    except ImportError as error:
+        extra = "zarr" if is_zarr else "datasets"
+        raise EvidenceError(f"{path} needs the package {error.name}: install unweave[{extra}].") from None
+    except Exception as error:  # both libraries raise many kinds of errors for damaged files
+        reason = " ".join(str(error).split())[:100]
+        raise EvidenceError(f"{path} cannot be read as arrays ({reason}): check the file, or save it again.") from None
+    if not arrays:
+        raise EvidenceError(f"{path} has no arrays in its root group: store 'factors' and 'codes' there.")
+    return arrays
+
+
+def checked_array(path: Path, name: str, array: Any) -> Any:
+    """An array of `stored_arrays`; raises an error if it has no entries or would be too large once unpacked."""
+    what = f"The array {quoted(name)} of {path}"
+    try:
+        chunk = math.prod(array.chunks or ())
+        if array.shape is None or not math.prod(array.shape):
+            raise EvidenceError(f"{what} is empty: store one row per sample.")
+        unpacked = max(math.prod(array.shape), chunk) * (array.dtype.itemsize or 8)
+        if path.suffix.lower() == ".zarr":
+            stored = array.nbytes_stored()
+        else:
+            stored = min(array.id.get_storage_size(), os.path.getsize(path))
+            _refuse_false_chunks(what, array, chunk * array.dtype.itemsize)
+    except EvidenceError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:100]
+        raise EvidenceError(f"{what} cannot be read ({reason}): check the file, or save it again.") from None
+    refuse_bomb(what, unpacked, stored)
+    return array
+
+
+def _hdf5(path: Path) -> dict[str, Any]:
+    import h5py
+
+    file = h5py.File(path, "r")
+    arrays = {}
+    for name in file:
+        if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+            raise EvidenceError(
+                f"{path} has a link called {quoted(name)}, which is not followed: store the array itself."
+            )
+        entry = file[name]
+        if not isinstance(entry, h5py.Dataset):
+            continue
+        if entry.is_virtual or entry.external:
+            raise EvidenceError(
+                f"The array {quoted(name)} of {path} is in other files, which are not read: store its values here."
+            )
+        arrays[str(name)] = entry
+    return arrays
+
+
+def _refuse_false_chunks(what: str, array: Any, n_bytes: int) -> None:
+    """Raise an error for a compressed chunk that is larger than the file says, because HDF5 would unpack all of it."""
+    filters = [array.id.get_create_plist().get_filter(k)[0] for k in range(array.id.get_create_plist().get_nfilters())]
+    if len(set(filters)) < len(filters):
+        raise EvidenceError(f"{what} is compressed more than once: store it with one compression.")
+    if 1 not in filters:  # other compressions than zlib are too weak to matter
+        return
+    for k in range(array.id.get_num_chunks()):
+        chunk = array.id.get_chunk_info(k)
+        if chunk.size * MOST_DEFLATED > archives.LARGEST_UNPACKED:
+            stream = zlib.decompressobj()
+            stream.decompress(array.id.read_direct_chunk(chunk.chunk_offset)[1], n_bytes + 1024)
+            if not stream.eof:
+                raise EvidenceError(f"{what} has a part that is larger than it says: store it again.")
+
+
+def _zarr(path: Path) -> dict[str, Any]:
+    import zarr
+
+    for entry in path.rglob("*"):
+        if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
+            raise EvidenceError(f"{path} contains a link or device, {quoted(entry.name)}: store the arrays themselves.")
+    return {str(name): array for name, array in zarr.open_group(str(path), mode="r").arrays()}
+
 
 FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
+
 PARTS = "*.parquet"
+
 PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
+
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
 
 
@@ -224,3 +330,169 @@ def shown(names: Sequence[str]) -> str:
     """The first six names, quoted, and the number of the others."""
     quoted = [repr(name) for name in names[:6]]
     return ", ".join(quoted) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+PREFIX = {"factors": "factor", "codes": "code"}
+
+BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetPart:
+    """One file of the folder."""
+
+    path: str
+    factors: tuple[str, ...]
+    codes: tuple[str, ...]
+    n_rows: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the columns of the file in blocks of rows."""
+        import polars
+
+        frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
+        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
+            yield self._columns(batch)
+
+    def some(self, start: int, stop: int) -> Block:
+        """The rows of the file from ``start`` to ``stop``."""
+        import polars
+
+        frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
+        return self._columns(frame.slice(start, stop - start).collect())
+
+    def _columns(self, frame: Any) -> Block:
+        codes = [_numbers(self.path, frame[name]) for name in self.codes]
+        dtype = np.result_type(*codes)  # float32 codes are converted only when sums are computed
+        table = np.empty((len(frame), sum(column.shape[1] for column in codes)), dtype, order="F")
+        np.concatenate(codes, axis=1, out=table)
+        return [frame[name].to_numpy() for name in self.factors], table
+
+
+def parquet_blocks(
+    folder: str | Path, *, factors: Sequence[str] = (), codes: Sequence[str] = (), **settings: Any
+) -> RowBlocks:
+    """The rows of all Parquet files of a folder, sorted by file name; pass the result to `evaluate` without codes.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of .parquet files that have the same columns.
+    factors, codes : names, optional
+        Names of the columns; by default those that begin with 'factor' and 'code'. If only the factors are named, all
+        other columns are codes. A column of lists has one code per list entry.
+    **settings
+        Settings of `RowBlocks`: ``sample_rows``, ``planning_rows``, ``cluster``.
+
+    Examples
+    --------
+    >>> import tempfile, polars
+    >>> from unweave import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in range(2):
+    ...         size = rng.normal(size=200)
+    ...         polars.DataFrame({"factor size": size, "code 0": -size}).write_parquet(f"{folder}/{k}.parquet")
+    ...     round(float(evaluate(parquet_blocks(folder), metrics=["mcc"], quick=True)["mcc"]), 6)
+    1.0
+    """
+    import polars
+
+    paths = sorted(Path(folder).glob(PARTS))
+    if not paths:
+        raise EvidenceError(f"{folder} is a folder without .parquet files: pass a folder that has some.")
+    schemas = [_schema(path) for path in paths]
+    refuse_different_parts(paths, schemas)
+    factor_names, code_names = _sides(Path(folder), list(schemas[0]), list(factors), list(codes))
+    parts = [
+        ParquetPart(
+            str(path.absolute()),
+            tuple(factor_names),
+            tuple(code_names),
+            int(polars.scan_parquet(path).select(polars.len()).collect().item()),
+        )
+        for path in paths
+    ]
+    parts = [part for part in parts if part.n_rows]
+    if not parts:
+        raise EvidenceError(f"The files of {folder} have no rows: pass at least a few samples.")
+    names = _expanded(parts[0], schemas[0], code_names)
+    return RowBlocks(parts, tuple(factor_names), names, **settings)
+
+
+def is_large_folder(folder: str | Path) -> bool:
+    """Whether the files of a folder are too large to be read into memory, judged by their sizes and metadata."""
+    import polars
+
+    paths = sorted(Path(folder).glob(PARTS))
+    if not paths:
+        return False
+    if sum(path.stat().st_size for path in paths) > BYTES_PER_NUMBER * LARGEST_IN_MEMORY:
+        return True
+    schemas = [_schema(path) for path in paths]
+    refuse_different_parts(paths, schemas)
+    n_rows = int(polars.scan_parquet(paths).select(polars.len()).collect().item())
+    return n_rows * len(schemas[0]) > LARGEST_IN_MEMORY
+
+
+def _schema(path: Path) -> dict[str, Any]:
+    import polars
+
+    refuse_parquet_bomb(path)
+    try:
+        return dict(polars.read_parquet_schema(path))
+    except (polars.exceptions.PolarsError, OSError) as error:
+        reason = str(error).split("\n")[0]
+        raise EvidenceError(
+            f"{path} cannot be read as a .parquet table ({reason}): check the file, or save it again."
+        ) from None
+
+
+def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str]) -> tuple[list[str], list[str]]:
+    for name in (*factors, *codes):
+        if name not in names:
+            raise EvidenceError(f"{folder} has no column {name!r} but {shown(names)}: name existing columns.")
+    factor_names = factors or [name for name in names if name.lower().startswith(PREFIX["factors"])]
+    rest = [name for name in names if name not in set(factor_names)]
+    code_names = codes or (rest if factors else [name for name in rest if name.lower().startswith(PREFIX["codes"])])
+    if not (factor_names and code_names):
+        raise EvidenceError(
+            f"{folder} does not say which of its columns are factors and which are codes ({shown(names)}): "
+            "name the factors with --factors A,B, or begin the names with 'factor' and 'code'."
+        )
+    return factor_names, code_names
+
+
+def _expanded(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the codes; a column of lists has one name per list entry."""
+    import polars
+
+    names: list[str] = []
+    for name in code_names:
+        if schema[name].base_type() in (polars.List, polars.Array):
+            first = polars.scan_parquet(part.path).select(name).first().collect()[name].to_list()[0]
+            names += [f"{name} {k}" for k in range(len(first or ()))]
+        else:
+            names.append(name)
+    return tuple(names)
+
+
+def _numbers(path: str, series: Any) -> Any:
+    """Columns (rows x k) of a series of numbers (k = 1), or of lists of k numbers each."""
+    import polars
+
+    if series.dtype.base_type() is polars.List:
+        lengths = series.list.len().unique().to_list()
+        if len(lengths) != 1 or not lengths[0]:
+            raise EvidenceError(
+                f"Column {series.name!r} of {path} has lists of different lengths: they must have the same length."
+            )
+        series = series.list.to_array(lengths[0])
+    if series.dtype.base_type() is polars.Array:
+        array = series.to_numpy()
+        return array if array.dtype == np.float32 else array.astype(np.float64)
+    if not (series.dtype.is_numeric() or series.dtype == polars.Boolean):
+        raise EvidenceError(
+            f"Column {series.name!r} of {path} is {series.dtype}: codes are numbers, so leave this column out."
+        )
+    return (series if series.dtype == polars.Float32 else series.cast(polars.Float64)).to_numpy()[:, None]

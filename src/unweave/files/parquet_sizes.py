@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.evidence import EvidenceError
-from unweave.evidence.reading.archives import refuse_bomb
+from unweave.evidence.archives import refuse_bomb
 
 BYTES_PER_VALUE = 16  # of a number or of the view of a text, of which a page may store a million as one run
 DEEPEST = 30

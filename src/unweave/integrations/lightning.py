@@ -10,8 +10,7 @@ try:
 except ImportError as error:
     raise ImportError("This needs Lightning: pip install 'unweave[lightning]'.") from error
 
-from unweave.integrations.history import History
-from unweave.integrations.monitor import Monitor
+from unweave.integrations.monitor import History, Monitor
 from unweave.integrations.trackers import log_evaluation
 
 

@@ -1,25 +1,156 @@
-"""`Monitor`: scores a held-out set at regular intervals during training, in any training loop."""
+"""Scores during training."""
 
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 import sys
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.encoding.models import encoder_of
-from unweave.encoding.outputs import OutputReader
-from unweave.evaluation import Evaluation, evaluate
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
+from unweave.encoding import OutputReader, encoder_of
+from unweave.evaluation import Evaluation, Row, evaluate
+from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceOptions, Posterior
-from unweave.evidence.reading.columns import plain
-from unweave.integrations.history import History
-from unweave.integrations.logged_numbers import logged_numbers
+from unweave.evidence.columns import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass
+class History:
+    """Evaluations in the order of training, and the problems that occurred.
+
+    Attributes
+    ----------
+    evaluations : dict of step to Evaluation
+    problems : dict of step to str
+        Why there is no evaluation at a step.
+
+    Examples
+    --------
+    >>> from unweave import evaluate
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> history = History()
+    >>> history.evaluations[1] = evaluate(z, z, metrics=["mcc"], quick=True)
+    >>> history.steps, [round(value, 2) for value in history.values("mcc")]
+    ([1], [1.0])
+    """
+
+    evaluations: dict[int, Evaluation] = field(default_factory=dict)
+    problems: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[int]:
+        """Steps that were scored."""
+        return list(self.evaluations)
+
+    @property
+    def labels(self) -> list[str]:
+        """Metrics that were computed at any step."""
+        return list(dict.fromkeys(label for evaluation in self.evaluations.values() for label in evaluation.labels))
+
+    @property
+    def last(self) -> Evaluation | None:
+        """The latest evaluation."""
+        return next(reversed(self.evaluations.values()), None)
+
+    def values(self, label: str) -> list[float]:
+        """A metric's value at every step; nan if it was not computed."""
+        means = (evaluation.mean_and_spread(label, "codes") for evaluation in self.evaluations.values())
+        return [mean for mean, _ in means]
+
+    def to_frame(self, backend: str = "polars") -> Any:
+        """Data frame with one row per step and metric, and the columns of `Evaluation.to_frame`."""
+        import narwhals.stable.v1 as nw
+
+        rows = [(step, row) for step, evaluation in self.evaluations.items() for row in evaluation.rows]
+        frame = nw.from_native(Evaluation(tuple(row for _, row in rows), {}).to_frame(backend))
+        steps = nw.new_series("step", [step for step, _ in rows], nw.Int64, backend=frame.implementation)
+        return frame.with_columns(steps).to_native()
+
+    def plot(self) -> Figure:
+        """Plot every metric over the steps, with the interval and the noise floor if they were computed.
+
+        The method returns a matplotlib figure and needs the extra ``unweave[report]``.
+        """
+        from unweave.report.figures.curves import history_figure
+
+        curves = {label: self.values(label) for label in self.labels}
+        shown = {label: values for label, values in curves.items() if not all(map(math.isnan, values))}
+        rows = {} if self.last is None else {label: self.last.row(label, "codes") for label in shown}
+        floors = {label: row.noise_floor.floor for label, row in rows.items() if row and row.noise_floor}
+        intervals = {
+            label: (row.interval.lower, row.interval.upper) for label, row in rows.items() if row and row.interval
+        }
+        return history_figure(self.steps, shown, floors, intervals)
+
+
+NOT_IN_A_NAME = re.compile(r"[^\w./-]+")
+
+
+def logged_name(label: str) -> str:
+    """A label that has only characters that every tracker accepts.
+
+    >>> logged_name("mcc (correlation=spearman)")
+    'mcc_correlation_spearman'
+    """
+    return NOT_IN_A_NAME.sub("_", label).strip("_")
+
+
+def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, float]:
+    """Every score by name, with its noise floor, p-value, calibrated score and interval if they were computed.
+
+    Undefined numbers are left out. If there are several representations, the name contains the representation.
+
+    >>> from unweave import evaluate
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> {name: round(value, 3) for name, value in logged_numbers(evaluate(z, z, metrics="mcc", quick=True)).items()}
+    {'unweave/mcc': 1.0}
+    """
+    numbers = {}
+    for name, row in _first_rows(evaluation, prefix).items():
+        value, _ = evaluation.mean_and_spread(row.label, row.representation)
+        numbers[name] = value
+        numbers |= {f"{name}_{part}": value for part, value in _beside(row).items()}
+    return {name: value for name, value in numbers.items() if not math.isnan(value)}
+
+
+def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, str]:
+    """The verdict of every score by name with its reason, or the problem if there is no score."""
+    found = {}
+    for name, row in _first_rows(evaluation, prefix).items():
+        if row.problem is not None:
+            found[name] = str(row.problem)
+        elif row.verdict is not None:
+            reasons = " ".join(reason.sentence for reason in row.verdict.reasons[:1])
+            found[name] = f"{row.verdict.level}: {reasons}" if reasons else row.verdict.level
+    return found
+
+
+def _first_rows(evaluation: Evaluation, prefix: str) -> dict[str, Row]:
+    several = len(evaluation.representations) > 1
+    rows: dict[str, Row] = {}
+    for row in evaluation.rows:
+        levels = [prefix, row.representation if several else "", row.label]
+        rows.setdefault("/".join(logged_name(level) for level in levels if level), row)
+    return rows
+
+
+def _beside(row: Row) -> dict[str, float]:
+    floor, interval = row.noise_floor, row.interval
+    return {part: getattr(floor, part) for part in ("floor", "p_value", "calibrated") if floor is not None} | {
+        part: getattr(interval, part) for part in ("lower", "upper") if interval is not None
+    }
+
 
 METRICS = ("mcc", "r2", "mig", "dci_disentanglement", "identification")
 

@@ -9,9 +9,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from unweave.card.choices import metric_of
+from unweave.card.decorator import metric_of
 from unweave.evaluation import evaluate
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
+from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceError, EvidenceOptions
 
 Codes = Callable[[Any, Any], Any]

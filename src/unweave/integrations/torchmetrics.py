@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unweave.card.choices import metric_of
+from unweave.card.decorator import metric_of
 from unweave.evaluation import evaluate
-from unweave.evaluation.metric_choice import MetricChoice, chosen_metrics
+from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceError, EvidenceOptions, Posterior
 
 try:

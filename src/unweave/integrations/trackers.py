@@ -10,7 +10,7 @@ from typing import Any
 
 from unweave.evaluation import Evaluation
 from unweave.evidence import EvidenceError
-from unweave.integrations.logged_numbers import logged_numbers, logged_verdicts
+from unweave.integrations.monitor import logged_numbers, logged_verdicts
 from unweave.whole_files import write_whole
 
 PAGE = "unweave-report.html"

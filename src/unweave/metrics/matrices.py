@@ -1,28 +1,112 @@
-"""Code-by-factor matrices (m x d) that several metrics share, each computed once per Evidence."""
+"""Code-by-factor matrices that metrics share, how they are shown, and common assumptions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Labels, Rows
-from unweave.card import MetricUndefined
-from unweave.estimators.dependence import correlation as correlations
-from unweave.estimators.dependence.correlation import Correlation, SparseCorrelation
-from unweave.estimators.information.entropy import label_entropies
-from unweave.estimators.information.information_protocols import FactorLabels, Information
-from unweave.estimators.posteriors.quantised_posterior import Quantised, QuantisedPosterior
-from unweave.estimators.probes.probe_protocols import Probe
-from unweave.estimators.protocol_defaults import own_or_default
-from unweave.estimators.totals.from_totals import correlations_from, entropies_from, information_from
-from unweave.estimators.totals.pass_plan import CORRELATED, COUNTED
-from unweave.estimators.totals.row_totals import RowTotals
+from unweave.card import Assumption, MetricUndefined
+from unweave.estimators import correlation as correlations
+from unweave.estimators.correlation import Correlation, SparseCorrelation, Spearman
+from unweave.estimators.counts import label_entropies
+from unweave.estimators.information import FactorLabels, Information
+from unweave.estimators.probes import Probe
+from unweave.estimators.protocols import own_or_default
+from unweave.estimators.quantised_posterior import Quantised, QuantisedPosterior
+from unweave.estimators.sparse import SparseTable
+from unweave.estimators.totals import (
+    CORRELATED,
+    COUNTED,
+    RowTotals,
+    correlations_from,
+    entropies_from,
+    information_from,
+)
 from unweave.evidence import Evidence, FactorKind, Posterior
+from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.prediction.probed_codes import probed_codes
+from unweave.randomness import random_stream
+from unweave.score import ShownMatrix
+
+CORRELATION = ShownMatrix("correlation_matrix", "Absolute correlation of every code with every factor")
+
+IMPORTANCE = ShownMatrix("importance_matrix", "Importance of every code for the probe of every factor")
+
+MUTUAL_INFORMATION = ShownMatrix(
+    "mutual_information_matrix", "Mutual information of every code with every factor, in nats"
+)
+
+NORMALISED_INFORMATION = ShownMatrix(
+    "normalised_information_matrix", "Mutual information relative to the factor's entropy; negative estimates are 0"
+)
+
+RELATIVE_INFORMATION = ShownMatrix("relative_information_matrix", "Mutual information relative to the factor's entropy")
+
+PREDICTABILITY = ShownMatrix("predictability_matrix", "How well every code alone predicts every factor")
+
+ROBUSTNESS = ShownMatrix("robustness_matrix", "How little every code changes while a factor is held fixed")
+
+VOTES = ShownMatrix("vote_matrix", "How often a code won the vote for the batches of a factor")
+
+MINIMALITY = ShownMatrix("minimality_matrix", "Share of a code's information that is about one factor")
+
+SUFFICIENCY = ShownMatrix("sufficiency_matrix", "Share of a factor's entropy that one code carries")
+
+BOUND = ShownMatrix("bound_matrix", "The bound for every code and factor")
+
+PURITY = ShownMatrix("purity_matrix", "Share of a code's variance that is due to one factor alone")
+
+CHOSEN = ShownMatrix("chosen_matrix", "Codes from which a factor is predicted")
+
+JOINT_ENTROPY = ShownMatrix("joint_entropy_matrix", "Joint entropy of every code and factor, in nats", framed=False)
+
+P_VALUE = ShownMatrix(
+    "p_value_matrix", "p-value of the test that a code does not depend on a factor given the others", framed=False
+)
+
+ADJACENCY = ShownMatrix("adjacency_matrix", "Which codes depend on which factors, by the test", framed=False)
+
+HYPOTHESIS = ShownMatrix("hypothesis_matrix", "Which codes should depend on which factors", framed=False)
+
+THREE_WAY = ShownMatrix(
+    "three_way_matrix", "Information about the samples that two codes both carry", columns="codes", framed=False
+)
+
+MISJED = ShownMatrix(
+    "misjed_matrix", "Entropies of two codes minus the joint entropy of their means", columns="codes", framed=False
+)
+
+
+def probed_codes(evidence: Evidence, probe: Probe) -> Any:
+    """The codes for this probe; MetricUndefined if it does not support sparse codes, or not so many of them."""
+    if evidence.sparse_codes is None:
+        return evidence.codes
+    largest = own_or_default(Probe.largest_sparse_fit, probe)()
+    if not largest:
+        raise MetricUndefined(
+            f"{type(probe).__name__} needs dense codes, and the codes are sparse: use evaluate(..., screen=True) "
+            "(--screen), or probe=Linear(), or pass codes.toarray() if it fits in memory."
+        )
+    if min(evidence.sparse_codes.shape) > largest:
+        n_rows, n_codes = evidence.sparse_codes.shape
+        raise MetricUndefined(
+            f"{type(probe).__name__} with {n_codes} sparse codes and {n_rows} rows takes too long: use evaluate(..., "
+            "screen=True) (--screen), which scores the codes that depend on a factor, or mcc, sap and mig, which have "
+            "no such limit."
+        )
+    return _sparse_table(evidence)
+
+
+@memoised(on="codes")
+def _sparse_table(evidence: Evidence) -> SparseTable:
+    assert evidence.sparse_codes is not None
+    return SparseTable.of(evidence.sparse_codes)
+
 
 NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 
@@ -279,3 +363,41 @@ def _importance_for_factor(
     right = float((fitted.predict(codes[test]) == labels[test]).mean())
     commonest = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
     return fitted.importance, (right - commonest) / (1 - commonest) if commonest < 1 else np.nan, right
+
+
+CORRELATED_FACTORS = 0.3
+
+ROWS_ENOUGH = 20_000
+
+CODES_PER_ROW = 0.05
+
+
+@memoised(on="factors")
+def _factors_not_correlated(evidence: Evidence) -> bool:
+    if evidence.n_rows > ROWS_ENOUGH:  # the standard error of a correlation is then below 0.01
+        chosen = random_stream(0, "rows for correlations of factors").choice(
+            evidence.n_rows, ROWS_ENOUGH, replace=False
+        )
+        evidence = evidence.factors_alone().rows(chosen)
+    between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
+    return not (between > CORRELATED_FACTORS + 2 / np.sqrt(evidence.n_rows)).any()
+
+
+def _few_codes_per_row(evidence: Evidence) -> bool:
+    return evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
+
+
+FACTORS_NOT_CORRELATED = Assumption(
+    Finding("factors_correlated"),
+    _factors_not_correlated,
+)
+
+FACTORS_HELD_ALONE = Assumption(
+    Finding("factors_not_held_alone"),
+    lambda evidence: evidence.sampler is not None or _factors_not_correlated(evidence),
+)
+
+FEW_CODES_PER_ROW = Assumption(
+    Finding("many_codes_per_row"),
+    _few_codes_per_row,
+)

@@ -15,18 +15,11 @@ from scipy.special import entr
 
 from unweave.arrays import FloatArray, Labels
 from unweave.card import MetricUndefined
-from unweave.estimators.information.information_protocols import FactorLabels
-from unweave.estimators.posteriors.grid_masses import aggregated_moments
-from unweave.estimators.posteriors.mixture_density import Components, groups_of
-from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT, MixtureSampling
-from unweave.estimators.posteriors.posterior_protocols import (
-    FactorDraws,
-    Sampled,
-    SampledFactors,
-    SampleMixtures,
-    WithinValues,
-)
-from unweave.estimators.protocol_defaults import own_or_default
+from unweave.estimators.information import FactorLabels
+from unweave.estimators.mixture import NEAR_THE_LIMIT, Components, MixtureSampling, groups_of
+from unweave.estimators.posteriors import FactorDraws, Sampled, SampledFactors, SampleMixtures, WithinValues
+from unweave.estimators.protocols import own_or_default
+from unweave.estimators.quantised_posterior import aggregated_moments
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.splits import renumbered
 from unweave.findings import Finding
@@ -34,6 +27,7 @@ from unweave.memo import memoised
 from unweave.metrics.matrices import NUMERIC, ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
+
 FEWEST_ROWS_PER_VALUE = 10
 
 

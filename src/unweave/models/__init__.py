@@ -5,10 +5,9 @@ try:
 except ImportError:
     raise ImportError("Models need torch: install it with pip install 'unweave[torch]'.") from None
 
-from unweave.models.errors import TrainingError
+from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
-from unweave.models.networks import MLP, Convolutional
-from unweave.models.networks.likelihoods import Bernoulli, Gaussian
+from unweave.models.networks import MLP, Bernoulli, Convolutional, Gaussian, TrainingError
 from unweave.models.objectives import (
     AAE,
     DIPVAEI,
@@ -23,10 +22,9 @@ from unweave.models.objectives import (
     FactorVAE,
     JointVAE,
     Objective,
+    Step,
 )
-from unweave.models.objectives.step import Step
-from unweave.models.training.fleet import Fleet, train
-from unweave.models.training.settings import TrainingSettings
+from unweave.models.training import TrainingSettings
 
 __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "train",

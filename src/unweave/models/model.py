@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.evidence import Posterior
-from unweave.models.errors import TrainingError
-from unweave.models.networks.likelihoods import Likelihood
-from unweave.models.networks.network import EncodedBatch, Network
-from unweave.models.objectives.divergences import categorical_kl, gaussian_kl_per_code
-from unweave.models.training.stack import Member, Record
+from unweave.models.networks import EncodedBatch, Likelihood, Network, TrainingError
+from unweave.models.objectives import categorical_kl, gaussian_kl_per_code
+from unweave.models.training import Member, Record
 from unweave.randomness import random_stream
 
 ROWS_AT_A_TIME = 1000
+
 LEAST_ACTIVE = 0.05  # nats; 001 calls codes above about this level informative
+
 Array = NDArray[np.floating[Any]]
 
 

@@ -1,24 +1,24 @@
-"""Coupling flows with affine or rational-quadratic spline couplings, and fast Jacobian columns of their decoders.
-
-    z = R_B c_B( ... c_1(R_0 (x - m) / s))
-
-with learned rotations R and pairs of couplings c. A coupling keeps one half of the features unchanged and transforms
-the other half elementwise, with parameters that a small network computes from the first half (Dinh et al. 2016, Durkan
-et al. 2019).
-"""
+"""Coupling flows and their training."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
-from unweave.randomness import random_seed
+from unweave.evidence import EvidenceError
+from unweave.progress import progress_bar
+from unweave.randomness import random_seed, random_stream
+from unweave.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -223,3 +223,225 @@ class _Coupling(nn.Module):
 def standard_normal_cost(latents: Tensor) -> Tensor:
     """Negative log-density of a standard normal, for every row."""
     return 0.5 * (latents.square() + math.log(2 * math.pi)).sum(dim=1)
+
+
+Terms = tuple[Tensor, Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class FlowTraining:
+    """Steps of Adam with a one-cycle learning rate; the same seed gives the same flow on one machine."""
+
+    n_steps: int = 2000
+    batch_size: int = 256
+    learning_rate: float = 3e-3
+    seed: int = 0
+    largest_gradient: float = 10.0
+    checkpoint_every: int = 250
+
+
+@dataclass(frozen=True)
+class Record:
+    """Means of the terms of the loss over the steps since the last record; the first two are in nats."""
+
+    step: int
+    negative_log_likelihood: float
+    total_correlation: float
+    reconstruction: float
+
+
+def descend(
+    flow: nn.Module,
+    terms_of: Callable[[np.random.Generator], Terms],
+    weights: Sequence[float],
+    settings: FlowTraining,
+    rng: np.random.Generator,
+    stated: dict[str, Any],
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> list[Record]:
+    """Train in place: ``terms_of`` draws a batch and returns the terms, whose weighted sum is minimised.
+
+    ``stated`` describes the training besides its settings. If the description or the settings of a checkpoint differ,
+    it is refused, with one exception: training may continue with a lower learning rate.
+    """
+    optimiser = torch.optim.Adam(flow.parameters(), lr=settings.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, settings.learning_rate, total_steps=settings.n_steps, pct_start=0.1
+    )
+    records: list[Record] = []
+    path = None if checkpoint is None else Path(checkpoint)
+    stated = {**stated, "settings": asdict(settings)}
+    start = _resumed(path, stated, flow, optimiser, schedule, rng, records)
+    recent: list[tuple[float, ...]] = []
+    with progress_bar(settings.n_steps, progress, start) as bar:
+        for step in range(start + 1, settings.n_steps + 1):
+            terms = terms_of(rng)
+            loss: Any = sum(weight * term for weight, term in zip(weights, terms, strict=True))
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(flow.parameters(), settings.largest_gradient)
+            _refuse_nan(loss, step, path, records)
+            optimiser.step()
+            schedule.step()
+            recent.append(tuple(float(term.detach()) for term in terms))
+            bar.advance(text=f"log-likelihood {-recent[-1][0]:7.3f} nats")
+            if step % settings.checkpoint_every == 0 or step == settings.n_steps:
+                records.append(Record(step, *np.mean(recent, axis=0).tolist()))
+                recent = []
+                _save(path, stated, flow, optimiser, schedule, rng, records)
+    return records
+
+
+def _refuse_nan(loss: Tensor, step: int, path: Path | None, records: list[Record]) -> None:
+    if math.isfinite(float(loss.detach())):
+        return
+    kept = f"; {path} has step {records[-1].step}, and training continues from there" if path and records else ""
+    raise FloatingPointError(f"The likelihood is not finite at step {step}: lower the learning rate{kept}.")
+
+
+def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> None:
+    if path is None:
+        return
+    optimiser, schedule, rng, records = parts
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {
+        "stated": stated,
+        "weights": flow.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "schedule": schedule.state_dict(),
+        "rng": rng.bit_generator.state,
+        "records": [asdict(record) for record in records],
+    }
+    write_whole(path, lambda file: torch.save(content, file))
+
+
+def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
+    """Restore the state from the checkpoint, and return the number of finished steps; 0 if there is no checkpoint."""
+    if path is None or not path.exists():
+        return 0
+    optimiser, schedule, rng, records = parts
+    found = torch.load(path, weights_only=True)
+    slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
+    same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
+    if {**found["stated"], "settings": same_rate} != stated or slower > 1:
+        raise EvidenceError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
+    flow.load_state_dict(found["weights"])
+    optimiser.load_state_dict(found["optimiser"])
+    schedule.load_state_dict(found["schedule"])
+    for group in optimiser.param_groups:
+        for rate in ("lr", "initial_lr", "max_lr", "min_lr"):
+            group[rate] *= slower
+    rng.bit_generator.state = found["rng"]
+    records.extend(Record(**record) for record in found["records"])
+    return records[-1].step
+
+
+__all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negative_log_likelihood", "train"]
+
+
+class Source(Protocol):
+    """A source of data, such as the decoders in `synthetic.decoders`."""
+
+    def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
+        """Draw n rows."""
+
+
+@dataclass(frozen=True)
+class FlowObjective:
+    """Weights of the terms added to the negative log-likelihood; ``core`` are the latents used for reconstruction."""
+
+    total_correlation: float = 0.0
+    reconstruction: float = 0.0
+    core: tuple[int, ...] = (0,)
+    n_columns: int = 4
+
+
+def train(
+    flow: CouplingFlow,
+    data: Source | NDArray[np.floating],
+    objective: FlowObjective = FlowObjective(),  # noqa: B008 - a frozen value
+    settings: FlowTraining = FlowTraining(),  # noqa: B008 - a frozen value
+    *,
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> list[Record]:
+    """Train a flow in place.
+
+    Parameters
+    ----------
+    flow : CouplingFlow
+        Its shift and scale are first set from the data.
+    data : array (n x D), or an object with ``sample(n, rng)``
+        Rows are drawn with replacement from an array; a source draws new rows at every step.
+    objective : FlowObjective
+        Terms that are added to the negative log-likelihood.
+    settings : FlowTraining
+        Steps, batches, learning rate and seed.
+    checkpoint : path, optional
+        Written every ``checkpoint_every`` steps. If it exists, training continues from it, with the same result as
+        without the interruption.
+    progress : bool
+        Show a bar with the likelihood, on a terminal only.
+
+    Returns
+    -------
+    list of Record
+        One for every ``checkpoint_every`` steps, and one for the last step.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> flow = CouplingFlow(2)
+    >>> records = train(flow, rng.normal(size=(100, 2)), settings=FlowTraining(n_steps=5, batch_size=16))
+    >>> records[-1].step
+    5
+    """
+    source = _Rows(np.asarray(data, dtype=np.float64)) if not hasattr(data, "sample") else data
+    rng = random_stream(settings.seed, "training of a flow")
+    flow.fit_scale(_tensor(source.sample(10_000, rng), flow))
+    weights = (1.0, objective.total_correlation, objective.reconstruction)
+    stated = {"objective": asdict(objective), "flow": asdict(flow.settings)}
+
+    def terms_of(rng: np.random.Generator) -> Terms:
+        return loss_terms(flow, _tensor(source.sample(settings.batch_size, rng), flow), objective, rng)
+
+    return descend(flow, terms_of, weights, settings, rng, stated, checkpoint, progress)
+
+
+def loss_terms(
+    flow: CouplingFlow, rows: Tensor, objective: FlowObjective, rng: np.random.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Negative log-likelihood, total correlation and reconstruction error of these rows; unused terms are 0."""
+    shared = error = torch.zeros(())
+    if objective.total_correlation:
+        n_columns = min(objective.n_columns, flow.size)
+        order = rng.random((flow.size, len(rows))).argsort(axis=0)[:n_columns]
+        latents, log_volume, columns = flow.columns(rows, torch.from_numpy(order))
+        shared = (flow.size * columns.norm(dim=2).log().mean(dim=0) + log_volume).mean()  # D.2
+    else:
+        latents, log_volume = flow.encode_with_volume(rows)
+    likelihood_cost = (standard_normal_cost(latents) - log_volume).mean()  # D.1
+    if objective.reconstruction:
+        kept = torch.zeros(flow.size)
+        kept[list(objective.core)] = 1.0
+        error = 0.5 * (rows - flow.decode(latents * kept)).square().sum(dim=1).mean()  # D.3
+    return likelihood_cost, shared, error
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    values: NDArray[np.float64]
+
+    def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
+        return self.values[random_stream(rng, "rows of a batch").integers(0, len(self.values), n_rows)]
+
+
+def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
+    return torch.as_tensor(rows, dtype=flow.turns.dtype)
+
+
+def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:
+    """Mean negative log-likelihood of held-out rows, in nats."""
+    with torch.no_grad():
+        return float(flow.negative_log_likelihood(_tensor(rows, flow)).mean())

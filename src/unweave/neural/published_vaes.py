@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
-from unweave.evidence.reading.archives import array_in
+from unweave.evidence.archives import array_in
 
 Arrays = Mapping[str, NDArray[Any]]
 IMAGES_IN_CACHE = 64

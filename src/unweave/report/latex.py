@@ -14,6 +14,7 @@ ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "^": r"\textasciicircum{}",
     MINUS: "$-$",
 }
+
 MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
 
 

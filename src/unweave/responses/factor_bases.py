@@ -1,30 +1,200 @@
-"""Representations of a factor: functions of it for fits, and scales on which it is predicted.
-
-Numeric factors are represented by functions of their ranks, categorical factors by indicators of their levels, and
-circular factors by sines and cosines. For functions of an ordinal factor with few levels, indicators are used as well.
-"""
+"""Functions of factors that responses are fitted with."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.arrays import FloatArray
-from unweave.estimators.dependence.normal_scores import normal_scores, uniform_scores
-from unweave.estimators.probes.out_of_fold import Folds
-from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.correlation import normal_scores, orthonormal_basis, uniform_scores
+from unweave.estimators.probes import Folds
+from unweave.estimators.regression import (
+    harmonics,
+    natural_spline,
+    normal_quantiles,
+    orthonormal_columns,
+    polynomials,
+    unexplained_entropy,
+    unexplained_variance,
+)
 from unweave.evidence import Evidence, FactorKind
 from unweave.memo import memoised
-from unweave.responses.collapsed_codes import collapsed_codes
+
+MOST_CLASSES = 10
+
+APART = 2.0
+
+DEGREE = 4
+
+DEGREE_OF_FEW_ROWS = 2
+
+ROWS_FOR_DEGREE = 200
+
+
+@dataclass(frozen=True, eq=False)
+class FactorView:
+    """One factor on the rows that are used.
+
+    Attributes
+    ----------
+    inputs : array, n x q
+        Coordinates of a row in a kernel: normal scores, a circle, or separate points for categories.
+    basis : array, n x p
+        Orthonormal, centred functions of the factor.
+    targets : array, n x t
+        Columns to predict: ranks with variance 1, a circle, or indicators of the classes.
+    scores : array of n, or None
+        Normal scores of a numeric factor; None for categories and angles.
+    labels : array of n, or None
+        Class numbers of factors that are predicted as classes.
+    numbers : array of n, or None
+        The standardised values of a numeric factor; None for categories and angles.
+    column : array of n
+        The factor as it was given.
+    place : array of n, or None
+        Values that order the rows: a normal score, or the angle as a share of the circle; None for categories.
+    """
+
+    name: str
+    inputs: FloatArray
+    basis: FloatArray
+    targets: FloatArray
+    scores: FloatArray | None
+    labels: NDArray[np.intp] | None
+    numbers: FloatArray | None
+    column: FloatArray
+    place: FloatArray | None
+
+    @property
+    def n_values(self) -> float:
+        """Number of classes; infinite for factors that are not predicted as classes."""
+        return math.inf if self.labels is None else self.targets.shape[1]
+
+    def unexplained(self, rows: Rows, predictions: FloatArray) -> float:
+        """Share of the variance, or of the entropy of classes, that predictions of the targets do not explain."""
+        if self.labels is None:
+            return unexplained_variance(self.targets[rows], predictions)
+        return unexplained_entropy(self.labels[rows], predictions.argmax(axis=1), self.targets.shape[1])
+
+
+def factor_view(evidence: Evidence, j: int) -> FactorView:
+    """View of factor j, which has to vary."""
+    column, declared, name = evidence.factors[:, j], evidence.declared_kinds[j], evidence.factor_names[j]
+    if declared.kind is FactorKind.CIRCULAR:
+        waves = harmonics(2 * np.pi * column / declared.period, 2).values
+        circle = np.sqrt(2) * waves[:, :2]
+        turn = column / declared.period % 1.0
+        return FactorView(name, circle, _basis(waves), circle, None, None, None, column, turn)
+    levels, labels = np.unique(column, return_inverse=True)
+    few_classes = declared.kind is not FactorKind.CONTINUOUS and levels.size <= MOST_CLASSES
+    is_category = declared.kind is FactorKind.CATEGORICAL
+    indicators = (labels[:, None] == _frequent(labels)).astype(np.float64) if few_classes or is_category else None
+    scores = None if is_category else normal_quantiles(column)
+    numbers = None if is_category else (column - column.mean()) / column.std()
+    if indicators is not None:
+        inputs = APART * indicators if scores is None else scores[:, None]
+        classes = labels if few_classes else _merged(labels)
+        basis, targets = _basis(indicators), _indicators_of(classes)
+        return FactorView(name, inputs, basis, targets, scores, classes, numbers, column, scores)
+    assert scores is not None
+    degree = DEGREE if column.size >= ROWS_FOR_DEGREE else DEGREE_OF_FEW_ROWS
+    functions = polynomials(scores, degree)
+    places = functions[:, :1] - functions[:, 0].mean()
+    targets = places / places.std()
+    return FactorView(name, scores[:, None], _basis(functions), targets, scores, None, numbers, column, scores)
+
+
+def _basis(functions: FloatArray) -> FloatArray:
+    return orthonormal_basis(functions, 1e-8)
+
+
+def _frequent(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The most frequent classes; all of them if they are few."""
+    counts = np.bincount(labels)
+    return np.argsort(-counts, kind="stable")[: MOST_CLASSES if counts.size > MOST_CLASSES else counts.size]
+
+
+def _merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Classes, with all but the most frequent ones merged into one."""
+    frequent = _frequent(labels)
+    merged = np.full(labels.size, frequent.size, dtype=np.intp)
+    for place, label in enumerate(frequent):
+        merged[labels == label] = place
+    return merged
+
+
+def _indicators_of(labels: NDArray[np.intp]) -> FloatArray:
+    return (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
+
+
+LEAST_NATS = 0.02
+
+LEAST_SPREAD = 0.002  # relative to the widest code; spread is the distance between the 10 % and 90 % quantiles
+
+
+@memoised(on="codes")
+def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
+    """Names of codes that never vary, or whose posterior hardly depends on the sample.
+
+    A Gaussian code with means of variance v and posterior variance s^2 carries about log(1 + v / s^2) / 2 nats. Below
+    .02 nats it counts as collapsed, whatever its scale. Without a posterior there is no such scale, so only constant
+    codes count.
+
+    >>> from unweave import Posterior
+    >>> mean = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.05]
+    >>> collapsed_codes(Evidence(mean, Posterior(mean, np.ones((100, 2)))))
+    ('code 1',)
+    >>> collapsed_codes(Evidence(mean, mean))
+    ()
+    """
+    posterior = evidence.posterior
+    if not evidence.codes.size:
+        return ()
+    still = np.isin(evidence.code_names, evidence.dead_codes)
+    if posterior is not None:
+        variance, own = posterior.mean.var(axis=0), np.square(posterior.std).mean(axis=0)
+        still[: posterior.n_gaussian] |= np.log1p(variance / own) / 2 < LEAST_NATS
+    return _named(evidence, still)
+
+
+@memoised(on="codes")
+def narrow_codes(evidence: Evidence) -> tuple[str, ...]:
+    """Names of codes without a posterior that vary by less than .2 % of the widest code.
+
+    They may be means of collapsed codes, or codes on another scale; this cannot be decided without a posterior.
+
+    >>> codes = np.random.default_rng(0).normal(size=(100, 2)) * [1.0, 0.001]
+    >>> narrow_codes(Evidence(codes, codes))
+    ('code 1',)
+    """
+    if evidence.posterior is not None or not evidence.codes.size:
+        return ()
+    # quantiles, because the standard deviation of a heavy-tailed code depends on a few rows, and the interquartile
+    # range of a code that is mostly 0 is 0
+    low, high = np.quantile(evidence.codes, [0.1, 0.9], axis=0)
+    spread = high - low
+    return _named(evidence, (spread > 0) & (spread <= LEAST_SPREAD * spread.max()))
+
+
+def _named(evidence: Evidence, those: np.ndarray) -> tuple[str, ...]:
+    return tuple(name for name, is_one in zip(evidence.code_names, those, strict=True) if is_one)
+
 
 MOST_FUNCTIONS = 8  # functions of a factor that is fitted alone
+
 MOST_ADDITIVE = 6  # functions of each factor if all factors are fitted jointly
+
 ROWS_PER_FUNCTION = 25
+
 ROWS_PER_COEFFICIENT = 5
+
 FEW_LEVELS = 12
+
 LUMP, FEWEST_IN_LUMP, N_GAPS = 0.05, 10, 40  # smallest share and number of rows in a cluster; number of gaps tried
+
 LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 

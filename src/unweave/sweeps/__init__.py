@@ -1,10 +1,7 @@
 """Sweeps: grids of worlds, encoders, metrics and seeds that are computed once, in any number of processes."""
 
-from unweave.sweeps.execution import run
-from unweave.sweeps.protocol import AllRows, Measurement, Protocol, measured
-from unweave.sweeps.summary import summary
-from unweave.sweeps.sweep import Cell, Sweep, grid
-from unweave.sweeps.workers import SweepStopped
+from unweave.sweeps.run import SweepStopped, run
+from unweave.sweeps.sweep import AllRows, Cell, Measurement, Protocol, Sweep, grid, measured, summary
 
 __all__ = [
     "AllRows",

@@ -1,20 +1,239 @@
-"""`Cell` and `Sweep`: plain values that declare what to compute."""
+"""Sweeps: grids of cells, each a world, an encoder and a seed."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
+import functools
+import hashlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, cast
+from typing import Protocol as TypingProtocol
 
-from unweave.card.choices import metric_of
-from unweave.evaluation.metric_choice import MetricChoice, chosen_by_text, chosen_metrics
-from unweave.evidence import EvidenceError
-from unweave.sweeps.protocol import AllRows, Protocol
+import numpy as np
+from scipy.stats import t as student
+
+from unweave.card import MetricUndefined
+from unweave.card.decorator import metric_of, stated_options
+from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
+from unweave.evidence import Evidence, EvidenceError
+from unweave.randomness import random_stream
+from unweave.score import Score
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import Group
+
+SCHEMA = 1
+
+LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+
+
+@functools.cache
+def library_releases() -> dict[str, str]:
+    """Major and minor version of every library that influences results."""
+    return {name: ".".join(version(name).split(".")[:2]) for name in LIBRARIES}
+
+
+def row_keys(cell: Cell) -> dict[str, str]:
+    """The key of every metric of a cell, by label."""
+    data = {
+        "schema": SCHEMA,
+        "libraries": library_releases(),
+        "world": content_of(cell.world),
+        "encoder": content_of(cell.encoder),
+        "protocol": content_of(cell.protocol),
+        "n_rows": int(cell.n_rows),
+        "seed": int(cell.seed),
+    }
+    start = hashlib.blake2b(_canonical(data), digest_size=16)
+    keys = {}
+    for label, entry in cell.metric_by_label.items():
+        digest = start.copy()
+        digest.update(_canonical(metric_content(entry)))
+        keys[label] = digest.hexdigest()
+    return keys
+
+
+def metric_content(entry: Any) -> dict[str, Any]:
+    """A metric as plain data: its import path, its version, and the values of its options.
+
+    >>> from unweave.metrics import r2
+    >>> metric_content(r2)["metric"]
+    'unweave.metrics.prediction.r2'
+    """
+    metric, stated = metric_of(entry), stated_options(entry)
+    in_force = {
+        name: content_of(stated.get(name, option.default))
+        for name, option in metric.options.items()
+        if name != "rng" or name in stated  # if not stated, it is the seed of the cell
+    }
+    return {"metric": _address(metric), "version": metric.card.version, "options": in_force}
+
+
+def content_of(item: Any) -> Any:
+    """An item as plain data that identifies it.
+
+    >>> from unweave.estimators.information import Histogram
+    >>> content_of(Histogram(bins=7))["fields"]["bins"]
+    7
+    """
+    if item is None or (isinstance(item, (bool, str, int, float)) and not isinstance(item, enum.Enum)):
+        # JSON has no nan and no infinities, so they are written as text
+        return item if not isinstance(item, float) or np.isfinite(item) else {"float": repr(float(item))}
+    if isinstance(item, np.generic):
+        return content_of(item.item())
+    for content in (_content_of_declared, _content_of_collection):
+        found = content(item)
+        if found is not None:
+            return found
+    raise EvidenceError(
+        f"A sweep cannot identify an object of type {type(item).__name__}, so it cannot store results for it: "
+        "use numbers, text, arrays, tuples and frozen dataclasses."
+    )
+
+
+def _content_of_declared(item: Any) -> dict[str, Any] | None:
+    """Content of dataclasses, enumerations, partial functions, classes and functions; None for anything else."""
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        content = {
+            "class": _address(type(item)),
+            "fields": {entry.name: content_of(getattr(item, entry.name)) for entry in dataclasses.fields(item)},
+        }
+        declared = {name: getattr(item, name, None) for name in ("version", "library")}
+        return content | {name: stated for name, stated in declared.items() if isinstance(stated, (int, str))}
+    if isinstance(item, enum.Enum):
+        return {"class": _address(type(item)), "name": item.name}
+    if isinstance(item, functools.partial):
+        return {"partial": _address(item.func), "args": content_of(item.args), "options": content_of(item.keywords)}
+    return {"name": _address(item)} if hasattr(item, "__qualname__") else None
+
+
+def _content_of_collection(item: Any) -> Any:
+    """Content of arrays, mappings, sets and sequences; None for anything else."""
+    if isinstance(item, np.ndarray) and item.dtype.kind in "fiubcSU":
+        digest = hashlib.blake2b(np.ascontiguousarray(item).tobytes(), digest_size=16).hexdigest()
+        return {"array": digest, "dtype": item.dtype.str, "shape": list(item.shape)}
+    if isinstance(item, Mapping):
+        pairs = [[content_of(key), content_of(value)] for key, value in item.items()]
+        return {"mapping": sorted(pairs, key=_canonical)}
+    if isinstance(item, AbstractSet):
+        return {"set": sorted(map(content_of, item), key=_canonical)}
+    return [content_of(entry) for entry in item] if isinstance(item, Sequence) else None
+
+
+def _address(item: Any) -> str:
+    """Import path of a class or function, or of the class of an object."""
+    name = getattr(item, "__qualname__", type(item).__qualname__)
+    if "<" in name:
+        raise EvidenceError(f"{name} has no import path, so a sweep cannot store its results: define it in a module.")
+    return f"{item.__module__}.{name}"
+
+
+def _canonical(content: Any) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Score of one metric on one data set, or nan and the reason.
+
+    ``final`` is False after an unexpected error (a bug, out of memory), as opposed to a metric that is undefined on the
+    data; the next run then tries again.
+
+    >>> Measurement("mcc", value=1.0, raw=1.02).problem is None
+    True
+    """
+
+    metric: str
+    value: float
+    raw: float
+    problem: str | None = None
+    seconds: float = field(default=math.nan, compare=False)
+    final: bool = True
+
+
+class Protocol(TypingProtocol):
+    """How a cell is computed; a frozen dataclass, because its fields are part of the key of a cell.
+
+    >>> protocol: Protocol = AllRows()
+    """
+
+    def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
+        """One measurement for each of these metrics, in their order.
+
+        The value of a metric must not depend on the other metrics, because a sweep only computes missing ones.
+        """
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """Computes every metric on all rows of one `Evidence`, so that metrics share computations.
+
+    The world and the encoder use two random streams that are spawned from the seed, so that cells with the same seed
+    and world have the same factors for all encoders. Metrics with a random part use the seed itself.
+
+    >>> from unweave.metrics import mcc
+    >>> from unweave.synthetic.encoders import PermutedAndScaled
+    >>> from unweave.synthetic.worlds import Circuit
+    >>> [found] = AllRows().scores(Circuit(), PermutedAndScaled(), 200, 0, {"mcc": mcc})
+    >>> round(found.value, 3)
+    1.0
+    """
+
+    def scores(self, world: Any, encoder: Any, n_rows: int, seed: int, metrics: Mapping[str, Any]) -> list[Measurement]:
+        """One measurement for each of these metrics, in their order."""
+        of_world, of_encoder = random_stream(seed, "factors of a cell"), random_stream(seed, "codes of a cell")
+        factors = world.sample(n_rows, of_world)
+        codes = encoder.encode(factors, of_encoder)
+        evidence = Evidence(factors, codes, kinds=getattr(world, "kinds", None))
+        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
+
+
+def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
+    """Score of a metric, with this seed if the metric has an option ``rng`` that is not set."""
+    takes_seed = "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
+    return entry(evidence, rng=seed) if takes_seed else entry(evidence)
+
+
+def measured(label: str, score: Callable[[], Score]) -> Measurement:
+    """The measurement from a call of ``score``; an error becomes nan with a problem.
+
+    >>> measured("late", lambda: Score(raw=1.02, bounds=(0.0, 1.0))).value
+    1.0
+    >>> measured("broken", lambda: 1 / 0).problem
+    'failed with ZeroDivisionError: division by zero'
+    """
+    start = time.perf_counter()
+    try:
+        found = score()
+    except Exception as error:  # an error must not stop other metrics and cells
+        problem, final = problem_of(error)
+        return Measurement(label, math.nan, math.nan, problem, time.perf_counter() - start, final)
+    reason = (" ".join(map(str, found.caveats)) or "undefined") if math.isnan(found.raw) else None
+    return Measurement(label, found.value, float(found.raw), reason, time.perf_counter() - start)
+
+
+def problem_of(error: Exception) -> tuple[str, bool]:
+    """A sentence that describes the error, and whether it is final: the metric is undefined on the data."""
+    text = " ".join(str(error).split())
+    if isinstance(error, (MetricUndefined, EvidenceError)):
+        return text, True
+    return f"failed with {type(error).__name__}: {text}", False
+
 
 Label = str | int | float | bool | None
+
 RESULT_COLUMNS = ("metric", "value", "raw", "problem")
+
 NOT_LABELS = frozenset({*RESULT_COLUMNS, "n_rows", "seed", "key", "seconds"})
 
 
@@ -49,7 +268,7 @@ class Cell:
     n_rows: int
     seed: int
     metrics: Mapping[str, Any] | Iterable[MetricChoice]
-    protocol: Protocol = AllRows()  # noqa: RUF009 - frozen
+    protocol: Protocol = AllRows()
     labels: Mapping[str, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -174,3 +393,76 @@ def _by_label(metrics: Mapping[str, Any] | Iterable[MetricChoice]) -> dict[str, 
     for entry in chosen.values():
         metric_of(entry)
     return chosen
+
+
+NOT_GROUPS = ("seed", "value", "raw", "problem")
+
+
+def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
+    """Mean of the values over seeds for every setting and metric, with Student's t interval.
+
+    ``n_seeds`` is the number of seeds with a value. Seeds without a value are left out; if no seed has a value, the
+    problem is shown. The interval is nan for fewer than two seeds, and may exceed the bounds of the metric.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"seed": [0, 1], "metric": ["mcc"] * 2, "value": [0.4, 0.6], "raw": 0.0, "problem": None})
+    >>> summary(table).select("metric", "mean", pl.col("low", "high").round(2), "n_seeds").rows()
+    [('mcc', 0.5, -0.77, 1.77, 2)]
+    """
+    import polars as pl
+
+    groups = [name for name in table.columns if name not in NOT_GROUPS]
+    rows: list[dict[str, Any]] = []
+    for labels, group in table.group_by(groups, maintain_order=True):
+        values = group["value"].to_numpy()
+        problems = group["problem"].drop_nulls()
+        kept = values[~np.isnan(values)]
+        mean = float(kept.mean()) if kept.size else np.nan
+        half = np.nan
+        if kept.size > 1:
+            half = float(student.ppf((1 + confidence) / 2, kept.size - 1) * kept.std(ddof=1) / np.sqrt(kept.size))
+        rows.append(
+            dict(zip(groups, labels, strict=True))
+            | {"mean": mean, "low": mean - half, "high": mean + half, "n_seeds": kept.size}
+            | {"problem": problems[0] if len(problems) and not kept.size else None}
+        )
+    schema = {name: table.schema[name] for name in groups}
+    numbers = {"mean": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "n_seeds": pl.Int64()}
+    return pl.DataFrame(rows, schema={**schema, **numbers, "problem": pl.String()})
+
+
+def printed(table: pl.DataFrame) -> Group:
+    """Means and intervals for a terminal: one column for each metric, and a note for each reason of missing values."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    means = summary(table)
+    metrics = means["metric"].unique(maintain_order=True).to_list()
+    # constant columns are not shown
+    labels = [name for name in means.columns[: means.columns.index("metric")] if means[name].n_unique() > 1]
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in labels:
+        shown.add_column(Text(name))
+    for name in metrics:
+        shown.add_column(Text(name), justify="right")
+    lines: dict[tuple[Any, ...], dict[str, str]] = {}
+    for row in means.iter_rows(named=True):
+        lines.setdefault(tuple(row[name] for name in labels), {})[row["metric"]] = _cell(row)
+    for line, cells in lines.items():
+        stated = ("" if label is None else str(label) for label in line)
+        shown.add_row(*map(Text, stated), *(Text(cells.get(name, "")) for name in metrics))
+    problems = table.drop_nulls("problem").group_by("metric", "problem", maintain_order=True).len()
+    notes = [f"{metric}, {times} times: {problem}" for metric, problem, times in problems.iter_rows()]
+    several = table["seed"].n_unique() > 1
+    heading = f"Means of {table['seed'].n_unique()} seeds ± half of their 95 % interval" if several else "One seed"
+    return Group(Text(heading), shown, *(Text(note, style="dim") for note in notes))
+
+
+def _cell(row: dict[str, Any]) -> str:
+    if np.isnan(row["mean"]):
+        return "undefined"
+    if np.isnan(row["low"]):
+        return f"{row['mean']:.3f}"
+    return f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"

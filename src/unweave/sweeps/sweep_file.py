@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from unweave.evaluation.metric_choice import chosen_metrics
+from unweave.evaluation.choose import chosen_metrics
 from unweave.evidence import EvidenceError
 from unweave.names import imported, suggestion
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name

@@ -12,7 +12,9 @@ from unweave.arrays import FloatArray
 from unweave.randomness import random_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
+
 ROWS_PER_BLOCK = 1000
+
 N_NODES = 40  # of quadrature
 
 

@@ -15,34 +15,34 @@ from typing import TYPE_CHECKING
 from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from unweave.trust.diagnosis.diagnosis import diagnose
-    from unweave.trust.diagnosis.record import Diagnosis
-    from unweave.trust.nulls.noise_floor import NoiseFloor, noise_floor
-    from unweave.trust.reasons.recomputed import modelled_score, score_changes, score_elsewhere
-    from unweave.trust.sampling.comparison import Comparison, compared
-    from unweave.trust.sampling.intervals import Interval, interval
-    from unweave.trust.sampling.planning import SamplesNeeded, samples_needed
-    from unweave.trust.steps import without_codes
-    from unweave.trust.verdict import Verdict, verdicts
+    from unweave.trust.comparison import Comparison, compared
+    from unweave.trust.diagnosis import Diagnosis, diagnose
+    from unweave.trust.effects import without_codes
+    from unweave.trust.floors import NoiseFloor, noise_floor
+    from unweave.trust.intervals import Interval, interval
+    from unweave.trust.planning import SamplesNeeded, samples_needed
+    from unweave.trust.reasons import modelled_score, score_changes, score_elsewhere
+    from unweave.trust.verdict import verdicts
+    from unweave.trust.verdict_record import Verdict
 else:
     __getattr__, __dir__ = on_demand(
         __name__,
         {
-            "Comparison": "unweave.trust.sampling.comparison",
-            "Diagnosis": "unweave.trust.diagnosis.record",
-            "Interval": "unweave.trust.sampling.intervals",
-            "NoiseFloor": "unweave.trust.nulls.noise_floor",
-            "SamplesNeeded": "unweave.trust.sampling.planning",
-            "Verdict": "unweave.trust.verdict",
-            "compared": "unweave.trust.sampling.comparison",
-            "diagnose": "unweave.trust.diagnosis.diagnosis",
-            "interval": "unweave.trust.sampling.intervals",
-            "modelled_score": "unweave.trust.reasons.recomputed",
-            "noise_floor": "unweave.trust.nulls.noise_floor",
-            "score_changes": "unweave.trust.reasons.recomputed",
-            "score_elsewhere": "unweave.trust.reasons.recomputed",
-            "samples_needed": "unweave.trust.sampling.planning",
-            "without_codes": "unweave.trust.steps",
+            "Comparison": "unweave.trust.comparison",
+            "Diagnosis": "unweave.trust.diagnosis",
+            "Interval": "unweave.trust.intervals",
+            "NoiseFloor": "unweave.trust.floors",
+            "SamplesNeeded": "unweave.trust.planning",
+            "Verdict": "unweave.trust.verdict_record",
+            "compared": "unweave.trust.comparison",
+            "diagnose": "unweave.trust.diagnosis",
+            "interval": "unweave.trust.intervals",
+            "modelled_score": "unweave.trust.reasons",
+            "noise_floor": "unweave.trust.floors",
+            "score_changes": "unweave.trust.reasons",
+            "score_elsewhere": "unweave.trust.reasons",
+            "samples_needed": "unweave.trust.planning",
+            "without_codes": "unweave.trust.effects",
             "verdicts": "unweave.trust.verdict",
         },
     )

@@ -25,10 +25,15 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 
 FEWEST_ROWS = 30
+
 MOST_COLUMNS = 64
+
 LEVEL = 0.001
+
 LEAST = 0.1  # smallest lag-1 autocorrelation of a series
+
 FADED = 0.2  # autocorrelation below which rows count as independent
+
 ENOUGH_EFFECTIVE = 20.0
 
 

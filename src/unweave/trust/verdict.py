@@ -1,46 +1,99 @@
-"""The verdict: trust, caution or do-not-use for each metric on these data, with measured reasons.
-
-The checklist of 003 (appendix A) and its Table 3 say where metrics fail. Here each entry is tested on the data
-(`effects`): the metric is computed again without factors that others determine, with independent factors, without
-redundant codes, and with enough rows, as far as these apply. A score that changes by at most .10 of the metric's range
-is trusted, and one that changes by more than .20 should not be used. If a step relies on models of the codes, a quarter
-of their error on the observed factors is subtracted from the change, and if they do not reproduce the score there is no
-verdict. Where nothing can be tested, the result of the audit decides. The noise floor is applied last and can only make
-the verdict more severe (`floor_in_verdict`).
-"""
+"""Verdicts: whether a score can be trusted on these data."""
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
-from unweave.card.choices import Choice, card_of
+from unweave.card.decorator import Choice, card_of, metric_of
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.score import Score
-from unweave.trust.audit_table import advice, audited_name, fails
-from unweave.trust.diagnosis.diagnosis import Diagnosis
-from unweave.trust.effects import Change, Effects, Steps
-from unweave.trust.nulls.noise_floor import NoiseFloor
-from unweave.trust.reasons.change_reasons import reason_of_change
-from unweave.trust.reasons.floor_in_verdict import with_floor
-from unweave.trust.steps import steps_of
+from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.effects import Change, Effects, Steps, steps_of
+from unweave.trust.floors import NoiseFloor
+from unweave.trust.reasons import reason_of_change, with_floor
 from unweave.trust.verdict_record import SECTIONS, Level, Property, Reason, Verdict
+
+# only these general metrics are advised, because other metrics may satisfy a property trivially
+GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "sufficiency", "mig")
+
+MOST_NAMED = 3
+
+AUDITED_ROOM = "unweave.metrics."
+
+
+@functools.cache
+def table() -> dict[str, Any]:
+    """Result of the audit by metric and property; empty where the audit was never run."""
+    source = files("unweave.trust").joinpath("audited.json")
+    return dict(json.loads(source.read_text(encoding="utf-8"))["metrics"]) if source.is_file() else {}
+
+
+def audited_name(metric: Choice) -> str:
+    """The name of this metric in the table; empty for a metric that is not part of unweave.
+
+    A metric of the same name that was declared elsewhere is a different metric and was not audited.
+
+    >>> from unweave.metrics import mcc
+    >>> audited_name(mcc)
+    'mcc'
+    """
+    entry = metric_of(metric)
+    return entry.card.name if entry.__module__.startswith(AUDITED_ROOM) else ""
+
+
+def fails(metric: str, concerns: str) -> bool:
+    """Whether the audit found the property violated; a metric that was not audited counts as failing."""
+    return _verdict(metric, concerns) not in ("satisfied", "partly")
+
+
+def satisfies(metric: str, concerns: str) -> bool:
+    """Whether the audit found that the metric has the property."""
+    return _verdict(metric, concerns) == "satisfied"
+
+
+def advice(concerns: str, but: Collection[str] = ()) -> Finding:
+    """Advice where a property matters: metrics that satisfy it, without the excluded ones, and how to change the data.
+
+    >>> "rows" in str(advice("P4"))
+    True
+    """
+    named = [name for name in GENERAL if satisfies(name, concerns) and name not in but][:MOST_NAMED]
+    return Finding("advice", concerns=concerns, metrics=" or ".join(named))
+
+
+def _verdict(metric: str, concerns: str) -> str:
+    return str(table().get(metric, {}).get(concerns, {}).get("verdict", "unknown"))
+
 
 __all__ = ["Reason", "Verdict", "verdicts"]
 
 CAUTION = 0.10
+
 DO_NOT_USE = 0.20
+
 WORTH_SAYING = 0.05
+
 NOT_CANCELLED = 0.25  # share of the models' error that does not cancel between the scores before and after a step
+
 FEWEST_ROWS = 50
+
 FEWEST_GROUPS = 5
+
 MOST_CODES = 2000
+
 CORRELATED = 0.3
+
 CROWDED = 0.1
+
 SIZE = "size"  # `Card.measures` of metrics that count codes and factors
 
 
@@ -77,7 +130,7 @@ def verdicts(
     >>> from unweave.metrics import mcc, r2
     >>> from unweave.synthetic.encoders import Mixed
     >>> from unweave.synthetic.worlds import Correlated
-    >>> from unweave.trust.diagnosis.diagnosis import diagnose
+    >>> from unweave.trust.diagnosis import diagnose
     >>> z = Correlated(5, rho=0.97).sample(200, rng=0)
     >>> evidence = Evidence(z, Mixed().encode(z, rng=1))
     >>> chosen = {"mcc": mcc, "r2": r2}

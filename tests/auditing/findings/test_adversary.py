@@ -2,7 +2,7 @@
 
 import pytest
 
-from unweave.auditing.findings.adversary import _changed
+from unweave.auditing.adversary import _changed
 from unweave.synthetic.encoders import Mixed, Noise, Noisy, PartlyMixed, Reshaped, WithCopies, WithNoiseCodes
 
 START = (

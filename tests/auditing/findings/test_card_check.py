@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from unweave.auditing.findings.card_check import promise_of
+from unweave.auditing.properties import promise_of
 from unweave.metrics import mcc, representations_invariance
 
 

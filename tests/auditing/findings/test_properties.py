@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave.auditing.findings.properties import PropertyFinding, PropertyRow, _named, finding_of, mean_interval
-from unweave.auditing.measurement.grid import PROPERTIES, Grid
+from unweave.auditing.measurement import PROPERTIES, Grid
+from unweave.auditing.properties import PropertyFinding, PropertyRow, _named, finding_of, mean_interval
 
 GRID = Grid(
     n_factors=(5,), rhos=(0.0, 0.9), dropped=(1, 2), ratios=(2.0,), splits=(2,), mixed_shares=(), null_ratios=(0.1,)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from unweave.auditing.findings.soundness import remarks_of
-from unweave.auditing.measurement.cases import Case, Outcome
-from unweave.auditing.measurement.further_grid import NOISE, PERFECT, further_points
+from unweave.auditing.measurement import NOISE, PERFECT, Case, Outcome, further_points
+from unweave.auditing.properties import remarks_of
 from unweave.synthetic.encoders import Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.auditing.measurement.cases import Case
-from unweave.auditing.measurement.grid import PROPERTIES, Grid
+from unweave.auditing.measurement import PROPERTIES, Case, Grid
 from unweave.synthetic.encoders import Noise
 from unweave.synthetic.worlds import Independent
 

@@ -2,11 +2,8 @@
 
 import pytest
 
-from unweave.auditing.measurement import measuring
-from unweave.auditing.measurement.cases import Case
-from unweave.auditing.measurement.measuring import Bench, Outcome
-from unweave.auditing.measurement.store import CellStore
-from unweave.auditing.measurement.subjects import subject_of
+from unweave.auditing import measurement as measuring
+from unweave.auditing.measurement import Bench, Case, CellStore, Outcome, subject_of
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 

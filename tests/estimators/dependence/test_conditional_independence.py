@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from unweave.estimators.dependence.conditional_independence import LinearCovariance, NonlinearCovariance
-from unweave.estimators.dependence.generalised_covariance import _row_blocks, covariance_p_values, pair_tests
-from unweave.estimators.dependence.multiple_testing import corrected
-from unweave.estimators.dependence.partial_residuals import Regressors
-from unweave.estimators.regression.factor_functions import indicators
+from unweave.estimators.independence import (
+    LinearCovariance,
+    NonlinearCovariance,
+    Regressors,
+    _row_blocks,
+    corrected,
+    covariance_p_values,
+    pair_tests,
+)
+from unweave.estimators.regression import indicators
 
 LINEAR, NONLINEAR = LinearCovariance(), NonlinearCovariance()
 N_DRAWS = 2000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from unweave.estimators.dependence.correlation import (
+from unweave.estimators.correlation import (
     Pearson,
     Spearman,
     canonical_correlation_matrix,
@@ -14,8 +14,8 @@ from unweave.estimators.dependence.correlation import (
     multiple_correlation_matrix,
     orthonormal_basis,
 )
-from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
-from unweave.metrics.concepts.concept_inputs import columns_of_dense
+from unweave.estimators.sparse import sparse_correlation_matrix
+from unweave.metrics.screening import columns_of_dense
 
 RNG = np.random.default_rng(0)
 

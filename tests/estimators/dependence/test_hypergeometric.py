@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from unweave.estimators.dependence.hypergeometric import lower_tail, upper_tail
+from unweave.estimators.independence import lower_tail, upper_tail
 
 
 @pytest.mark.parametrize("n_rows", [50, 1000, 100_000])

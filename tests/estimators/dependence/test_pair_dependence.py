@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave.estimators.dependence.pair_dependence import (
-    canonical_correlation,
-    correlation_p_value,
-    curvature,
-    independence_p_value,
-)
+from unweave.estimators.correlation import canonical_correlation, correlation_p_value, curvature, independence_p_value
 
 N = 80
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from unweave.estimators.information.binning import binned, edges_in_gaps, edges_passed, levels
+from unweave.estimators.counts import binned, edges_in_gaps, edges_passed, levels
 
 columns = arrays(np.float64, st.integers(1, 300), elements=st.integers(-20, 20).map(float))
 

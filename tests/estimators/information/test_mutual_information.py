@@ -4,10 +4,10 @@ from scipy.special import digamma
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
-from unweave.estimators.information import joint_counts as module
-from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
+from unweave.estimators import counts as module
+from unweave.estimators.counts import entropy_of_counts
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour
 
 
 def labels_of(*shape, high, seed=0):

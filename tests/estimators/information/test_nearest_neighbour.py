@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.nearest_neighbour import (
+from unweave.estimators.counts import entropy_of_counts
+from unweave.estimators.nearest_neighbour import (
     NearestNeighbour,
     _copies_in_class,
     _distances_in_class,

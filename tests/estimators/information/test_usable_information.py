@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import mutual_info_classif
 
-from unweave.estimators.information.entropy import entropy_of_counts
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour, label_information
-from unweave.estimators.information.usable_information import UsableInformation
-from unweave.estimators.probes import tuned_logistic
+from unweave.estimators import logistic as tuned_logistic
+from unweave.estimators.counts import entropy_of_counts
+from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation, label_information
 
 TRAIN, TEST = np.arange(1600), np.arange(1600, 2000)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Posterior
-from unweave.estimators.posteriors.code_correlations import code_correlations
+from unweave.estimators.posteriors import code_correlations
 
 RNG = np.random.default_rng(0)
 SHARED = RNG.normal(size=(4000, 1))

@@ -1,11 +1,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.posteriors.gaussian_information import (
-    GaussianInformation,
-    gaussian_entropy,
-    gaussian_information,
-)
+from unweave.estimators.posteriors import GaussianInformation, gaussian_entropy, gaussian_information
 
 
 def test_entropy_of_independent_parts_adds_up():

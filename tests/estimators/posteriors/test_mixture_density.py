@@ -4,8 +4,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from unweave.estimators.posteriors import mixture_density
-from unweave.estimators.posteriors.mixture_density import Components, groups_of, log_ratios
+from unweave.estimators import mixture as mixture_density
+from unweave.estimators.mixture import Components, groups_of, log_ratios
 
 RNG = np.random.default_rng(0)
 N, M = 700, 40

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.posteriors.posterior_protocols import Sampled, SampleInformation
+from unweave.estimators.posteriors import Sampled, SampleInformation
 
 RATIOS = np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 4.0], [4.0, 8.0], [9.0, 3.0]])
 TWO = Sampled(RATIOS, np.array([0, 0, 1, 1, 1]), np.array([0.25, 0.75]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.probes.capacity_ladder import LinearThenTrees
+from unweave.estimators.linear_probes import LinearThenTrees
 
 
 def test_a_code_beyond_the_training_range_is_read_as_the_end_of_it():

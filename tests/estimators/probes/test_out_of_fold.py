@@ -4,9 +4,8 @@ import numpy as np
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
-from unweave.estimators.probes.out_of_fold import least_squares, out_of_fold_kernel_ridge, out_of_fold_least_squares
-from unweave.estimators.regression.interaction_kernel import interaction_kernel
-from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
+from unweave.estimators.probes import least_squares, out_of_fold_kernel_ridge, out_of_fold_least_squares
+from unweave.estimators.regression import interaction_kernel, natural_spline, orthonormal_columns
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 4)), RNG.normal(size=(60, 3))

@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 
-from unweave.estimators.probes.linear_probes import Lasso, Linear, _safe_scale
-from unweave.estimators.probes.probes import BoostedTrees, GradientBoosting, RandomForest, monotone_groups, split_gains
+from unweave.estimators.linear_probes import Lasso, Linear, _safe_scale
+from unweave.estimators.probes import BoostedTrees, GradientBoosting, RandomForest, monotone_groups, split_gains
 
 
 def regression(n_rows=800, n_codes=4, seed=0):

@@ -4,21 +4,23 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from unweave.estimators.regression.exact_functions import (
-    along_one_column,
-    monomial_exponents,
-    open_to_least_squares,
-    polynomial_sources,
-    second_degree,
-)
-from unweave.estimators.regression.factor_functions import GradedColumns, bounded, places, products
-from unweave.estimators.regression.kernel_regression import (
+from unweave.estimators.regression import (
+    GradedColumns,
     _variance_within,
     _without_worst,
+    along_one_column,
+    bounded,
+    monomial_exponents,
+    natural_spline,
+    open_to_least_squares,
+    orthonormal_columns,
+    places,
+    polynomial_sources,
+    products,
+    second_degree,
     unexplained_entropy,
     unexplained_variance,
 )
-from unweave.estimators.regression.spline_basis import natural_spline, orthonormal_columns
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(1, 2, size=(60, 3))

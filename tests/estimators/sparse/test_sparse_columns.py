@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from unweave.estimators.information.binning import binned
-from unweave.estimators.information.entropy import label_entropies
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.sparse.sparse_columns import SparseColumns
-from unweave.estimators.sparse.sparse_correlation import sparse_correlation_matrix
-from unweave.estimators.sparse.sparse_histogram import sparse_edges, sparse_information_matrix
-from unweave.estimators.sparse.sparse_ranks import sparse_ranks
-from unweave.estimators.sparse.sparse_table import SparseTable
-from unweave.metrics.concepts.concept_inputs import columns_of_dense
+from unweave.estimators.counts import binned, label_entropies
+from unweave.estimators.information import Histogram
+from unweave.estimators.sparse import (
+    SparseColumns,
+    SparseTable,
+    sparse_correlation_matrix,
+    sparse_edges,
+    sparse_information_matrix,
+    sparse_ranks,
+)
+from unweave.metrics.screening import columns_of_dense
 
 DENSE = np.zeros((5, 4))
 DENSE[[0, 3], 0], DENSE[[0, 1, 4], 1], DENSE[2, 2], DENSE[1:, 3] = (2, -1), (1, 3, -2), 5, (1, 2, 3, 4)

@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.dependence.correlation import column_norms, multiple_correlation_matrix, orthonormal_basis
-from unweave.estimators.information.entropy import label_entropies
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.totals import linear_probe_from_moments as probe
-from unweave.estimators.totals.from_totals import correlations_from, entropies_from, information_from, largest_drift
-from unweave.estimators.totals.moments import folds_of
-from unweave.estimators.totals.pass_plan import ColumnPlan, planned_pass
-from unweave.estimators.totals.row_totals import FactorTotals, never_vary, totals_of
+from unweave.estimators import totals as probe
+from unweave.estimators.correlation import column_norms, multiple_correlation_matrix, orthonormal_basis
+from unweave.estimators.counts import label_entropies
+from unweave.estimators.information import Histogram
+from unweave.estimators.totals import (
+    ColumnPlan,
+    FactorTotals,
+    correlations_from,
+    entropies_from,
+    folds_of,
+    information_from,
+    largest_drift,
+    never_vary,
+    planned_pass,
+    totals_of,
+)
 
 RNG = np.random.default_rng(0)
 N = 200

@@ -7,12 +7,18 @@ import polars
 import pytest
 
 from unweave import Evidence, EvidenceError, evaluate
-from unweave.card.choices import metric_of
-from unweave.evidence.large.block_columns import BlockReader
-from unweave.evidence.large.dask_frames import frame_blocks
-from unweave.evidence.large.gathering import _stretches, gathered
-from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks, array_blocks, is_large
-from unweave.files.parquet_blocks import parquet_blocks
+from unweave.card.decorator import metric_of
+from unweave.evidence.blocks import (
+    ArrayPart,
+    BlockReader,
+    RowBlocks,
+    _stretches,
+    array_blocks,
+    frame_blocks,
+    gathered,
+    is_large,
+)
+from unweave.files.formats import parquet_blocks
 from unweave.metrics import dcimig, mcc, mig, mig_sup, modularity, r2, sap
 
 RNG = np.random.default_rng(0)
@@ -84,7 +90,7 @@ def test_r2_of_blocks_is_r2_in_memory_with_the_same_folds(copied, monkeypatch):
     )
     codes = np.column_stack([codes, codes[:, 0] - codes[:, 1]]) if copied else codes
     kinds = ["continuous", "continuous", "ordinal", "circular:360"]
-    monkeypatch.setattr("unweave.evidence.large.row_blocks.ROWS_IN_BLOCK", 700)
+    monkeypatch.setattr("unweave.evidence.blocks.ROWS_IN_BLOCK", 700)
     found = r2(array_blocks(factors, codes, sample_rows=100), kinds=kinds)
     assert found.caveats[-1].kind == "all_rows_in_blocks"
     stops = [np.arange(1, 6) * size // 5 for size in (700, 700, 700, 401)]
@@ -126,7 +132,7 @@ def test_r2_of_heavy_tails_is_of_the_sample():
 def test_tables_of_dask_are_read_by_partitions(monkeypatch):
     dask = pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 1000)
+    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_IN_MEMORY", 1000)
     factors = dask.from_pandas(pandas.DataFrame(FACTORS), npartitions=4)
     codes = dask.from_pandas(pandas.DataFrame(CODES, columns=[f"c{i}" for i in range(5)]), npartitions=4)
     evidence = Evidence(factors, codes, kinds=KINDS)
@@ -173,7 +179,7 @@ def test_other_libraries_arrays(tmp_path):
 
 
 def test_large_arrays_are_read_in_blocks_by_themselves(tmp_path, monkeypatch):
-    monkeypatch.setattr("unweave.evidence.large.row_blocks.LARGEST_IN_MEMORY", 1000)
+    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_IN_MEMORY", 1000)
     np.save(tmp_path / "codes.npy", CODES)
     np.save(tmp_path / "factors.npy", np.column_stack([COLUMNS["factor size"], COLUMNS["factor level"]]))
     factors, codes = (np.load(tmp_path / f"{side}.npy", mmap_mode="r") for side in ("factors", "codes"))
@@ -257,7 +263,7 @@ def test_bad_blocks_say_what_is_wrong(tmp_path):
     ],
 )
 def test_fewer_rows_are_planned_with_if_there_are_many_columns(monkeypatch, n_codes, planning_rows, n_planning):
-    monkeypatch.setattr("unweave.evidence.large.gathering.LARGEST_DRIFT", 1.0)  # one pass
+    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_DRIFT", 1.0)  # one pass
     codes = np.random.default_rng(0).normal(size=(5000, n_codes))
     found = gathered(array_blocks(codes[:, :1], codes, planning_rows=planning_rows, sample_rows=50), None, "refuse")
     assert (found.n_planning, found.n_passes, found.codes.shape) == (n_planning, 1, (50, n_codes))
@@ -304,7 +310,7 @@ def test_arrays_are_large_beyond_the_limit(monkeypatch, tmp_path):
     np.save(tmp_path / "codes.npy", CODES)
     codes = np.load(tmp_path / "codes.npy", mmap_mode="r")
     for limit, large in ((10 * N, False), (10 * N - 1, True)):
-        monkeypatch.setattr("unweave.evidence.large.row_blocks.LARGEST_IN_MEMORY", limit)
+        monkeypatch.setattr("unweave.evidence.blocks.LARGEST_IN_MEMORY", limit)
         assert is_large(codes, codes) == large
         assert not is_large(CODES, codes)
         assert not is_large(codes, CODES)
@@ -331,7 +337,7 @@ def test_numbers_at_the_limit_of_blocks(end):
 
 
 def test_parts_are_read_in_blocks_of_rows(monkeypatch):
-    monkeypatch.setattr("unweave.evidence.large.row_blocks.ROWS_IN_BLOCK", 300)
+    monkeypatch.setattr("unweave.evidence.blocks.ROWS_IN_BLOCK", 300)
     source = array_blocks(CODES[:1500, :2], CODES[:1500], rows_in_part=700)
     parts = [[codes for _, codes in part.blocks()] for part in source.parts]
     assert [[len(codes) for codes in part] for part in parts] == [[300, 300, 100], [300, 300, 100], [100]]
@@ -343,10 +349,10 @@ def test_tables_of_dask_are_read_in_blocks_beyond_the_limit(monkeypatch):
     pandas = pytest.importorskip("pandas")
     factors = dask.from_pandas(pandas.DataFrame(CODES[:, :2]), npartitions=2)
     codes = dask.from_pandas(pandas.DataFrame(CODES), npartitions=2)
-    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 7 * N)
+    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_IN_MEMORY", 7 * N)
     assert frame_blocks(factors, codes) is None
-    monkeypatch.setattr("unweave.evidence.large.dask_frames.LARGEST_IN_MEMORY", 7 * N - 1)
-    monkeypatch.setattr("unweave.evidence.large.dask_frames.ROWS_IN_BLOCK", 1000)
+    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_IN_MEMORY", 7 * N - 1)
+    monkeypatch.setattr("unweave.evidence.blocks.ROWS_IN_BLOCK", 1000)
     found = frame_blocks(factors, codes)
     blocks = [block for part in found.parts for block in part.blocks()]
     assert [len(table) for _, table in blocks] == [1000, 500, 1000, 500]

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from unweave import Evidence, EvidenceError
 from unweave.cli import main
-from unweave.evidence.large import on_cluster
-from unweave.evidence.large.row_blocks import ArrayPart, RowBlocks
-from unweave.files.parquet_blocks import parquet_blocks
+from unweave.evidence import blocks as on_cluster
+from unweave.evidence.blocks import ArrayPart, RowBlocks
+from unweave.files.formats import parquet_blocks
 from unweave.metrics import mcc, mig
 
 distributed = pytest.importorskip("distributed")
@@ -119,7 +119,7 @@ def test_a_cluster_that_is_not_there_or_goes_away(tmp_path, monkeypatch):
         impatient.setattr(on_cluster, "SECONDS_TO_CONNECT", 0.3)
         with pytest.raises(EvidenceError, match="There is no cluster at tcp"):
             Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=address))
-    monkeypatch.setattr("unweave.evidence.large.on_cluster.SECONDS_WITHOUT_WORKERS", 0.2)
+    monkeypatch.setattr("unweave.evidence.blocks.SECONDS_WITHOUT_WORKERS", 0.2)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
         start = time.monotonic()
         with pytest.raises(EvidenceError, match="has no workers: start some with `dask worker tcp"):

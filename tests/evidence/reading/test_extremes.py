@@ -7,7 +7,7 @@ import pytest
 
 from unweave import Evidence, EvidenceError, evaluate
 from unweave.evidence import Posterior
-from unweave.evidence.reading.extremes import within_reach
+from unweave.evidence.columns import within_reach
 from unweave.metrics import CATALOGUE
 
 RNG = np.random.default_rng(0)

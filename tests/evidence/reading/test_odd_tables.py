@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from unweave import Evidence, EvidenceError, FactorKind
-from unweave.evidence.reading.columns import plain, quoted
+from unweave.evidence.columns import plain, quoted
 
 ROWS = np.arange(30.0)
 

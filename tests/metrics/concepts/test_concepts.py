@@ -9,6 +9,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 from unweave.evidence import EvidenceError
 from unweave.metrics.concepts import (
+    _most_different,
     code_usage,
     concept_report,
     dictionary_matching,
@@ -16,8 +17,7 @@ from unweave.metrics.concepts import (
     single_codes,
     split_concepts,
 )
-from unweave.metrics.concepts.concept_inputs import columns_of_dense
-from unweave.metrics.concepts.k_sparse_probing import _most_different
+from unweave.metrics.screening import columns_of_dense
 
 RNG = np.random.default_rng(0)
 CONCEPTS = (RNG.random((300, 3)) < 0.25).astype(int)

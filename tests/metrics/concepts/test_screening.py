@@ -6,20 +6,21 @@ from scipy import sparse
 from scipy.stats import chi2, fisher_exact, hypergeom, rankdata, skew
 
 from unweave import Evidence
-from unweave.estimators.dependence.correlation import Spearman
+from unweave.estimators.correlation import Spearman
 from unweave.evidence import EvidenceError
 from unweave.metrics.concepts import screened_codes
-from unweave.metrics.concepts.concept_inputs import columns_of_dense, sparse_or_dense_columns
-from unweave.metrics.concepts.screening import (
+from unweave.metrics.matrices import factor_bases
+from unweave.metrics.screening import (
     ScreenedCodes,
     _p_values,
     _presence,
     _rank_skewness,
     _skewed_tail,
     _skewness,
+    columns_of_dense,
     screened,
+    sparse_or_dense_columns,
 )
-from unweave.metrics.matrices import factor_bases
 
 
 def null_codes(rng, n_rows, n_codes):

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from unweave import Evidence, MetricUndefined, Posterior
-from unweave.estimators.posteriors.gaussian_information import GaussianInformation
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.posteriors import GaussianInformation
 from unweave.metrics import (
     redundancy_lower_bound,
     redundancy_upper_bound,
@@ -17,7 +17,7 @@ from unweave.metrics import (
     unibound,
     unique_upper_bound,
 )
-from unweave.metrics.decomposition.partial_information import partial_information
+from unweave.metrics.decomposition import partial_information
 from unweave.metrics.sampled_information import sampled_factors, stratum_caveats
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import ToyModel

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave import Evidence, EvidenceError
-from unweave.estimators.geometry.gram import HALF_LOG_2PI_E
-from unweave.estimators.geometry.priors import GaussianMixture, IndependentPrior
+from unweave.estimators.geometry import HALF_LOG_2PI_E, GaussianMixture, IndependentPrior
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -154,8 +153,8 @@ def test_streaming_gives_what_one_block_gives(monkeypatch):
     jacobians = random_jacobians(0, n=40)
     whole = manifold_mutual_information(jacobians)
     partition = manifold_total_correlation(jacobians, partition=[[0, 1], [2, 3, 4]]).raw
-    monkeypatch.setattr("unweave.evidence.jacobians.BLOCK_BYTES", 8 * 7 * 5 * 3)
-    monkeypatch.setattr("unweave.metrics.geometry.manifolds.KEPT_BYTES", 0)
+    monkeypatch.setattr("unweave.evidence.decoders.BLOCK_BYTES", 8 * 7 * 5 * 3)
+    monkeypatch.setattr("unweave.metrics.manifolds.KEPT_BYTES", 0)
     streamed = manifold_mutual_information(jacobians)
     for part in ("matrix", "standard_errors", "standard_error"):
         assert streamed.parts[part] == pytest.approx(whole.parts[part], nan_ok=True)

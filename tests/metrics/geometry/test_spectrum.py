@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 
-import unweave.metrics.geometry.manifolds
+import unweave.metrics.manifolds
 from unweave import Evidence, EvidenceError
-from unweave.estimators.geometry.priors import StandardNormal
+from unweave.estimators.geometry import StandardNormal
 from unweave.metrics import manifold_entropy, total_entropy
-from unweave.metrics.geometry.manifolds import Sampling, _cut, _usable_samples
-from unweave.metrics.geometry.spectrum import Spectrum, spectrum, traversals
+from unweave.metrics.manifolds import Sampling, Spectrum, _cut, _usable_samples, spectrum, traversals
 from unweave.synthetic.known_decoders import LinearDecoder, Torus
 
 
@@ -20,7 +19,7 @@ def test_the_torus_is_sorted_as_it_was_made():
 
 @pytest.mark.parametrize("kept", [2**28, 0])
 def test_cumulative_entropy_is_the_joint_entropy_of_the_leading_sets(monkeypatch, kept):
-    monkeypatch.setattr(unweave.metrics.geometry.manifolds, "KEPT_BYTES", kept)
+    monkeypatch.setattr(unweave.metrics.manifolds, "KEPT_BYTES", kept)
     jacobians = np.random.default_rng(0).normal(size=(20, 6, 4))
     found = spectrum(jacobians)
     for k in range(1, 5):
@@ -93,9 +92,9 @@ def test_one_latent_has_no_knee():
 @pytest.mark.parametrize(("missing", "is_kept"), [(0, True), (1, False)])
 def test_cosines_are_kept_if_they_fit(monkeypatch, missing, is_kept):
     """Five samples with 3 x 3 cosines of 8 bytes."""
-    monkeypatch.setattr(unweave.metrics.geometry.manifolds, "KEPT_BYTES", 5 * 3 * 3 * 8 - missing)
+    monkeypatch.setattr(unweave.metrics.manifolds, "KEPT_BYTES", 5 * 3 * 3 * 8 - missing)
     evidence = Evidence(decoder=np.random.default_rng(0).normal(size=(5, 4, 3)))
-    found = unweave.metrics.geometry.manifolds.geometry(evidence, Sampling(StandardNormal(), 1, 0))
+    found = unweave.metrics.manifolds.geometry(evidence, Sampling(StandardNormal(), 1, 0))
     assert (found.cosines is not None) == is_kept
 
 

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.metrics.identification import readout
-from unweave.metrics.identification.chance import Luck, _luck_of_mixings, luck
-from unweave.metrics.identification.factor_findings import _reason, factor_findings
-from unweave.metrics.identification.recovery import _lengths, _linear_readouts
+from unweave.metrics import identification as readout
+from unweave.metrics.identification import (
+    Luck,
+    _lengths,
+    _linear_readouts,
+    _luck_of_mixings,
+    _reason,
+    factor_findings,
+    luck,
+)
 
 
 @pytest.mark.parametrize(("n_rows", "smallest"), [(17, 1e-6), (16, 1e-3), (15, 1e-3)])

@@ -8,8 +8,8 @@ import pytest
 from unweave import Evidence
 from unweave.estimators import Histogram
 from unweave.metrics import factors_invariance
-from unweave.metrics.information.minimal_sufficient.unit_information import chained_information, nuisance_targets
-from unweave.metrics.information.usable_information import split
+from unweave.metrics.infomec import split
+from unweave.metrics.minimal_sufficient import chained_information, nuisance_targets
 
 ROWS = np.arange(4)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
-from unweave.metrics.information.infomec.shares import NEIGHBOURS, active_codes
+from unweave.metrics.infomec import NEIGHBOURS, active_codes
 from unweave.metrics.matrices import factor_entropies, mutual_information_matrix
 
 ALL = (infomec_modularity, infomec_compactness, infomec_explicitness)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import mig
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave import Evidence, MetricUndefined
-from unweave.estimators.information.histogram import Histogram
-from unweave.estimators.information.nearest_neighbour import NearestNeighbour
-from unweave.estimators.information.usable_information import UsableInformation
+from unweave.estimators.information import Histogram
+from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation
 from unweave.metrics import (
     explicitness_ratio,
     factors_invariance,

@@ -6,7 +6,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.metrics import irs
-from unweave.metrics.intervention.distances_from_mean import far
+from unweave.metrics.irs import far
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = [entry for entry in json.loads((GOLDEN / "prediction.json").read_text()) if entry["metric"] == "IRS"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.dependence.conditional_independence import LinearCovariance
+from unweave.estimators.independence import LinearCovariance
 from unweave.findings import Finding
 from unweave.metrics import t_mex
+from unweave.randomness import random_stream
 from unweave.synthetic.worlds import Circuit
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
@@ -188,6 +189,6 @@ def test_more_rows_than_fit_are_drawn_and_said():
     assert (whole.raw, part.raw) == (1, 1)
     assert "1,000 of 3,000 rows" in str(part.caveats[-1])
     assert not any("of 3,000 rows" in str(caveat) for caveat in whole.caveats)
-    drawn = np.sort(np.random.default_rng(3).choice(3000, 1000, replace=False))
+    drawn = np.sort(random_stream(3, "tested rows").choice(3000, 1000, replace=False))
     expected = t_mex(factors[drawn], codes[drawn]).parts["p_value_matrix"]
     np.testing.assert_array_equal(part.parts["p_value_matrix"], expected)

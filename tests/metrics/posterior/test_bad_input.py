@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, MetricUndefined, Posterior
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.estimators.posteriors.quantised_posterior import QuantisedPosterior
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.metrics import (
     dcimig,
     informativeness,

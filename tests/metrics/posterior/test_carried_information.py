@@ -7,8 +7,8 @@ import pytest
 
 from unweave import Evidence, MetricUndefined, Posterior
 from unweave.estimators import MixtureSampling
-from unweave.estimators.posteriors.mixture_sampling import NEAR_THE_LIMIT
-from unweave.estimators.posteriors.posterior_protocols import WithinValues
+from unweave.estimators.mixture import NEAR_THE_LIMIT
+from unweave.estimators.posteriors import WithinValues
 from unweave.metrics import informativeness, sepin_at_k
 from unweave.metrics.sampled_information import (
     _components,

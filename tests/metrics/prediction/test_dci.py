@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.probes.linear_probes import Lasso
-from unweave.estimators.probes.probes import RandomForest
+from unweave.estimators.linear_probes import Lasso
+from unweave.estimators.probes import RandomForest
 from unweave.findings import Finding
 from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
-from unweave.metrics.prediction.dci.relative_importance import concentration, weighted_mean
+from unweave.metrics.dci import concentration, weighted_mean
 from unweave.synthetic.encoders import Mixed
 
 

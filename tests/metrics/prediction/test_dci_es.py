@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from unweave.metrics import dci_explicitness, dci_size
-from unweave.metrics.prediction.dci.loss_capacity import area_above_curve
+from unweave.metrics.dci import area_above_curve
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = json.loads((GOLDEN / "prediction.json").read_text())

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import norm
 
 from unweave import Evidence
-from unweave.estimators.probes.logistic_probe import Logistic, area_under_curve
+from unweave.estimators.logistic import Logistic, area_under_curve
 from unweave.findings import Finding
 from unweave.metrics import explicitness
-from unweave.metrics.prediction.class_areas import class_areas
+from unweave.metrics.prediction import class_areas
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
 VALUES = json.loads((GOLDEN / "prediction.json").read_text())

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.probes.linear_probes import Linear
-from unweave.estimators.probes.probes import BoostedTrees
+from unweave.estimators.linear_probes import Linear
+from unweave.estimators.probes import BoostedTrees
 from unweave.metrics import r2
-from unweave.metrics.prediction.held_out_prediction import _near
+from unweave.metrics.prediction import _near
 
 
 @pytest.mark.parametrize("kept", [1, 5, 9])

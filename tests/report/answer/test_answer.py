@@ -9,14 +9,11 @@ from fake_evaluations import fake_evaluation
 
 from unweave import Score, compare, evaluate
 from unweave.evaluation import Evaluation
-from unweave.evaluation.questions import QUESTIONS
+from unweave.evaluation.choose import QUESTIONS
 from unweave.findings import Finding
-from unweave.report.answer.answer import answer_of
-from unweave.report.answer.compared_answer import compared_answer, compared_by
-from unweave.report.answer.levels import verdict_in_words
-from unweave.report.answer.steps import fitting_advice
-from unweave.trust.sampling.intervals import Interval
-from unweave.trust.verdict import Reason, Verdict
+from unweave.report.answer import answer_of, compared_answer, compared_by, fitting_advice, verdict_in_words
+from unweave.trust.intervals import Interval
+from unweave.trust.verdict_record import Reason, Verdict
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))

@@ -8,12 +8,16 @@ import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave.evaluation import Evaluation
-from unweave.evaluation.questions import QUESTIONS
-from unweave.report.answer import answer, compared_answer, factor_rows, levels, question_lines, screening, steps
-from unweave.report.answer.compared_answer import ComparedQuestion, Ranked
-from unweave.report.answer.factor_rows import FactorRow
-from unweave.report.answer.grouping import by_question
-from unweave.trust.verdict import Verdict
+from unweave.evaluation.choose import QUESTIONS
+from unweave.report import answer
+from unweave.report import answer as compared_answer
+from unweave.report import answer as factor_rows
+from unweave.report import answer as levels
+from unweave.report import answer as question_lines
+from unweave.report import answer as screening
+from unweave.report import answer as steps
+from unweave.report.answer import ComparedQuestion, FactorRow, Ranked, by_question
+from unweave.trust.verdict_record import Verdict
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
 
@@ -217,7 +221,7 @@ def question(*entries):
     ],
 )
 def test_only_trusted_scores_are_reported_as_best(entries, said):
-    assert compared_answer._report((question(*entries),)).endswith(said)
+    assert compared_answer._comparison_report((question(*entries),)).endswith(said)
 
 
 def test_factors_that_are_mixed_through_others_are_one_group():

@@ -8,8 +8,8 @@ import pytest
 
 from unweave import evaluate
 from unweave.metrics import CATALOGUE
-from unweave.report.citing import methods_text
-from unweave.report.citing.bibliography import BIBLIOGRAPHY, bibtex_of, cited
+from unweave.report import cite as methods_text
+from unweave.report.cite import BIBLIOGRAPHY, bibtex_of, cited
 
 FACTORS = np.random.default_rng(0).normal(size=(100, 2))
 CITING = {
@@ -35,7 +35,7 @@ KNOWN_FOR_SURE = {"author", "title", "booktitle", "journal", "eprint", "archivep
 
 
 def test_keys_are_unique_and_braces_close():
-    text = (files("unweave.report.citing") / "references.bib").read_text(encoding="utf-8")
+    text = (files("unweave.report") / "references.bib").read_text(encoding="utf-8")
     assert len({entry.key for entry in BIBLIOGRAPHY}) == len(BIBLIOGRAPHY) == text.count("@")
     assert {name for entry in BIBLIOGRAPHY for name, _ in entry.fields} <= KNOWN_FOR_SURE
     for entry in BIBLIOGRAPHY:

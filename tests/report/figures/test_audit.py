@@ -6,7 +6,7 @@ from unweave.auditing import audit
 from unweave.evidence import EvidenceError
 
 pytest.importorskip("matplotlib")
-from unweave.report.figures.audit import audit_figure
+from unweave.report.figures.scores import audit_figure
 
 
 def test_the_picture_has_a_panel_for_each_property(small):

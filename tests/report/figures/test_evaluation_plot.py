@@ -10,7 +10,7 @@ from fake_evaluations import fake_evaluation
 import unweave
 
 pytest.importorskip("matplotlib")
-from unweave.report.figures import evaluation_plot as plots
+from unweave.report.figures import scores as plots
 from unweave.report.figures.scores import Dot
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from unweave.report.figures.drawing import blank_figure
+from unweave.report import geometry as geometry_page
+from unweave.report.figures.codes import blank_figure
 from unweave.report.figures.geometry import (
     contour_grid_figure,
     image_grid_figure,
@@ -17,7 +18,6 @@ from unweave.report.figures.geometry import (
     spectrum_figure,
     tangent_figure,
 )
-from unweave.report.page import geometry_page
 
 
 def test_spectrum_shows_both_orders_and_the_truth(tmp_path):

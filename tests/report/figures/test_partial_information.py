@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.posteriors.gaussian_information import GaussianInformation
-from unweave.estimators.posteriors.mixture_sampling import MixtureSampling
-from unweave.report.figures.partial_information import band_figure, interval_figure
-from unweave.report.summary.decomposition_summary import factor_bands, term_intervals
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.posteriors import GaussianInformation
+from unweave.report.figures.information import band_figure, interval_figure
+from unweave.report.summary import factor_bands, term_intervals
 from unweave.synthetic.attacks import Redundancy, Synergy
 
 FACTORS = np.random.default_rng(0).integers(0, 3, size=(600, 2))

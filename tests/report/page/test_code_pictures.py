@@ -10,7 +10,7 @@ from unweave.cli import main
 from unweave.datasets import small_sprites
 from unweave.encoding import encode
 from unweave.evidence import Evidence, EvidenceError, Posterior
-from unweave.report.page.code_pictures import code_pictures, decoder_of
+from unweave.report.html import code_pictures, decoder_of
 
 MODEL = """
 import numpy as np

@@ -5,8 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from unweave.report.page.block_pictures import UNDEFINED, png
-from unweave.report.page.colours import DARK, LIGHT, contrast, luminance, text_on
+from unweave.report.html import DARK, LIGHT, UNDEFINED, contrast, luminance, png, text_on
 
 
 @pytest.mark.parametrize(("ramp", "sign"), [(LIGHT, -1), (DARK, 1)])

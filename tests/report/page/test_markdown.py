@@ -3,8 +3,8 @@
 from fake_evaluations import fake_evaluation
 
 from unweave import evaluate
-from unweave.report.page.markdown import rendered
-from unweave.report.summary.summarise import summarise
+from unweave.report.markdown import rendered
+from unweave.report.summary import summarise
 
 
 def table_after(text, heading):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.auditing.scorecard import Audit
+from unweave.auditing.properties import Audit
 
 FACTORS = np.random.default_rng(0).uniform(size=(120, 2))
 

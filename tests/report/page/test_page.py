@@ -10,11 +10,9 @@ import pytest
 from fake_evaluations import fake_evaluation
 
 from unweave import evaluate
-from unweave.report.page import html
-from unweave.report.page.colours import contrast
-from unweave.report.page.html import MOST_BYTES, rendered
-from unweave.report.summary.page_limits import EVER_LESS
-from unweave.report.summary.summarise import summarise
+from unweave.report import html
+from unweave.report.html import MOST_BYTES, contrast, rendered
+from unweave.report.summary import EVER_LESS, summarise
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics.geometry.spectrum import Spectrum
-from unweave.report.page import block_pictures, code_pictures, geometry_page, html, notebook, notebook_parts
-from unweave.report.page.colours import LIGHT
-from unweave.report.page.geometry_page import image_shape
+from unweave.metrics.manifolds import Spectrum
+from unweave.report import geometry as geometry_page
+from unweave.report import html, notebook
+from unweave.report import html as block_pictures
+from unweave.report import html as code_pictures
+from unweave.report import notebook as notebook_parts
+from unweave.report.geometry import image_shape
+from unweave.report.html import LIGHT
 from unweave.score import Score
 
 pytest.importorskip("matplotlib")

@@ -7,7 +7,7 @@ import pytest
 from fake_evaluations import fake_evaluation
 
 from unweave import Evaluation, Score, evaluate
-from unweave.report.summary.summarise import summarise
+from unweave.report.summary import summarise
 from unweave.score import ShownMatrix
 
 RNG = np.random.default_rng(0)

@@ -9,9 +9,8 @@ import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
-from unweave.report.page.html import rendered
-from unweave.report.summary.page_limits import COARSE
-from unweave.report.summary.summarise import summarise
+from unweave.report.html import rendered
+from unweave.report.summary import COARSE, summarise
 from unweave.score import ShownMatrix
 from unweave.synthetic.known_decoders import Torus
 

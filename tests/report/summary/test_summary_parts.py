@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from unweave.report.summary import advice, diagnosis_summary, factor_bars
-from unweave.report.summary.matrix_summary import summarised_matrix
-from unweave.report.summary.page_limits import Detail
+from unweave.report import summary as advice
+from unweave.report import summary as diagnosis_summary
+from unweave.report import summary as factor_bars
+from unweave.report.summary import Detail, summarised_matrix
 from unweave.score import ShownMatrix
 
 

@@ -10,20 +10,24 @@ from made_up_metrics import made_up
 
 from unweave import Evidence, Posterior, evaluate
 from unweave.metrics import CATALOGUE
-from unweave.trust.budget import draw_plan as planning
-from unweave.trust.budget.allowance import Allowance
-from unweave.trust.budget.costs import TERMS, DataSizes, Work, table, work_of
-from unweave.trust.budget.draw_plan import (
+from unweave.trust import budget as planning
+from unweave.trust.budget import (
     ALL,
     ESSENTIAL,
     LADDER,
     PLANNED_SHARE,
     SOME_ROWS,
+    TERMS,
+    Allowance,
+    DataSizes,
     Planned,
     Prices,
+    Work,
     draw_plan,
     rows_for_draws,
     seconds_of_diagnosis,
+    table,
+    work_of,
 )
 
 PAIRING = {"factors", "codes", "posterior", "nuisances"}
@@ -240,7 +244,7 @@ def test_the_clock_stops_at_one_and_a_half_times_the_budget(monkeypatch):
     planned = {"a": Planned(19, 8, True), "b": Planned(0, 12, False)}
     found = Allowance(planned, seconds=10.0, stated=12.0, rows={"a": 5}, rows_of_parts={"b": 6}, started=100.0)
     for now, late in ((100.0, False), (114.9, False), (115.0, True), (120.0, True)):
-        monkeypatch.setattr("unweave.trust.budget.allowance.time", SimpleNamespace(process_time=lambda now=now: now))
+        monkeypatch.setattr("unweave.trust.budget.time", SimpleNamespace(process_time=lambda now=now: now))
         assert found.used_up() is late
         assert found.untried == (("a", "b") if late else ("b",))
         assert found.draws.stop() is found.parts.stop() is late

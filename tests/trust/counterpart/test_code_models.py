@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust.counterpart.code_models import _Errors, _owners, code_models, out_of_fold
+from unweave.trust.code_models import _Errors, _owners, code_models, out_of_fold
 
 RNG = np.random.default_rng(0)
 FOLDS = [np.arange(k, 30, 3) for k in range(3)]

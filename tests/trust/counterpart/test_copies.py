@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.trust.counterpart.tellers import distinct_codes
+from unweave.trust.counterpart import distinct_codes
 
 A, B, C = np.random.default_rng(0).normal(size=(3, 300))
 

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust.counterpart import counterpart
-from unweave.trust.counterpart.counterpart import Counterpart
-from unweave.trust.counterpart.drawn_codes import DrawnCodes, _no_chance, _with_own_information
-from unweave.trust.counterpart.factor_designs import Places
-from unweave.trust.counterpart.tellers import Teller, stands_for_its_factor
+from unweave.trust import counterpart
+from unweave.trust.code_models import Places
+from unweave.trust.counterpart import (
+    Counterpart,
+    DrawnCodes,
+    Teller,
+    _no_chance,
+    _with_own_information,
+    stands_for_its_factor,
+)
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(60, 2))

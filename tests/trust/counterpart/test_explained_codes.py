@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unweave.trust.counterpart import drawn_codes
+from unweave.trust import counterpart as drawn_codes
 
 SIGNS = np.tile([[1.0], [-1.0]], (20, 1))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust.counterpart.factor_designs import JOINT_MODELS, Places, _steps, factor_design
+from unweave.trust.code_models import JOINT_MODELS, Places, _steps, factor_design
 
 N = 400
 RNG = np.random.default_rng(0)

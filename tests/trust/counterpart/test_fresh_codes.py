@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust.counterpart.code_models import code_models
-from unweave.trust.counterpart.factor_designs import Places
-from unweave.trust.counterpart.fresh_codes import _of_its_class, fresh_code, from_scores
+from unweave.trust.code_models import Places, code_models
+from unweave.trust.counterpart import _of_its_class, fresh_code, from_scores
 
 N = 2000
 RNG = np.random.default_rng(0)

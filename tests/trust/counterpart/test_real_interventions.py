@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.trust.counterpart import real_interventions
-from unweave.trust.counterpart.real_interventions import _uncorrelated, independent_draws
+from unweave.trust import counterpart as real_interventions
+from unweave.trust.counterpart import _uncorrelated, independent_draws
 
 NAMES = ["a", "b", "c"]
 

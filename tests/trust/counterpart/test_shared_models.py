@@ -4,14 +4,13 @@ import numpy as np
 
 from unweave import Evidence
 from unweave.metrics import mcc
-from unweave.trust.counterpart.code_models import code_models
-from unweave.trust.counterpart.counterpart import Counterpart
-from unweave.trust.counterpart.shared_models import shared_models
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.steps import steps_of
+from unweave.trust.code_models import code_models, shared_models
+from unweave.trust.counterpart import Counterpart
+from unweave.trust.diagnosis import diagnose
+from unweave.trust.effects import steps_of
 
 
-def near(apart, noise, seed=3):
+def near(apart, noise, seed=13):
     """Two factors that differ by ``apart`` standard deviations, and a code of their sum with noise."""
     x, difference, rest = np.random.default_rng(seed).normal(size=(3, 500))
     y = x + apart * difference

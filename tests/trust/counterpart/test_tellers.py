@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.trust.counterpart.code_models import code_models
-from unweave.trust.counterpart.tellers import Teller, _read_share, each_told, tellers_of
+from unweave.trust.code_models import code_models
+from unweave.trust.counterpart import Teller, _read_share, each_told, tellers_of
 
 RNG = np.random.default_rng(0)
 

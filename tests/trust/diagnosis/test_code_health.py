@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.trust.diagnosis.code_health import _leaders, _models, _squared_distances, copies, kurtosis
+from unweave.trust.data_health import _leaders, _models, _squared_distances, copies, kurtosis
 
 
 @pytest.mark.parametrize("n_factors", [1, 2, 5])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.dependence.pair_dependence import curvature
-from unweave.responses.factor_views import factor_view
-from unweave.trust.diagnosis.factor_dependence import _kind, _Measured, _measured
+from unweave.estimators.correlation import curvature
+from unweave.responses.factor_bases import factor_view
+from unweave.trust.data_health import _kind, _Measured, _measured
 
 
 def test_p_values_of_two_curvatures_are_at_most_one():

@@ -7,10 +7,8 @@ import pytest
 
 from unweave import Evidence
 from unweave.responses.constraints import FunctionalConstraint
-from unweave.trust.diagnosis.diagnosis import diagnose
-from unweave.trust.diagnosis.factor_dependence import PairDependence, PairKind
-from unweave.trust.diagnosis.record import ClassBalance, Diagnosis
-from unweave.trust.diagnosis.worth_saying import findings_of
+from unweave.trust.data_health import PairDependence, PairKind
+from unweave.trust.diagnosis import ClassBalance, Diagnosis, diagnose, findings_of
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(600, 3))

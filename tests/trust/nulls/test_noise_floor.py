@@ -23,19 +23,22 @@ from unweave.metrics import (
     r2,
     t_mex,
 )
+from unweave.randomness import random_stream
 from unweave.score import Score
-from unweave.trust.nulls.noise_floor import (
+from unweave.trust.floors import (
     _by_formula,
     _n_orders,
     _notes_on_draws,
     _p_value,
     _summarised,
+    by_rows,
+    may_use_some_rows,
     noise_floor,
     noise_floors,
+    some_rows,
+    unknowing,
 )
-from unweave.trust.nulls.null_encoders import unknowing
-from unweave.trust.nulls.some_rows import by_rows, may_use_some_rows, some_rows
-from unweave.trust.repeated_scoring import Quota
+from unweave.trust.scoring import Quota
 
 RNG = np.random.default_rng(2)
 FACTORS = RNG.normal(size=(120, 2))
@@ -132,7 +135,7 @@ def test_an_exhausted_budget_leaves_the_fewest_draws_and_says_so():
 def test_a_slow_metric_leaves_the_fast_one_its_draws(monkeypatch):
     """Each of two metrics has half of 32 seconds, and what the fast metric does not need goes to the slow one."""
     seconds = [0.0]
-    monkeypatch.setattr("unweave.trust.repeated_scoring.time", types.SimpleNamespace(perf_counter=lambda: seconds[0]))
+    monkeypatch.setattr("unweave.trust.scoring.time", types.SimpleNamespace(perf_counter=lambda: seconds[0]))
 
     @made_up()
     def slow(evidence):
@@ -343,7 +346,7 @@ def test_some_rows_give_the_floor_and_the_test_of_these_rows():
     factors, codes = rng.normal(size=(2000, 2)), rng.normal(size=(2000, 6))
     evidence = Evidence(factors, codes)
     found = noise_floor(mcc, evidence, n_draws=39, n_rows=100, seed=3)
-    rows = np.sort(np.random.default_rng(3).permutation(2000)[:100])
+    rows = np.sort(random_stream(3, "rows of null draws").permutation(2000)[:100])
     alone = noise_floor(mcc, Evidence(factors[rows], codes[rows]), n_draws=39, seed=3)
     assert found.draws == pytest.approx(alone.draws)
     assert (found.floor, found.p_value) == pytest.approx((alone.floor, alone.p_value))
@@ -355,7 +358,7 @@ def test_some_rows_give_the_floor_and_the_test_of_these_rows():
 
 
 def test_a_sampler_with_constant_codes_keeps_its_factors():
-    from unweave.trust.nulls.null_encoders import ConstantCodes
+    from unweave.trust.floors import ConstantCodes
 
     def sampler(fixed, n_rows, rng):
         return rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, 3))

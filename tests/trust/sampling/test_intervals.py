@@ -12,10 +12,9 @@ from scipy import stats
 from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
-from unweave.trust.repeated_scoring import Quota
-from unweave.trust.sampling import subsampling
-from unweave.trust.sampling.intervals import interval, interval_of_parts, intervals
-from unweave.trust.sampling.subsampling import Parts, PartScores, part_scores, parts_of
+from unweave.trust import intervals as subsampling
+from unweave.trust.intervals import Parts, PartScores, interval, interval_of_parts, intervals, part_scores, parts_of
+from unweave.trust.scoring import Quota
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))

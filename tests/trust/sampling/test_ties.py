@@ -10,9 +10,8 @@ import pytest
 
 from unweave import Evidence
 from unweave.score import Score
-from unweave.trust.sampling.comparison import comparison_of_parts
-from unweave.trust.sampling.subsampling import Parts, PartScores
-from unweave.trust.sampling.ties import letters_of, sets_of_ties
+from unweave.trust.comparison import comparison_of_parts, letters_of, sets_of_ties
+from unweave.trust.intervals import Parts, PartScores
 
 SECONDS = 10.0  # an enumeration of all maximal cliques of this size would not end
 

@@ -1,1 +1,1 @@
-"""Matplotlib figures, which are drawn from plain data. No scores are computed here."""
+"""Figures: what is better seen than read. Each function returns a matplotlib figure."""

@@ -20,8 +20,10 @@ from matplotlib.ticker import MaxNLocator
 from unweave.arrays import FloatArray
 from unweave.whole_files import write_whole
 
-COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
+GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
+
 ALONG, ACROSS, SHARED, TOTAL = "#d97706", "#3b6ea8", "#8a5a44", "#9aa0a6"
+
 INK, FAINT = "#333333", "#dddddd"
 
 
@@ -58,7 +60,7 @@ def spectrum_figure(
     axes.margins(x=0.02)
     _quiet(axes)
     if len(spectra) + (truth is not None) > 1:
-        if len(spectra) > len(COLOURS):  # a large legend inside the axes would hide some lines
+        if len(spectra) > len(GEOMETRY_COLOURS):  # a large legend inside the axes would hide some lines
             axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
         else:
             axes.legend(frameon=False)
@@ -206,7 +208,7 @@ def _figure(width: float, height: float) -> Figure:
 
 def _distinct(n: int) -> list[str]:
     """Return the colours of n lines. The colours of many lines go from dark to light, because they have an order."""
-    return list(COLOURS[:n]) if n <= len(COLOURS) else [to_hex(viridis(k / n)) for k in range(n)]
+    return list(GEOMETRY_COLOURS[:n]) if n <= len(GEOMETRY_COLOURS) else [to_hex(viridis(k / n)) for k in range(n)]
 
 
 def _quiet(axes: Axes) -> None:

@@ -1,19 +1,37 @@
-"""Figures of the scores of an evaluation: scores with intervals and noise floors, and a table of verdicts.
-
-The functions take plain data and return matplotlib figures. They compute no scores.
-"""
+"""Figures of scores and audits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
-from unweave.report.figures.drawing import LEVEL_COLOURS, blank_figure, colour_of, quiet
+from unweave.auditing import Audit
+from unweave.auditing.measurement import PROPERTIES, Property
+from unweave.auditing.properties import LOSSY_SHARE, PARTLY, SATISFIED, CurvePoint
+from unweave.estimators.matching import best_matching
+from unweave.evaluation import Evaluation, Row
+from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.report.figures.codes import (
+    LEVEL_COLOURS,
+    Pair,
+    blank_figure,
+    colour_of,
+    factor_bars_figure,
+    matched_pairs_figure,
+    matrix_figure,
+    quiet,
+)
 from unweave.report.figures.geometry import FAINT, INK
+from unweave.words.audits import ASKS
 
 Ends = tuple[float, float]
 
@@ -96,3 +114,319 @@ def _explain(axes: Axes, dots: Sequence[Dot]) -> None:
         axes.plot([], [], color=FAINT, linewidth=6, label="noise")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=7, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0))
+
+
+MOST_CLASSES = 12
+
+
+def evaluation_plot(
+    evaluation: Evaluation,
+    kind: str | None = None,
+    metric: str | None = None,
+    representation: str | None = None,
+    factors: Any = None,
+    codes: Any = None,
+) -> Figure:
+    """Return the figure of the given kind; see `Evaluation.plot`.
+
+    >>> import unweave
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> figure = evaluation_plot(unweave.evaluate(z, z, metrics=["mcc"], quick=True), "matrix")
+    >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    ['factor 0', 'factor 1']
+    """
+    several = len(evaluation.representations) > 1
+    kind = kind or ("comparison" if several else "scores")
+    if kind not in KINDS:
+        raise EvidenceError(f"There is no plot of kind {kind!r}: choose one of {', '.join(KINDS)}.")
+    if kind == "pairs":
+        return _pairs(evaluation, factors, codes)
+    name = representation or evaluation.representations[0]
+    if name not in evaluation.representations:
+        raise EvidenceError(f"There is no representation {name!r}: there are {', '.join(evaluation.representations)}.")
+    return KINDS[kind](evaluation, metric, name)
+
+
+def _dot(row: Row, name: str) -> Dot:
+    value = math.nan if row.score is None else row.score.value
+    floor = row.noise_floor.floor if row.noise_floor and row.noise_floor.defined else math.nan
+    interval = row.interval.clipped if row.interval and row.interval.defined else None
+    return Dot(name, value, floor, interval, row.verdict.level if row.verdict else None)
+
+
+def _scores(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
+    rows = [row for row in _rows(evaluation, metric, representation) if row.score is not None]
+    within = [row for row in rows if row.card.bounds == (0.0, 1.0)]  # scores with other bounds cannot share the axis
+    return scores_figure([_dot(row, row.label) for row in within or rows])
+
+
+def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
+    """Rank the representations by one metric; those that share a letter do not differ significantly."""
+    label = metric or evaluation.labels[0]
+    rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
+    if not rows:
+        raise EvidenceError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
+    letters = evaluation.data.get("comparison", {}).get(label, {}).get("letters", {})
+    down = rows[0].card.lower_is_better
+    dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
+    dots.sort(key=lambda dot: math.inf if math.isnan(dot.value) else dot.value if down else -dot.value)
+    return scores_figure(dots, label)
+
+
+def _with_letters(dot: Dot, letters: str) -> Dot:
+    return Dot(dot.name, dot.value, dot.floor, dot.interval, dot.level, letters)
+
+
+def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
+    if all(row.verdict is None for row in evaluation.rows):
+        raise EvidenceError("There are no verdicts: evaluate without quick=True.")
+    return verdicts_figure(
+        {
+            name: {
+                row.label: row.verdict.level if row.verdict else None
+                for row in evaluation.rows
+                if row.representation == name
+            }
+            for name in evaluation.representations
+        }
+    )
+
+
+def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
+    factors = [factor["name"] for factor in evaluation.data["factors"]]
+    codes = evaluation.data["representations"][representation]["code_names"]
+    for row in _rows(evaluation, metric, representation):
+        for shown in row.score.matrices if row.score else ():
+            matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
+            if shown.columns == "factors" and matrix.shape == (len(codes), len(factors)):
+                return matrix_figure(matrix, codes, factors, shown.meaning)
+    raise EvidenceError("No score has a matrix of codes by factors: evaluate mcc, mig or dci_disentanglement.")
+
+
+def _factors(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
+    for row in _rows(evaluation, metric, representation):
+        if row.score is not None and row.score.per_factor:
+            floor, interval = row.noise_floor, row.interval
+            means = floor.per_factor_floor if floor else {}
+            noise = {name: (min(mean, floor.per_factor_upper[name]), max(mean, floor.per_factor_upper[name]))
+                     for name, mean in means.items()} if floor else {}  # fmt: skip
+            ends = getattr(interval, "per_factor", {}) or {}
+            return factor_bars_figure(row.score.per_factor, noise, ends, row.label)
+    raise EvidenceError("No score has values per factor: evaluate mcc, mig or identification.")
+
+
+def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
+    """Plot each factor against its code in the best one-to-one matching by absolute rank correlation."""
+    if factors is None or codes is None:
+        raise EvidenceError(
+            "A plot of pairs needs the data, which an evaluation does not keep: pass factors and codes."
+        )
+    from unweave.estimators.correlation import Spearman
+    from unweave.metrics.matrices import correlation_matrix
+
+    kinds = {entry["name"]: entry["kind"] for entry in evaluation.data["factors"]}
+    evidence = Evidence(factors, codes)
+    matrix = np.nan_to_num(correlation_matrix(evidence, Spearman()))
+    matched = {int(factor): int(code) for code, factor in zip(*best_matching(matrix), strict=True)}
+    pairs = []
+    for factor, code in sorted(matched.items()):
+        name, levels = evidence.factor_names[factor], evidence.factor_levels[factor]
+        values = evidence.factors[:, factor]
+        found = np.unique(values)
+        discrete = kinds.get(name, evidence.kinds[factor]) in (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
+        classes = (
+            tuple(_level_name(levels, value) for value in found) if discrete and len(found) <= MOST_CLASSES else ()
+        )
+        pairs.append(Pair(name, evidence.code_names[code], values, evidence.codes[:, code], classes))
+    return matched_pairs_figure(pairs)
+
+
+def _level_name(levels: Any, value: float) -> str:
+    return str(levels[int(value)]) if levels is not None else f"{value:g}"
+
+
+def _rows(evaluation: Evaluation, metric: str | None, representation: str) -> list[Row]:
+    labels = evaluation.labels if metric is None else [metric]
+    rows = [row for label in labels if (row := evaluation.row(label, representation)) is not None]
+    if not rows:
+        raise EvidenceError(f"There is no score of {metric!r}: there are {', '.join(evaluation.labels)}.")
+    return rows
+
+
+KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
+    "scores": _scores,
+    "matrix": _matrix,
+    "factors": _factors,
+    "pairs": _scores,  # not called: evaluation_plot handles pairs itself, because they need the data
+    "verdicts": _verdicts,
+    "comparison": _comparison,
+}
+
+
+DIFFERS = "#f6d9b8"
+
+
+def mark_table_figure(
+    rows: Mapping[str, Sequence[tuple[str, str]]], columns: Sequence[str], *, title: str = ""
+) -> Figure:
+    """Return a table with one row per name. Each cell has a pair of marks: ours and that of the paper."""
+    figure = Figure(figsize=(2.2 + 1.15 * len(columns), 0.9 + 0.36 * len(rows)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    for i, (name, pairs) in enumerate(rows.items()):
+        axes.text(-0.1, i + 0.5, name, ha="right", va="center", fontsize=9, color=INK)
+        for j, (ours, theirs) in enumerate(pairs):
+            colour = "white" if ours == theirs else DIFFERS
+            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor=FAINT))
+            axes.text(j + 0.38, i + 0.5, ours, ha="center", va="center", fontsize=12, color=INK)
+            axes.text(j + 0.74, i + 0.5, f"({theirs})", ha="center", va="center", fontsize=8, color="#777777")
+    for j, column in enumerate(columns):
+        axes.text(j + 0.5, -0.15, column, ha="center", va="bottom", fontsize=8, color=INK)
+    axes.set_xlim(-1.9, len(columns))
+    axes.set_ylim(len(rows), -0.9)
+    axes.set_title(title, fontsize=10)
+    axes.axis("off")
+    return figure
+
+
+GOOD, FAIR = "#2a9d6f", "#d97706"
+
+VERDICT_COLOURS = {"satisfied": GOOD, "partly": FAIR, "violated": "#c0392b", "undecided": "#777777"}
+
+LineStyle = Literal["-", "--", ":"]
+
+DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
+
+PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
+
+RELATIVE = ("P1", "P3")
+
+EVEN_STEPS = ("P3", "P4")  # properties whose horizontal axis shows ratios at equal distances
+
+AXES: dict[Property, str] = {
+    "P1": "correlation of the factors, rho",
+    "P2": "independent factors dropped (all: no factor is dropped)",
+    "P3": "codes per factor, m/d",
+    "P4": "codes per row, m/n",
+}
+
+SERIES = {
+    "E1": "E1 scaled",
+    "E2": "E2 nonlinear",
+    "E3": "E3 mixed",
+    "E4": "E4 dropped (no verdict)",
+    "E5": "E5 copies",
+    "E6": "E6 extras",
+    "E7": "E7 mixed",
+    "E8": "E8 split",
+    "D_f": "z2 = z1³",
+    "D_F": "z3 = z1 z2",
+}
+
+
+def audit_figure(audit: Audit) -> Figure:
+    """Return the figure of an audit.
+
+    Lines are means over seeds with 95 % intervals. They are solid for the smallest number of factors, and dashed or
+    dotted for larger numbers. The panels of P1 and P3 show the change of the score relative to the first point of the
+    curve within each seed; the legend has the score at the first point. The panels of P2 and P4 show the score itself.
+    Green bands are changes that count as satisfied, and orange bands those that count as partly satisfied. To satisfy
+    P2, a metric has to fall below the grey lines, which are half of the expected loss 1/d for each dropped independent
+    factor.
+    """
+    if audit.refusal:
+        raise EvidenceError(f"This audit cannot be drawn: {audit.refusal}")
+    figure = Figure(figsize=(11.0, 8.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(f"{audit.metric}   {'  '.join(audit.ticks)}", fontsize=13)
+    for axes, name in zip(figure.subplots(2, 2).ravel(), PROPERTIES, strict=True):
+        result = audit[name]
+        _panel(axes, name, [point for point in audit.curves if point.name == name])
+        axes.set_title(f"{name} {result.verdict}", loc="left", fontsize=10.5, color=VERDICT_COLOURS[result.verdict])
+        axes.set_title(ASKS[name], loc="right", fontsize=8, color=INK)
+    return figure
+
+
+def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
+    sizes = sorted({point.n_factors for point in points})
+    places = {x: float(place) for place, x in enumerate(sorted({point.x for point in points}))}
+    handles, names, reach = _curves(axes, name, points, sizes, places)
+    if len(sizes) > 1:
+        handles += [Line2D([], [], color=INK, linestyle=style) for _, style in zip(sizes, DASHES, strict=False)]
+        names += [f"d = {size}" for size in sizes]
+    _limits(axes, name, points, sizes)
+    _finish_axes(axes, name, places, reach)
+    axes.legend(
+        handles,
+        names,
+        fontsize=7,
+        frameon=False,
+        ncols=3,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.12),
+        handlelength=1.8,
+    )
+
+
+def _curves(
+    axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int], places: Mapping[float, float]
+) -> tuple[list[Line2D], list[str], list[float]]:
+    """Draw all series; return the handles and names for the legend, and the values that the axis has to contain."""
+    series = sorted({point.series for point in points}, key=lambda label: (label[0].isdigit(), label))
+    handles, names, reach = [], [], [-0.2, 0.2]
+    for label, colour in zip(series, PALETTE * len(series), strict=False):
+        starts = []
+        for size, style in zip(sizes, DASHES * len(sizes), strict=False):
+            curve = [point for point in points if point.series == label and point.n_factors == size]
+            xs = [places[point.x] if name in EVEN_STEPS else point.x for point in curve]
+            reach += _curve(axes, curve, xs, name in RELATIVE, colour, style)
+            starts += [f"{curve[0].mean:.2f}".lstrip("0")] if curve else []
+        handles.append(Line2D([], [], color=colour, marker="o", markersize=4))
+        names.append(SERIES.get(label, label) + (f" ({', '.join(starts)})" if name in RELATIVE else ""))
+    return handles, names, reach
+
+
+def _finish_axes(axes: Axes, name: Property, places: Mapping[float, float], reach: Sequence[float]) -> None:
+    """Set ticks, labels and the range of the score."""
+    if name == "P2":
+        axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
+    elif name in EVEN_STEPS:
+        axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
+    axes.set_xlabel(AXES[name], fontsize=9)
+    axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
+    axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(labelsize=8)
+
+
+def _curve(
+    axes: Axes, curve: Sequence[CurvePoint], xs: Sequence[float], relative: bool, colour: str, style: LineStyle
+) -> list[float]:
+    """Draw a curve with its intervals, and return the values that the axis has to contain."""
+    means = [point.change if relative else point.mean for point in curve]
+    around = [point.change_interval if relative else point.interval for point in curve]
+    low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
+    axes.plot(xs, means, color=colour, linestyle=style, marker="o", markersize=3.5, linewidth=1.5)
+    axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
+    return [bound for bound in (*means, *low, *high) if math.isfinite(bound)]
+
+
+def _limits(axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int]) -> None:
+    """Draw the limits for satisfied and partly satisfied; for P2, half of the expected loss per dropped factor."""
+    if name == "P2":
+        for size, style in zip(sizes, DASHES * len(sizes), strict=False):
+            curve = {
+                point.x: point.mean for point in points if (point.series, point.n_factors) == ("independent", size)
+            }
+            if 0 in curve:
+                line = [(x, curve[0] - LOSSY_SHARE * x / size) for x in sorted(curve)]
+                axes.plot(*zip(*line, strict=True), color="#999999", linestyle=style, linewidth=1.0, zorder=1)
+                axes.annotate(
+                    "at most", line[-1], fontsize=7, color="#777777", xytext=(3, -2), textcoords="offset points"
+                )
+        return
+    sides = (1, -1) if name in RELATIVE else (1,)
+    for side in sides:
+        axes.axhspan(0, side * SATISFIED, color=GOOD, alpha=0.15, linewidth=0, zorder=0)
+        axes.axhspan(side * SATISFIED, side * PARTLY, color=FAIR, alpha=0.12, linewidth=0, zorder=0)

@@ -1,0 +1,157 @@
+"""The commands `reproduce`, `claims` and `checklist`, which the command line of unweave finds by entry points."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unweave.cli.terminal import kinds_in, names_in, one_sentence_errors, print_wide, resumable
+
+
+def _names(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
+    return tuple(names_in(text)) or None
+
+
+@click.command()
+@click.argument("paper", required=False)
+@click.argument("experiment", required=False)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduced"),
+    show_default=True,
+    help="Folder for the results.",
+)
+@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several.")
+@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1, 10_000), help="Number of seeds.")
+@click.option("--rows", "n_rows", metavar="N", type=click.IntRange(1), help="Number of samples.")
+@click.option("--steps", "n_steps", metavar="N", type=click.IntRange(1), help="Training steps.")
+@click.option("--metrics", metavar="NAMES", callback=_names, help="Only these metrics, separated by commas: MCC-P,R2.")
+@click.option(
+    "--protocol",
+    type=click.Choice(["ours", "authors"]),
+    help="How to compute: as here (default), or as the authors' released code does.",
+)
+@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
+@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
+@click.option("--codes", metavar="DIR", type=click.Path(path_type=Path), help="Folder of codes, in place of weights.")
+@click.option("--quick", is_flag=True, default=None, help="Smaller models and images, for a first look.")
+@click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
+@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
+def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any) -> None:
+    """Reproduce an experiment of a paper, and compare the results with the paper.
+
+    Without EXPERIMENT the command lists the experiments of PAPER, and without PAPER it lists the papers. An experiment
+    says which options it takes. An interrupted experiment continues when the same command is given again. Tables,
+    pictures and checkpoints are written to --out.
+    """
+    with one_sentence_errors():
+        from unweave_papers.experiment import Options, experiments_table, paper_of, papers_table, reproduced
+        from unweave_papers.stored import cost_in_words, peak_memory
+
+        if paper is None:
+            print_wide(papers_table())
+        elif experiment is None:
+            print_wide(experiments_table(paper_of(paper)))
+        else:
+            start = time.process_time()
+            with resumable():
+                for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
+                    print_wide(line)
+            # on stderr, because the output itself should be the same every time
+            click.echo(cost_in_words(time.process_time() - start, peak_memory()), err=True)
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="[check] [PAPER | PAPER:NUMBER]...")
+@click.option(
+    "--verdict", metavar="TEXT", help="Show only claims with this verdict, such as 'holds' or 'does not hold'."
+)
+@click.option(
+    "--budget", metavar="S", type=click.FloatRange(0), help="Seconds of computing. Claims that do not fit are skipped."
+)
+@click.option("--cheap", metavar="S", type=click.FloatRange(0), help="Check only claims that take less than this each.")
+@click.option(
+    "--record", "to_record", is_flag=True, help="Save the computed figures as the reference for later checks."
+)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
+@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
+@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
+def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, **given: Any) -> None:
+    """List the claims of the papers with our verdicts, show one claim, or recompute the evidence.
+
+    'unweave claims' counts the claims, 'unweave claims 003' lists those of a paper, and 'unweave claims 003:44' shows
+    one. 'unweave claims check 003' recomputes the evidence, and fails if a figure or a verdict has changed.
+    """
+    with one_sentence_errors():
+        from unweave_papers.ledger import claim_of, claims_table, selected_claims, shown_claim, summary_table
+
+        checks = bool(what) and what[0] == "check"
+        names = what[1:] if checks else what
+        if checks:
+            _check(selected_claims(names, verdict), to_record, out, **given)
+        elif not names and verdict is None:
+            print_wide(summary_table())
+        elif len(names) == 1 and ":" in names[0]:
+            click.echo(shown_claim(claim_of(names[0])))
+        else:
+            print_wide(claims_table(selected_claims(names, verdict)))
+
+
+def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap: float | None, **folders: Any) -> None:
+    import math
+
+    from unweave.progress import progress_bar
+    from unweave_papers.experiment import Options
+    from unweave_papers.ledger import CHANGED, check, check_lines, outcome_table, recorded
+
+    wanted = [claim for claim in chosen if cheap is None or claim.seconds < cheap]
+    options = Options(out, progress=True, **folders)
+    checked = []
+    with resumable(), progress_bar(len(wanted), True) as bar:
+        for entry in check(wanted, options, math.inf if budget is None else budget):
+            checked.append(entry)
+            bar.advance(text=f"claim {entry.claim.name}")
+    if to_record:
+        for path in recorded(checked):
+            click.echo(f"wrote {path}")
+    else:
+        for line in check_lines(checked):
+            print_wide(line)
+    failing: tuple[str, ...] = ("failed", "verdict changed") if to_record else CHANGED
+    wrong = [entry for entry in checked if entry.outcome in failing]
+    if wrong:
+        if to_record:
+            print_wide(outcome_table(wrong))
+        raise SystemExit(1)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz file, to use as factors.")
+@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
+@click.option(
+    "--kinds",
+    metavar="KINDS",
+    help="Kinds of the factors: one for all, one for each, or NAME=KIND pairs, separated by commas.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+def checklist(
+    file: Path, codes_file: Path | None, factors: str | None, codes: str | None, kinds: str | None, seed: int
+) -> None:
+    """Answer the practitioner's checklist of 003 (appendix A), item by item, on the data in FILE."""
+    with one_sentence_errors():
+        from unweave.evidence import Evidence
+        from unweave.files.reading import read_files
+        from unweave_papers.paper003.checklist import checklist as items_of
+        from unweave_papers.paper003.checklist import checklist_table
+
+        files = read_files(file, codes_file, factors=names_in(factors), codes=names_in(codes))
+        evidence = Evidence(files.factors, files.codes, kinds=kinds_in(kinds) or files.kinds)
+        print_wide(checklist_table(items_of(evidence, seed)))

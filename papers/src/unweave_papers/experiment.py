@@ -1,0 +1,292 @@
+"""Experiments of papers: what they compute, compare and draw, and the list of all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from unweave.evidence import EvidenceError
+from unweave.names import suggestion
+from unweave.whole_files import write_whole
+
+# options that name folders which an experiment may need, and the content of these folders
+FOLDERS = {
+    "authors_data": "the authors' tables, exp01.csv to exp15.csv",
+    "data": "the data set's files",
+    "weights": "the trained weights, .npz files",
+    "codes": "codes written by unweave encode, one file per encoder",
+}
+
+PACKAGES = {"torch": ("torch", "zuko")}  # extras that an experiment may need, and their packages
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of an experiment; None selects the experiment's own default.
+
+    Results, tables and figures are written to ``folder``; results that are there already are not computed again.
+
+    >>> Options(Path("reproduced"), n_seeds=2).stated
+    {'n_seeds': 2}
+    """
+
+    folder: Path
+    progress: bool = False
+    seed: int | None = None
+    n_seeds: int | None = None
+    n_rows: int | None = None
+    n_steps: int | None = None
+    metrics: tuple[str, ...] | None = None
+    protocol: str | None = None
+    authors_data: Path | None = None
+    data: Path | None = None
+    weights: Path | None = None
+    codes: Path | None = None
+    quick: bool | None = None
+    n_jobs: int | None = None
+    cluster: str | None = None
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Options that were given, without the folder and the progress bar."""
+        fields = [field.name for field in dataclasses.fields(self) if field.name not in ("folder", "progress")]
+        return {name: value for name in fields if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True)
+class ClaimCheck:
+    """A quantity or claim: the paper's result, our result, and whether the claim holds here.
+
+    ``holds`` is None for a mere quantity, or (with ``undecided``) if our data cannot decide the claim. ``in_part`` says
+    that a claim which does not hold in general holds in some cases. ``ledger`` is the claim's number in the ledger of
+    all claims, if it has one. ``value`` is the number on which the verdict is based.
+
+    >>> ClaimCheck("UniBound of FactorVAE", "about 0", "0.012 [0, 0.03]", True, ledger=118).verdict
+    'holds'
+    """
+
+    claim: str
+    paper: str
+    here: str
+    holds: bool | None = None
+    ledger: int | None = None
+    undecided: bool = False
+    in_part: bool = False
+    value: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """'holds', 'holds in part', 'does not hold' or 'undecided'; empty for a mere quantity."""
+        if self.holds is None:
+            return "undecided" if self.undecided else ""
+        return "holds" if self.holds else "holds in part" if self.in_part else "does not hold"
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether this is a claim with a verdict, and not a mere quantity."""
+        return bool(self.verdict)
+
+    @classmethod
+    def number(
+        cls,
+        claim: str,
+        paper: str,
+        value: float,
+        *,
+        above: float = -math.inf,
+        below: float = math.inf,
+        ledger: int | None = None,
+    ) -> ClaimCheck:
+        """Return the check of a claim that holds if a number lies between ``above`` and ``below``.
+
+        >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1).verdict
+        'holds'
+        """
+        return cls(claim, paper, f"{value:.3f}", above < value < below, ledger, value=value)
+
+
+def nothing_to_write(data: Any, options: Options) -> Iterable[Path]:
+    """Write nothing, for experiments without tables or without figures."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure, table or comparison of a paper that can be computed again.
+
+    Parameters
+    ----------
+    name : str
+        The paper's number of the figure or table: ``fig2``, ``tab8``.
+    title : str
+        What it shows, in one line.
+    compute : function of Options
+        Returns plain data (arrays, numbers, frozen records). It continues from results in the folder, and shows
+        progress if ``options.progress`` is set.
+    compare : function of the data and Options
+        Yields comparisons of the paper's numbers with ours, as `ClaimCheck`.
+    write, draw : function of the data and Options
+        Write tables and figures, and yield their paths. Only ``draw`` may need matplotlib.
+    options : tuple of str
+        Fields of `Options` that the experiment accepts; others raise an error.
+    needs : tuple of str
+        'torch', or options whose folders are required: 'weights', 'data', 'authors_data'.
+    cost : str
+        Approximate computing time.
+    """
+
+    name: str
+    title: str
+    compute: Callable[[Options], Any]
+    compare: Callable[[Any, Options], Iterable[ClaimCheck]]
+    write: Callable[[Any, Options], Iterable[Path]] = nothing_to_write
+    draw: Callable[[Any, Options], Iterable[Path]] = nothing_to_write
+    options: tuple[str, ...] = ("seed",)
+    needs: tuple[str, ...] = ()
+    cost: str = "seconds"
+
+    @property
+    def needs_in_words(self) -> list[str]:
+        """Requirements: names of packages, and command line options of folders."""
+        return [need if need in PACKAGES else flag(need) for need in self.needs]
+
+    def check(self, options: Options) -> None:
+        """Raise an error for options that are not accepted, and for missing packages or folders."""
+        for name in options.stated:
+            if name not in self.options:
+                taken = ", ".join(map(flag, self.options)) or "none"
+                raise EvidenceError(f"{flag(name)} is not an option of {self.name}: it takes {taken}.")
+        for need in self.needs:
+            if need in PACKAGES:
+                if not all(map(find_spec, PACKAGES[need])):
+                    raise EvidenceError(f"{self.name} needs {need}: install unweave[{need}].")
+                continue
+            if need == "weights" and options.codes is not None:
+                need = "codes"  # given codes replace the weights
+            folder = getattr(options, need)
+            if folder is None:
+                raise EvidenceError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")
+            if not folder.is_dir():
+                raise EvidenceError(f"{flag(need)} {folder} is not a folder: pass the one with {FOLDERS[need]}.")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its experiments, in the order in which they are listed."""
+
+    number: str
+    title: str
+    experiments: tuple[Experiment, ...]
+
+
+def flag(option: str) -> str:
+    """Return the command line name of an option.
+
+    >>> flag("n_seeds"), flag("authors_data")
+    ('--seeds', '--authors-data')
+    """
+    return "--" + option.removeprefix("n_").replace("_", "-")
+
+
+# numbers of papers to the modules that declare PAPER
+MODULES = {
+    "000": "unweave_papers.paper000.experiments",
+    "001": "unweave_papers.paper001.experiments",
+    "002": "unweave_papers.paper002.experiments",
+    "003": "unweave_papers.paper003.experiments",
+    "004": "unweave_papers.paper004.experiments",
+}
+
+
+def paper_of(number: str) -> Paper:
+    """Return the paper with this number.
+
+    >>> paper_of("003").experiments[0].name
+    'fig1'
+    """
+    if number not in MODULES:
+        raise EvidenceError(f"There is no paper {number!r} here: there are {', '.join(MODULES)}.")
+    return import_module(MODULES[number]).PAPER
+
+
+def experiment_of(paper: Paper, name: str) -> Experiment:
+    """Return the experiment of a paper that has this name."""
+    names = [entry.name for entry in paper.experiments]
+    if name not in names:
+        raise EvidenceError(f"Paper {paper.number} has no experiment {name!r}: {suggestion(name, names)}")
+    return paper.experiments[names.index(name)]
+
+
+def experiment_claims(number: str, name: str, options: Options) -> list[ClaimCheck]:
+    """Return the checks of an experiment's claims; results in ``options.folder`` are not computed again."""
+    experiment = experiment_of(paper_of(number), name)
+    experiment.check(options)
+    return list(experiment.compare(experiment.compute(options), options))
+
+
+def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
+    """Compute an experiment, compare it with the paper and write its files; yield output for the terminal."""
+    experiment = experiment_of(paper_of(number), name)
+    experiment.check(options)
+    data = experiment.compute(options)
+    checks = list(experiment.compare(data, options))
+    if checks:
+        yield checks_table(checks)
+        yield f"wrote {_written(checks, options.folder / f'{number}-{name}-claims.json')}"
+    yield from (f"wrote {path}" for path in experiment.write(data, options))
+    if find_spec("matplotlib") is None:
+        yield "The pictures were not drawn, because matplotlib is not installed: install unweave[report]."
+        return
+    yield from (f"wrote {path}" for path in experiment.draw(data, options))
+
+
+def checks_table(checks: Iterable[ClaimCheck]) -> Any:
+    """Format the paper's numbers beside ours, with the numbers of claims in the ledger."""
+    rows = [
+        ("" if entry.ledger is None else str(entry.ledger), entry.claim, entry.paper, entry.here, entry.verdict)
+        for entry in checks
+    ]
+    numbered = any(row[0] for row in rows)
+    headings = ("claim", "", "paper", "here", "verdict")
+    return plain_table(headings if numbered else headings[1:], rows if numbered else [row[1:] for row in rows])
+
+
+def _written(checks: Iterable[ClaimCheck], path: Path) -> Path:
+    """Write the checks as JSON, atomically."""
+    found = [dataclasses.asdict(entry) | {"verdict": entry.verdict} for entry in checks]
+    text = json.dumps(found, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    return path
+
+
+def papers_table() -> Any:
+    """Format the list of papers as a table."""
+    papers = [paper_of(number) for number in MODULES]
+    rows = [(paper.number, paper.title, str(len(paper.experiments))) for paper in papers]
+    return plain_table(("paper", "title", "experiments"), rows)
+
+
+def experiments_table(paper: Paper) -> Any:
+    """Format a paper's experiments as a table: what they show, need and cost."""
+    rows = [(entry.name, entry.title, ", ".join(entry.needs_in_words), entry.cost) for entry in paper.experiments]
+    return plain_table(("experiment", "what it shows", "needs", "cost"), rows)
+
+
+def plain_table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Any:
+    """Return a table of plain text for the terminal."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table

@@ -1,0 +1,3 @@
+"""000, Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics': its flows and VAEs."""
+
+from __future__ import annotations

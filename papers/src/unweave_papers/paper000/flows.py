@@ -1,0 +1,221 @@
+"""Flows trained on toys, and how many samples they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.estimators.geometry import StandardNormal
+from unweave.evidence import Evidence
+from unweave.metrics import manifold_cross_mutual_information, manifold_total_correlation
+from unweave.metrics.manifolds import Sampling, Spectrum, geometry, spectrum
+from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
+from unweave_papers.experiment import ClaimCheck, Options
+from unweave_papers.paper000.image_flows import GLOW, N_STEPS, kept_at, planned, trained_flow
+from unweave_papers.paper000.images import digit_images
+from unweave_papers.paper000.pictures import TorusPictures, torus_pictures
+
+if TYPE_CHECKING:
+    from unweave.neural.decoders import FlowDecoder
+    from unweave.neural.flows import FlowObjective, FlowSettings
+
+N_TEST_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedFlow:
+    """Measurements of a trained flow: its held-out negative log-likelihood and its spectrum, in nats.
+
+    ``cross_information`` is the cross mutual information of its latents and the true ones, both sorted by entropy. It
+    is None if the true model cannot encode. ``grid_lines`` exist for two latents: lines (line x point x 2) along which
+    the more important latent varies, and lines along which the other one varies.
+    """
+
+    negative_log_likelihood: float
+    spectrum: Spectrum
+    total_correlation: float
+    cross_information: FloatArray | None = None
+    grid_lines: tuple[FloatArray, FloatArray] | None = None
+    pictures: TorusPictures | None = None
+
+    @property
+    def total_correlation_per_latent(self) -> float:
+        """Total correlation in nats per latent."""
+        return self.total_correlation / len(self.spectrum.entropies)
+
+    def rows_on_the_diagonal(self) -> int:
+        """Number of rows of the sorted cross information whose largest entry is on the diagonal."""
+        assert self.cross_information is not None
+        return int((self.cross_information.argmax(axis=1) == np.arange(len(self.cross_information))).sum())
+
+    def distance_from(self, truth: FloatArray) -> float:
+        """Largest difference, in nats, between the sorted spectrum and the sorted true entropies."""
+        return float(np.abs(self.spectrum.sorted_entropies - np.sort(truth)[::-1]).max())
+
+
+def two_moons(options: Options) -> dict[str, TrainedFlow]:
+    """Train and measure the flows of Figure 1: two moons with three objectives (D.1)."""
+    from unweave.neural.flows import FlowObjective, FlowSettings
+
+    objectives = {
+        "A likelihood": FlowObjective(),
+        "B total correlation": FlowObjective(total_correlation=1.0, n_columns=2),
+        "C reconstruction": FlowObjective(reconstruction=5.0, core=(0,)),
+    }
+    shape = FlowSettings(n_blocks=4, hidden=32, couplings="spline", bins=8, seed=options.seed or 0)
+    return _trained(TwoMoons(), shape, objectives, 1500, options)
+
+
+def torus(options: Options) -> dict[str, TrainedFlow]:
+    """Train and measure the flows of Figure 2: the torus, by likelihood alone and with the total correlation term."""
+    from unweave.neural.flows import FlowObjective, FlowSettings
+
+    objectives = {"a likelihood": FlowObjective(), "b total correlation": FlowObjective(total_correlation=1.0)}
+    shape = FlowSettings(n_blocks=10, hidden=64, seed=options.seed or 0)
+    return _trained(Torus(), shape, objectives, 3000, options)
+
+
+def _trained(
+    world: Torus | TwoMoons, shape: FlowSettings, objectives: dict[str, FlowObjective], n_steps: int, options: Options
+) -> dict[str, TrainedFlow]:
+    """Train a flow for each objective; training continues from checkpoints that are in the folder."""
+    from unweave.neural.decoders import FlowDecoder
+    from unweave.neural.flows import CouplingFlow, FlowTraining, mean_negative_log_likelihood, train
+
+    training = FlowTraining(n_steps=options.n_steps or n_steps, seed=options.seed or 0)
+    test_rows = world.sample(N_TEST_ROWS, training.seed + 1)
+    trained = {}
+    for name, objective in objectives.items():
+        flow = CouplingFlow(world.latent_size, shape)
+        file = f"{type(world).__name__.lower()}-{name.replace(' ', '-')}-{training.seed}.pt"
+        train(flow, world, objective, training, checkpoint=options.folder / file, progress=options.progress)
+        trained[name] = _measured(FlowDecoder(flow), world, mean_negative_log_likelihood(flow, test_rows))
+    return trained
+
+
+def _measured(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likelihood: float) -> TrainedFlow:
+    evidence = Evidence(decoder=decoder, reference=world)
+    found = spectrum(evidence, n_samples=2000)
+    cross = None
+    if hasattr(world, "encode"):
+        matrix = manifold_cross_mutual_information(evidence, n_samples=1000).parts["matrix"]
+        cross = matrix[found.order][:, np.argsort(-world.true_entropies)]
+    return TrainedFlow(
+        negative_log_likelihood=negative_log_likelihood,
+        spectrum=found,
+        total_correlation=manifold_total_correlation(evidence, n_samples=2000).raw,
+        cross_information=cross,
+        grid_lines=_grid_lines(decoder, *found.order) if len(found.order) == 2 else None,
+        pictures=torus_pictures(decoder, world) if isinstance(world, Torus) else None,
+    )
+
+
+def _grid_lines(decoder: FlowDecoder, first: int, second: int) -> tuple[FloatArray, FloatArray]:
+    n_lines, reach = 9, 2.2
+    levels, points = np.linspace(-reach, reach, n_lines), np.linspace(-reach, reach, 400)
+    lines = []
+    for moving, still in ((first, second), (second, first)):
+        latents = np.zeros((n_lines, len(points), 2))
+        latents[:, :, moving], latents[:, :, still] = points, levels[:, None]
+        lines.append(decoder.decode(latents.reshape(-1, 2)).reshape(n_lines, -1, 2))
+    return lines[0], lines[1]
+
+
+N_RUNS = 10
+
+SIZES, QUICK_SIZES = (5, 10, 20, 40), (4, 8, 16, 32)
+
+COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSpread:
+    """Standard deviations of three metrics over runs, in nats per latent, for every number of samples."""
+
+    n_samples: tuple[int, ...]
+    deviations: dict[str, list[float]]
+
+
+def compute_spread(options: Options) -> SampleSpread:
+    """Measure the GLOW-like flow of Figure 5 in ten runs, each with different latents."""
+    from unweave_papers.image_training import class_decoder
+
+    digits = digit_images(options)
+    plan = planned("GLOW-like seed 0", options, N_STEPS, **GLOW)
+    flow = trained_flow(plan, digits, kept_at(plan, digits, options).with_suffix(".pt"), options.progress)
+    sizes = QUICK_SIZES if options.quick else SIZES
+    evidence = Evidence(decoder=class_decoder(flow))
+    found = geometry(evidence, Sampling(StandardNormal(), N_RUNS * sizes[-1], options.seed or 0))
+    return spread(found.log_lengths, found.log_directions, sizes)
+
+
+def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int, ...]) -> SampleSpread:
+    """Average the first n samples of every run, for every n in ``sizes``, and return standard deviations over runs."""
+    n_each = len(log_lengths) // N_RUNS
+    lengths = log_lengths[: N_RUNS * n_each].reshape(N_RUNS, n_each, -1)
+    directions = log_directions[: N_RUNS * n_each].reshape(N_RUNS, n_each)
+    n_latents = lengths.shape[2]
+    values: dict[str, list[float]] = {"manifold entropy": [], "total correlation": [], "total entropy": []}
+    for n in sizes:
+        values["manifold entropy"].append(float(lengths[:, :n].mean(axis=1).std(axis=0, ddof=1).mean()))
+        shared = -directions[:, :n].mean(axis=1) / n_latents
+        values["total correlation"].append(float(shared.std(ddof=1)))
+        total = lengths[:, :n].mean(axis=(1, 2)) - shared
+        values["total entropy"].append(float(total.std(ddof=1)))
+    return SampleSpread(sizes, values)
+
+
+def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck]:
+    """Check that standard deviations fall with about the inverse square root of the number of samples."""
+    for name, deviations in found.deviations.items():
+        words = ", ".join(f"{n}: {value:.4f}" for n, value in zip(found.n_samples, deviations, strict=True))
+        falls = deviations[-1] < 0.6 * deviations[0]
+        yield ClaimCheck(f"deviation of the {name} over {N_RUNS} runs, by samples", "decreases", words, falls)
+    slope = np.polyfit(np.log(found.n_samples), np.log(found.deviations["manifold entropy"]), 1)[0]
+    yield ClaimCheck.number(
+        "slope of the log deviation of entropies by log samples", "", float(slope), above=-0.65, below=-0.35
+    )
+
+
+def draw_spread(found: SampleSpread, options: Options) -> Iterator[Path]:
+    """Plot the standard deviations over runs against the number of samples."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    label = "deviation over runs (nats per latent)"
+    figure = curves_figure(found.deviations, found.n_samples, label, across="samples")
+    yield save(figure, options.folder / "000-figC1.png")
+
+
+def compute_pca(options: Options) -> LinearDecoder:
+    """Return the PCA of a two-dimensional Gaussian."""
+    return LinearDecoder.principal_components(COVARIANCE)
+
+
+def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck]:
+    """Check B.22 to B.27: entropies follow from the eigenvalues, and the total correlation is 0."""
+    found = spectrum(decoder, n_samples=10)
+    eigenvalues = np.linalg.eigvalsh(COVARIANCE)[::-1]
+    expected = 0.5 * (1 + np.log(2 * np.pi * eigenvalues))
+    error = float(np.abs(found.sorted_entropies - expected).max())
+    yield ClaimCheck.number("distance of entropies from (1 + log 2 pi lambda) / 2", "0", error, below=1e-9, ledger=160)
+    yield ClaimCheck.number("total correlation", "0", found.total_correlation, above=-1e-9, below=1e-9, ledger=160)
+
+
+def draw_pca(decoder: LinearDecoder, options: Options) -> Iterator[Path]:
+    """Draw the contour grid of PCA over its data."""
+    from unweave.report.figures.geometry import contour_grid_figure, save
+
+    levels, points = np.linspace(-2, 2, 9), np.linspace(-2.2, 2.2, 50)
+    lines = []
+    for moving in (0, 1):
+        latents = np.zeros((9, 50, 2))
+        latents[:, :, moving], latents[:, :, 1 - moving] = points, levels[:, None]
+        lines.append(decoder.decode(latents.reshape(-1, 2)).reshape(9, 50, 2))
+    data = decoder.decode(np.random.default_rng(0).standard_normal((2000, 2)))
+    yield save(contour_grid_figure({"PCA": (lines[0], lines[1])}, data), options.folder / "000-figB1.png")

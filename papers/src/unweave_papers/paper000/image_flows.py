@@ -1,0 +1,697 @@
+"""Flows trained on images of digits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from unweave.arrays import FloatArray
+from unweave.estimators.geometry import GaussianMixture, Prior, StandardNormal
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics import manifold_mutual_information
+from unweave.metrics.manifolds import spectrum
+from unweave.progress import progress_bar
+from unweave.whole_files import write_whole
+from unweave_papers.experiment import ClaimCheck, Options
+from unweave_papers.paper000.images import N_CLASSES, DigitImages, digit_images
+
+if TYPE_CHECKING:
+    from unweave_papers.image_flows import ImageFlow
+
+NOISE = 0.05
+
+N_SAMPLES, QUICK_SAMPLES = 100, 60
+
+QUICK_STEPS = 250
+
+N_TRAVERSED = 20
+
+VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class FlowPlan:
+    """A flow to train: its name, fields of `ImageFlowSettings`, steps and seed.
+
+    If ``core`` is positive, the objective has a term for reconstruction from the first ``core`` latents.
+    """
+
+    name: str
+    shape: tuple[tuple[str, Any], ...] = ()
+    n_steps: int = 1000
+    seed: int = 0
+    core: int = 0
+    reconstruction: float = 1.0
+    learning_rate: float = 2e-3
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredFlow:
+    """Measurements of a trained flow.
+
+    ``problem`` says why training or measuring failed; the other fields are then empty. ``held_out`` is the negative
+    log-likelihood in nats per pixel. Entropies, ``information`` (d x d without diagonal) and ``total_correlation`` are
+    means over classes if the flow or its prior has classes. ``tangents`` (class x D x d) are mean Jacobians,
+    ``centres`` (class x D) are images of the prior's mean, and ``traversals`` (class x latent x value x D) are images
+    along the most important latents of a conditional flow. ``variances`` (d) are variances of the latents of held-out
+    images, averaged over classes.
+    """
+
+    problem: str
+    held_out: float
+    entropies: FloatArray
+    information: FloatArray
+    total_correlation: float
+    tangents: FloatArray
+    centres: FloatArray
+    traversals: FloatArray
+    variances: FloatArray
+
+    @property
+    def order(self) -> list[int]:
+        """Latents by decreasing entropy."""
+        return [int(i) for i in np.argsort(-self.entropies, kind="stable")]
+
+    @property
+    def per_latent(self) -> float:
+        """Total correlation in nats per latent."""
+        return self.total_correlation / len(self.entropies)
+
+    @property
+    def knee(self) -> int:
+        """Number of sorted latents before the largest drop of entropy."""
+        return int(np.argmin(np.diff(np.sort(self.entropies)[::-1]))) + 1
+
+    def mean_information(self, rows: slice, columns: slice) -> float:
+        """Mean mutual information of the pairs of two ranges of latents."""
+        return float(np.nanmean(self.information[rows, columns]))
+
+
+def measured_flows(plans: list[FlowPlan], options: Options) -> dict[FlowPlan, MeasuredFlow]:
+    """Train and measure all plans, or read those that are in the folder."""
+    digits = digit_images(options)
+    found = {}
+    with progress_bar(len(plans), options.progress) as bar:
+        for plan in plans:
+            bar.step(plan.name)
+            found[plan] = _kept(plan, digits, options)
+    return found
+
+
+def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, core: int = 0, **shape: Any) -> FlowPlan:
+    """Return a plan with the steps and the seed of the options, and with half the couplings for a quick run."""
+    if options.quick:
+        shape = {"n_convolutional": 2, "n_dense": 3, "hidden_features": 64} | shape
+    n_steps = options.n_steps or (QUICK_STEPS if options.quick else n_steps)
+    return FlowPlan(name, tuple(sorted(shape.items())), n_steps, (options.seed or 0) + seed, core)
+
+
+def _kept(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
+    path = kept_at(plan, digits, options)
+    if path.exists():
+        with np.load(path) as content:
+            return MeasuredFlow(**{field.name: _plain(content[field.name]) for field in fields(MeasuredFlow)})
+    found = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {field.name: np.asarray(getattr(found, field.name)) for field in fields(MeasuredFlow)}
+    write_whole(path, lambda file: np.savez(file, **arrays))
+    return found
+
+
+def kept_at(plan: FlowPlan, digits: DigitImages, options: Options) -> Path:
+    """Return the file with the numbers of a plan; its checkpoint is beside it."""
+    label = hashlib.blake2b(repr(asdict(plan)).encode(), digest_size=4).hexdigest()
+    return options.folder / "flows" / f"digits{digits.side}-{plan.name.replace(' ', '-')}-{label}.npz"
+
+
+def _plain(array: Any) -> Any:
+    return array if array.ndim else array.item()
+
+
+def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress: bool) -> ImageFlow:
+    """Train the flow of a plan, or read it; raise FloatingPointError if it diverged."""
+    from unweave.neural.flows import FlowObjective, FlowTraining
+    from unweave_papers.image_flows import ImageFlowSettings, image_flow
+    from unweave_papers.image_training import train_on_images
+
+    flow = image_flow(ImageFlowSettings(**{"side": digits.side, "seed": plan.seed, **dict(plan.shape)}))
+    objective = FlowObjective(reconstruction=plan.reconstruction * bool(plan.core), core=tuple(range(plan.core)))
+    training = FlowTraining(plan.n_steps, learning_rate=plan.learning_rate, seed=plan.seed, checkpoint_every=50)
+    train_on_images(
+        flow, digits.images, digits.labels, objective, training, noise=NOISE, checkpoint=checkpoint, progress=progress
+    )
+    return flow.eval()
+
+
+def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options, checkpoint: Path) -> MeasuredFlow:
+    from unweave_papers.image_training import held_out_costs
+
+    try:
+        flow = trained_flow(plan, digits, checkpoint, options.progress)
+        images = digits.test_images + NOISE * np.random.default_rng(plan.seed).standard_normal(digits.test_images.shape)
+        costs, latents = held_out_costs(flow, images, digits.test_labels)
+    except (FloatingPointError, EvidenceError) as error:
+        return _nothing(str(error))
+    held_out = float(costs.mean()) / flow.size
+    return _measured(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
+
+
+def _measured(
+    flow: ImageFlow, digits: DigitImages, held_out: float, latents: FloatArray, n_samples: int
+) -> MeasuredFlow:
+    from unweave_papers.image_training import class_decoder
+
+    parts = list(_classes(flow, latents, digits.test_labels))
+    spectra, matrices, centres = [], [], []
+    for k, prior, middle in parts:
+        evidence = Evidence(decoder=class_decoder(flow, k))
+        n_each = max(n_samples // len(parts), 5)
+        spectra.append(spectrum(evidence, prior=prior, n_samples=n_each))
+        matrices.append(manifold_mutual_information(evidence, prior=prior, n_samples=n_each).parts["matrix"])
+        centres.append(class_decoder(flow, k).decode(middle)[0])
+    entropies = np.mean([found.entropies for found in spectra], axis=0)
+    order = np.argsort(-entropies, kind="stable")[:N_TRAVERSED]
+    groups = [latents[digits.test_labels == k] for k in range(N_CLASSES)]
+    return MeasuredFlow(
+        problem="",
+        held_out=held_out,
+        entropies=entropies,
+        information=np.mean(matrices, axis=0),
+        total_correlation=float(np.mean([found.total_correlation for found in spectra])),
+        tangents=np.stack([found.tangents for found in spectra]).astype(np.float32),
+        centres=np.stack(centres).astype(np.float32),
+        traversals=_traversals(flow, order.tolist()) if flow.n_classes else np.empty((0, 0, 0, 0)),
+        variances=np.mean([group.var(axis=0) for group in groups], axis=0),
+    )
+
+
+def _classes(flow: ImageFlow, latents: FloatArray, labels: Any) -> Iterator[tuple[int | None, Prior, FloatArray]]:
+    """Yield each class with its prior and the prior's mean (1 x d); the class is None for a flow without classes."""
+    if flow.prior is None:
+        for k in range(N_CLASSES) if flow.n_classes else (None,):
+            yield k, StandardNormal(), np.zeros((1, flow.size))
+        return
+    for k in range(N_CLASSES):  # the empirical standard deviations of every class, as in E.1.3
+        fitted = GaussianMixture.fitted(latents[labels == k], labels[labels == k])
+        yield k, fitted, np.asarray(fitted.means)
+
+
+def _traversals(flow: ImageFlow, order: list[int]) -> FloatArray:
+    from unweave.metrics.manifolds import traversals
+    from unweave_papers.image_training import class_decoder
+
+    images = [traversals(class_decoder(flow, k), order, VALUES) for k in range(N_CLASSES)]
+    return np.stack(images).astype(np.float32)
+
+
+def _nothing(problem: str) -> MeasuredFlow:
+    nothing = np.empty(0)
+    return MeasuredFlow(problem, np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
+
+
+N_SEEDS = 3
+
+N_STEPS = 1000
+
+SAME_COST = 0.05  # nats per pixel
+
+# numbers of blocks with which both kinds of flow reach about the same likelihood
+GLOW: dict[str, Any] = {"n_dense": 8}
+
+WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class TwoKinds:
+    """Flows of both kinds for each seed; ``scales`` are the wavelet flow's ranges of latents, coarse to fine."""
+
+    first_name: str
+    second_name: str
+    first: tuple[MeasuredFlow, ...]
+    second: tuple[MeasuredFlow, ...]
+    scales: tuple[slice, slice, slice]
+
+    @property
+    def pairs(self) -> list[tuple[MeasuredFlow, MeasuredFlow]]:
+        """Pairs of flows with the same seed of which neither diverged."""
+        both = zip(self.first, self.second, strict=True)
+        return [(first, second) for first, second in both if not first.problem and not second.problem]
+
+
+def compute_wavelet(options: Options) -> TwoKinds:
+    """Train and measure GLOW-like and wavelet flows."""
+    return _both(options, "GLOW-like", "wavelet", GLOW, WAVELET)
+
+
+def compute_convolutional(options: Options) -> TwoKinds:
+    """Train and measure a wavelet flow with dense blocks, and one whose finer scales have only convolutions."""
+    return _both(options, "wavelet", "wavelet convolutional", WAVELET, WAVELET | {"n_dense": 0}, n_seeds=1)
+
+
+def _both(
+    options: Options, one: str, other: str, first: dict[str, Any], second: dict[str, Any], n_seeds: int = N_SEEDS
+) -> TwoKinds:
+    seeds = range(options.n_seeds or (1 if options.quick else n_seeds))
+    plans = {
+        name: [planned(f"{name} seed {seed}", options, N_STEPS, seed, **shape) for seed in seeds]
+        for name, shape in ((one, first), (other, second))
+    }
+    # both kinds of a seed before the next seed, so that an interrupted run has complete pairs
+    found = measured_flows([plan for pair in zip(*plans.values(), strict=True) for plan in pair], options)
+    size = (8 if options.quick else 16) ** 2
+    scales = (slice(0, size // 16), slice(size // 16, size // 4), slice(size // 4, size))
+    flows = {name: tuple(found[plan] for plan in group) for name, group in plans.items()}
+    return TwoKinds(one, other, flows[one], flows[other], scales)
+
+
+def compare_wavelet(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 5: the wavelet flow has less total correlation and more entropy in coarse latents."""
+    yield from _numbers(found)
+    pairs = found.pairs
+    if not pairs:
+        yield ClaimCheck("both kinds", "", "no seed with which both were trained", None, 164, undecided=True)
+        return
+    gaps = [second.held_out - first.held_out for first, second in pairs]
+    yield ClaimCheck(
+        "held-out costs differ by less than .05 nats per pixel for each seed",
+        "comparable",
+        ", ".join(f"{gap:+.3f}" for gap in gaps),
+        all(abs(gap) < SAME_COST for gap in gaps),
+        in_part=any(abs(gap) < SAME_COST for gap in gaps),
+    )
+    lower = [first.per_latent - second.per_latent for first, second in pairs]
+    yield ClaimCheck(
+        "total correlation of the wavelet flow is below that of the GLOW-like one",
+        ".5 against 1.9",
+        f"{_mean(pairs, 1):.3f} against {_mean(pairs, 0):.3f} nats per latent; {_interval(lower)}",
+        all(gap > 0 for gap in lower),
+        164,
+        in_part=any(gap > 0 for gap in lower),
+        value=float(np.mean(lower)),
+    )
+    means = np.array([[second.entropies[scale].mean() for scale in found.scales] for _, second in pairs])
+    yield ClaimCheck(
+        "mean entropy is highest for coarse latents and lowest for fine latents",
+        "coarse, middle, fine",
+        ", ".join(f"{value:.2f}" for value in means.mean(axis=0)),
+        bool((np.diff(means, axis=1) < 0).all()),
+    )
+    shared = np.array([[second.mean_information(scale, scale) for scale in found.scales] for _, second in pairs])
+    yield ClaimCheck(
+        "pairs of coarse latents have more mutual information than pairs of finer latents",
+        "more",
+        ", ".join(f"{value:.4f}" for value in shared.mean(axis=0)),
+        bool((shared[:, 0] > shared[:, 1:].max(axis=1)).all()),
+    )
+
+
+def compare_convolutional(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure E.6: similar results, with a more intricate information matrix at the finer scales."""
+    yield from _numbers(found)
+    for dense, convolutional in found.pairs:
+        fine = found.scales[2]
+        spread = [_spread(flow.information[fine, fine]) for flow in (dense, convolutional)]
+        words = f"{spread[1]:.2f} against {spread[0]:.2f}"
+        claim = "information of fine pairs varies more with convolutions only (standard deviation over mean)"
+        yield ClaimCheck(claim, "more intricate", words, spread[1] > spread[0])
+        gap = abs(convolutional.per_latent - dense.per_latent)
+        yield ClaimCheck.number("difference of total correlations, nats per latent", "comparable", gap, below=0.25)
+
+
+def _numbers(found: TwoKinds) -> Iterator[ClaimCheck]:
+    for name, flows in ((found.first_name, found.first), (found.second_name, found.second)):
+        for k, flow in enumerate(flows):
+            words = f"cost {flow.held_out:.3f} nats per pixel, total correlation {flow.per_latent:.3f} per latent"
+            yield ClaimCheck(f"{name}, seed {k}", "", flow.problem or words)
+
+
+def _mean(pairs: list[tuple[MeasuredFlow, MeasuredFlow]], which: int) -> float:
+    return float(np.mean([pair[which].per_latent for pair in pairs]))
+
+
+def _interval(values: list[float]) -> str:
+    """Mean difference with its 95 % interval over seeds."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return f"difference {mean:.3f}, one seed"
+    reach = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return f"difference {mean:.3f} [{mean - reach:.3f}, {mean + reach:.3f}]"
+
+
+def _spread(block: FloatArray) -> float:
+    return float(np.nanstd(block) / np.nanmean(block))
+
+
+def draw_wavelet(found: TwoKinds, options: Options) -> Iterator[Path]:
+    """Draw spectra and information matrices of the first seed for Figure 5."""
+    yield from _drawn(found, options, "000-fig5")
+
+
+def draw_convolutional(found: TwoKinds, options: Options) -> Iterator[Path]:
+    """Draw spectra and information matrices of the first seed for Figure E.6."""
+    yield from _drawn(found, options, "000-figE6")
+
+
+def _drawn(found: TwoKinds, options: Options, stem: str) -> Iterator[Path]:
+    from unweave.report.figures.geometry import information_figure, save, spectrum_figure
+
+    for first, second in found.pairs[:1]:
+        named = {found.first_name: first, found.second_name: second}
+        spectra = {name: flow.entropies for name, flow in named.items()}
+        yield save(spectrum_figure(spectra), options.folder / f"{stem}-spectrum.png")
+        matrices = {name: flow.information for name, flow in named.items()}
+        largest = float(np.nanquantile(np.concatenate([matrix.ravel() for matrix in matrices.values()]), 0.99))
+        yield save(information_figure(matrices, largest=largest), options.folder / f"{stem}-information.png")
+
+
+CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
+
+CORE_STEPS = 500
+
+WEIGHT = 10.0
+
+NEAR = 2  # largest accepted distance of the knee (the largest drop of entropy) from the core size, in latents
+
+
+@dataclass(frozen=True, eq=False)
+class CoreFlows:
+    """Flows of all seeds with the same core size."""
+
+    core: int
+    flows: tuple[MeasuredFlow, ...]
+
+    @property
+    def finished(self) -> list[MeasuredFlow]:
+        """Flows that did not diverge."""
+        return [flow for flow in self.flows if not flow.problem]
+
+    @property
+    def shown(self) -> MeasuredFlow | None:
+        """First flow that did not diverge, or None."""
+        return next(iter(self.finished), None)
+
+
+def compute_core(options: Options) -> list[CoreFlows]:
+    """Train and measure a flow for every core size and seed."""
+    n_seeds = options.n_seeds or (1 if options.quick else N_SEEDS)
+    cores = QUICK_CORES if options.quick else CORES
+    plans = {
+        core: [
+            replace(planned(f"core {core} seed {seed}", options, CORE_STEPS, seed, core), reconstruction=WEIGHT)
+            for seed in range(n_seeds)
+        ]
+        for core in cores
+    }
+    found = measured_flows([plan for group in plans.values() for plan in group], options)
+    return [CoreFlows(core, tuple(found[plan] for plan in group)) for core, group in plans.items()]
+
+
+def compare_core(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3: the entropies drop most after as many latents as the core has; training is unstable."""
+    hits = 0
+    for group in found:
+        knees = [flow.knee for flow in group.finished]
+        near = [abs(knee - group.core) <= NEAR for knee in knees]
+        hits += int(sum(near) > len(near) / 2)
+        costs = ", ".join(f"{flow.held_out:.3f}" for flow in group.finished) or "none"
+        yield ClaimCheck(f"core of {group.core}: held-out cost, nats per pixel", "", costs)
+        drops = ", ".join(f"{_drop(flow, group.core):.2f}" for flow in group.finished) or "none"
+        yield ClaimCheck(f"core of {group.core}: drop of the sorted entropies after the core, nats", "", drops)
+        found_there = ", ".join(str(_in_front(flow, group.core)) for flow in group.finished) or "none"
+        yield ClaimCheck(f"core of {group.core}: core latents among the first {group.core}", "", found_there)
+        words = ", ".join(map(str, knees)) or "all seeds diverged"
+        holds = None if not near else all(near)
+        yield ClaimCheck(
+            f"core of {group.core}: the largest drop comes after",
+            f"{group.core}",
+            words,
+            holds,
+            None,
+            not near,
+            any(near),
+        )
+    claim = f"knee at the core for at least two of three cores (reconstruction weighted by {WEIGHT:g}, in the paper 1)"
+    yield ClaimCheck(claim, "three of three", f"{hits} of 3", hits >= 2)
+    yield diverged(found)
+
+
+def diverged(found: list[CoreFlows]) -> ClaimCheck:
+    """Check whether all flows diverged, and count those that did."""
+    n_flows = sum(len(group.flows) for group in found)
+    n_lost = n_flows - sum(len(group.finished) for group in found)
+    claim = "training with the reconstruction is unstable"
+    return ClaimCheck(
+        claim, "always diverges", f"{n_lost} of {n_flows} diverged", n_lost == n_flows, in_part=n_lost > 0
+    )
+
+
+def compare_information(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure E.1: pairs of a core and another latent have less mutual information than other pairs."""
+    for group in found:
+        for flow in group.finished[:1]:
+            core, rest = slice(0, group.core), slice(group.core, None)
+            between, within = flow.mean_information(core, rest), flow.mean_information(rest, rest)
+            inside = flow.mean_information(core, core)
+            words = f"{between:.4f} between, {within:.4f} in the rest, {inside:.4f} in the core"
+            claim = f"core of {group.core}: pairs of core and rest have less mutual information than other pairs"
+            yield ClaimCheck(claim, "less", words, between < min(within, inside), in_part=between < max(within, inside))
+    yield diverged(found)
+
+
+def _drop(flow: MeasuredFlow, after: int) -> float:
+    falling = np.sort(flow.entropies)[::-1]
+    return float(falling[after - 1] - falling[after])
+
+
+def _in_front(flow: MeasuredFlow, core: int) -> int:
+    return sum(latent < core for latent in flow.order[:core])
+
+
+def draw_core(found: list[CoreFlows], options: Options) -> Iterator[Path]:
+    """Draw the spectra of one flow per core size."""
+    from unweave.report.figures.geometry import save, spectrum_figure
+
+    spectra = {f"core of {group.core}": group.shown.entropies for group in found if group.shown is not None}
+    if spectra:
+        yield save(spectrum_figure(spectra), options.folder / "000-fig3.png")
+
+
+def draw_information(found: list[CoreFlows], options: Options) -> Iterator[Path]:
+    """Draw the mutual information of pairs of latents; the latents of the core come first."""
+    from unweave.report.figures.geometry import information_figure, save
+
+    matrices = {f"core of {group.core}": group.shown.information for group in found if group.shown is not None}
+    if matrices:
+        largest = float(np.nanquantile(np.concatenate([matrix.ravel() for matrix in matrices.values()]), 0.99))
+        yield save(information_figure(matrices, largest=largest), options.folder / "000-figE1.png")
+
+
+DIGIT_STEPS = 1000
+
+N_TANGENTS = 12
+
+N_DRAWS = 2000
+
+WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class DigitFlows:
+    """One or both flows; a flow that the figure does not need is None."""
+
+    gin: MeasuredFlow | None
+    conditional: MeasuredFlow | None
+
+
+def compute_gin(options: Options) -> DigitFlows:
+    """Train and measure the volume-preserving flow."""
+    return _computed(options, ("gin",))
+
+
+def compute_conditional(options: Options) -> DigitFlows:
+    """Train and measure the conditional flow."""
+    return _computed(options, ("conditional",))
+
+
+def compute_both(options: Options) -> DigitFlows:
+    """Train and measure both flows."""
+    return _computed(options, ("gin", "conditional"))
+
+
+def _computed(options: Options, names: tuple[str, ...]) -> DigitFlows:
+    shapes: dict[str, dict[str, Any]] = {
+        "gin": {"couplings": "gin", "n_components": N_CLASSES, "n_dense": 3 if options.quick else 6},
+        "conditional": {"n_conditions": N_CLASSES},
+    }
+    plans = {name: planned(name, options, DIGIT_STEPS, **shapes[name]) for name in names}
+    found = measured_flows(list(plans.values()), options)
+    return DigitFlows(*(found[plans[name]] if name in plans else None for name in shapes))
+
+
+def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 4: the variance of a latent does not measure its importance."""
+    gin = found.gin
+    assert gin is not None
+    if gin.problem:
+        yield ClaimCheck("GIN", "", gin.problem, None, 164, undecided=True)
+        return
+    yield ClaimCheck("GIN: held-out cost, nats per pixel", "", f"{gin.held_out:.3f}")
+    rank, low, high = rank_correlation(gin.variances, gin.entropies)
+    yield ClaimCheck(
+        "rank correlation of latent variance and manifold entropy",
+        "weak",
+        f"{rank:.3f} [{low:.3f}, {high:.3f}]",
+        high < WEAK,
+        164,
+        in_part=high < CLEARLY_BELOW_ONE,
+        value=rank,
+    )
+    n_top = max(len(gin.entropies) // 10, 1)
+    important = gin.entropies >= np.sort(gin.entropies)[-n_top]
+    small = gin.variances < np.median(gin.variances)
+    words = f"{int((important & small).sum())} of the {n_top} most important have less than the median variance"
+    yield ClaimCheck("latents of small variance and large entropy exist", "yes", words, bool((important & small).any()))
+    falls = [_largest_fall(values) for values in (0.5 * np.log(gin.variances), gin.entropies)]
+    yield ClaimCheck("largest drop of log standard deviations, and its position", "after about 22", falls[0][1])
+    yield ClaimCheck(
+        "the entropy falls more gradually than the variance: its largest drop",
+        "gradual",
+        f"{falls[1][1]}, of variances {falls[0][0]:.2f}",
+        falls[1][0] < falls[0][0],
+    )
+
+
+def rank_correlation(one: FloatArray, other: FloatArray, seed: int = 0) -> tuple[float, float, float]:
+    """Spearman's correlation over latents and the ends of its 95 % bootstrap interval, resampling latents.
+
+    >>> rank_correlation(np.arange(20.0), np.arange(20.0) ** 3)
+    (1.0, 1.0, 1.0)
+    """
+    rng = np.random.default_rng(seed)
+    draws = []
+    for _ in range(N_DRAWS):
+        rows = rng.integers(0, len(one), len(one))
+        draws.append(stats.spearmanr(one[rows], other[rows]).statistic)
+    low, high = np.nanquantile(draws, [0.025, 0.975])
+    return round(float(stats.spearmanr(one, other).statistic), 6), round(float(low), 6), round(float(high), 6)
+
+
+def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure E.2: both spectra are steep and similar."""
+    for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
+        assert flow is not None
+        if flow.problem:
+            yield ClaimCheck(name, "", flow.problem, None, undecided=True)
+            return
+        falling = np.sort(flow.entropies)[::-1]
+        yield ClaimCheck(f"{name}: held-out cost, nats per pixel", "", f"{flow.held_out:.3f}")
+        tenth = len(falling) // 10
+        claim = f"{name}: drop of the entropy over the first tenth of latents, nats"
+        yield ClaimCheck.number(claim, "very steep", float(falling[0] - falling[tenth]), above=1.0)
+    assert found.gin is not None
+    assert found.conditional is not None
+    gap = float(np.abs(np.sort(found.gin.entropies) - np.sort(found.conditional.entropies)).mean())
+    yield ClaimCheck.number("mean distance of the two sorted spectra, nats", "comparable", gap, below=0.5)
+
+
+def compare_tangents(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figures E.3 and E.4: a latent has a similar effect on all digits."""
+    for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
+        if flow is None:
+            continue
+        if flow.problem:
+            yield ClaimCheck(name, "", flow.problem, None, undecided=True)
+            continue
+        same, other = tangent_agreement(flow)
+        words = f"{same:.3f} for the same latent, {other:.3f} for two latents"
+        yield ClaimCheck(f"{name}: mean |cosine| of tangent images of two digits", "shared", words, same > 2 * other)
+
+
+def tangent_agreement(flow: MeasuredFlow, n_latents: int = 20) -> tuple[float, float]:
+    """Mean |cosine| of two digits' mean tangents, for the same latent and for two different important latents."""
+    tangents = flow.tangents[:, :, flow.order[:n_latents]].astype(np.float64)
+    directions = tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
+    same, other = [], []
+    for a, b in combinations(range(len(directions)), 2):
+        cosines = np.abs(directions[a].T @ directions[b])
+        same.append(np.diagonal(cosines).mean())
+        other.append(cosines[~np.eye(len(cosines), dtype=bool)].mean())
+    return float(np.mean(same)), float(np.mean(other))
+
+
+def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure E.5: important latents change images more."""
+    flow = found.conditional
+    assert flow is not None
+    if flow.problem:
+        yield ClaimCheck("cINN", "", flow.problem, None, undecided=True)
+        return
+    reach = np.abs(flow.traversals[:, :, -1] - flow.traversals[:, :, 0]).sum(axis=-1).mean(axis=0)
+    rank = float(stats.spearmanr(reach, flow.entropies[flow.order[: len(reach)]]).statistic)
+    claim = "rank correlation of entropy and of the change from -2 to 2, first 20 latents"
+    yield ClaimCheck.number(claim, "", rank, above=0.3)
+
+
+def _largest_fall(values: FloatArray) -> tuple[float, str]:
+    falls = -np.diff(np.sort(values)[::-1])
+    return float(falls.max()), f"{falls.max():.2f} nats after {int(falls.argmax()) + 1}"
+
+
+def draw_gin(found: DigitFlows, options: Options) -> Iterator[Path]:
+    """Draw the spectra of entropies and of log standard deviations."""
+    from unweave.report.figures.geometry import save, spectrum_figure
+
+    if found.gin is not None and not found.gin.problem:
+        spectra = {"manifold entropy": found.gin.entropies, "log deviation": 0.5 * np.log(found.gin.variances)}
+        yield save(spectrum_figure(spectra), options.folder / "000-fig4.png")
+
+
+def draw_spectra(found: DigitFlows, options: Options) -> Iterator[Path]:
+    """Draw the spectra of both flows."""
+    from unweave.report.figures.geometry import save, spectrum_figure
+
+    named = {"GIN": found.gin, "cINN": found.conditional}
+    spectra = {name: flow.entropies for name, flow in named.items() if flow is not None and not flow.problem}
+    if spectra:
+        yield save(spectrum_figure(spectra), options.folder / "000-figE2.png")
+
+
+def draw_tangents(found: DigitFlows, options: Options) -> Iterator[Path]:
+    """Draw the mean image of every digit and the mean tangents of the most important latents."""
+    from unweave.report.figures.geometry import image_grid_figure, save
+
+    for name, flow in (("E3", found.gin), ("E4", found.conditional)):
+        if flow is None or flow.problem:
+            continue
+        side = round(flow.centres.shape[1] ** 0.5)
+        tangents = flow.tangents[:, :, flow.order[:N_TANGENTS]].transpose(0, 2, 1)
+        tangents = tangents / np.abs(tangents).max(axis=2, keepdims=True)
+        centres = flow.centres[:, None] / np.abs(flow.centres).max()
+        rows = np.concatenate([centres, tangents], axis=1).reshape(N_CLASSES, -1, side, side)
+        names = ["middle", *(f"latent {i}" for i in flow.order[:N_TANGENTS])]
+        figure = image_grid_figure(rows, [str(k) for k in range(N_CLASSES)], names)
+        yield save(figure, options.folder / f"000-fig{name}.png")
+
+
+def draw_traversals(found: DigitFlows, options: Options) -> Iterator[Path]:
+    """Draw digits 0, 3, 7 and 9 along the six most important latents, with the difference of the extremes."""
+    from unweave.report.figures.geometry import image_grid_figure, save
+
+    flow = found.conditional
+    if flow is None or flow.problem:
+        return
+    side = round(flow.centres.shape[1] ** 0.5)
+    for digit in (0, 3, 7, 9):
+        images = flow.traversals[digit, :6]
+        change = np.abs(images[:, -1] - images[:, 0])[:, None]
+        rows = np.concatenate([images, change], axis=1).reshape(6, -1, side, side)
+        names = [*(f"{value:g}" for value in VALUES), "|difference|"]
+        figure = image_grid_figure(rows, [f"latent {i}" for i in flow.order[:6]], names, signed=False)
+        yield save(figure, options.folder / f"000-figE5-{digit}.png")

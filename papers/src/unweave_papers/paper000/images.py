@@ -1,0 +1,304 @@
+"""Images of digits, and spectra of VAEs trained on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.datasets.digits import Digits, mnist
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics.manifolds import Spectrum, spectrum
+from unweave.progress import progress_bar
+from unweave_papers.experiment import ClaimCheck, Options
+
+if TYPE_CHECKING:
+    from unweave.models import TrainedModel
+
+N_CLASSES = 10
+
+SIDE, QUICK_SIDE = 16, 8
+
+N_TEST = 2000
+
+Images = NDArray[np.float32]
+
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class DigitImages:
+    """Normalised training and held-out images (n x 1 x side x side) with their labels.
+
+    A pixel is (grey - mean) / deviation. The mean and the standard deviation are those of all training pixels, so
+    entropies are those of data in units of that standard deviation.
+    """
+
+    images: Images
+    labels: Labels
+    test_images: Images
+    test_labels: Labels
+    mean: float
+    deviation: float
+
+    @property
+    def side(self) -> int:
+        """Height and width of an image in pixels."""
+        return self.images.shape[2]
+
+    def grey(self, images: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Convert normalised images to grey values, approximately from 0 to 1."""
+        return images * self.deviation + self.mean
+
+
+def digit_images(options: Options) -> DigitImages:
+    """Return the images of an experiment: 16 x 16, or 8 x 8 with ``options.quick``."""
+    if options.data is None:
+        raise EvidenceError("These flows are trained on MNIST: pass the folder of its four idx files with --data.")
+    return _read(options.data, QUICK_SIDE if options.quick else SIDE)
+
+
+@lru_cache(maxsize=2)
+def _read(folder: Path, side: int) -> DigitImages:
+    images, labels = _averaged(mnist(folder, "train", 32), side)
+    test_images, test_labels = _averaged(mnist(folder, "test", 32), side)
+    rows = np.random.default_rng(0).permutation(len(test_images))[:N_TEST]
+    _refuse_missing_classes(labels, "training")
+    _refuse_missing_classes(test_labels[rows], "test")
+    mean, deviation = float(images.mean()), float(images.std())
+    return DigitImages(
+        (images - mean) / deviation,
+        labels,
+        (test_images[rows] - mean) / deviation,
+        test_labels[rows],
+        mean,
+        deviation,
+    )
+
+
+def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
+    """Average blocks of pixels, so that images have ``side`` x ``side`` pixels."""
+    step = 32 // side
+    parts = []
+    for start in range(0, len(digits), 10_000):
+        pixels = digits.images(range(start, min(start + 10_000, len(digits))))
+        parts.append(pixels.reshape(-1, 1, side, step, side, step).mean(axis=(3, 5)))
+    return np.concatenate(parts).astype(np.float32), digits.labels.astype(np.int64)
+
+
+def _refuse_missing_classes(labels: Labels, which: str) -> None:
+    missing = sorted(set(range(N_CLASSES)) - set(labels.tolist()))
+    if missing:
+        raise EvidenceError(f"The {which} images have no digit {missing[0]}: give files with all ten digits.")
+
+
+BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+N_STEPS, QUICK_STEPS = 3000, 1000
+
+N_SAMPLES, QUICK_SAMPLES = 1000, 200
+
+N_IMAGES = 20_000
+
+SHARP = 1.0  # smallest drop of entropy at a sharp knee, in nats
+
+ACTIVE = 3.0  # a latent is active if its entropy is within so many nats of the largest entropy of any model
+
+METHODS = {"VAE": "VAE", "betaH": "beta-VAE", "betaB": "AnnealedVAE", "factor": "FactorVAE", "btcvae": "beta-TCVAE"}
+
+PUBLISHED = ("mnist", "celeba")
+
+
+@dataclass(frozen=True, eq=False)
+class VAESpectra:
+    """Spectra of trained models by beta, and of published ones by data set and method."""
+
+    trained: dict[float, Spectrum]
+    published: dict[str, dict[str, Spectrum]]
+
+    @property
+    def threshold(self) -> float:
+        """Entropy above which a latent of the trained models is active."""
+        return max(float(found.entropies.max()) for found in self.trained.values()) - ACTIVE
+
+    def n_active(self) -> list[int]:
+        """Number of active latents for every beta."""
+        return [found.n_above(self.threshold) for found in self.trained.values()]
+
+
+def compute(n_latents: int, options: Options) -> VAESpectra:
+    """Compute the spectra for the folders that were given."""
+    if options.data is None and options.weights is None:
+        raise EvidenceError(
+            "These spectra are of trained or of published VAEs: pass the folder of MNIST with --data, or that of the "
+            "published weights with --weights."
+        )
+    return VAESpectra(
+        {} if options.data is None else _trained(n_latents, digit_images(options), options),
+        {} if options.weights is None else _published(options),
+    )
+
+
+def _trained(n_latents: int, digits: DigitImages, options: Options) -> dict[float, Spectrum]:
+    from unweave.models import MLP, BetaVAE, TrainingSettings, train
+
+    n_steps = options.n_steps or (QUICK_STEPS if options.quick else N_STEPS)
+    weight = 28**2 / digits.side**2
+    settings = TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=weight)
+    images = np.clip(digits.grey(digits.images[:N_IMAGES]), 0.0, 1.0).astype(np.float32)
+    fleet = train(
+        images,
+        [BetaVAE(beta=beta) for beta in BETAS],
+        seeds=[options.seed or 0],
+        n_codes=n_latents,
+        trunk=MLP((128, 128)),
+        settings=settings,
+        folder=options.folder / f"digits{digits.side}-vaes-{n_latents}-latents-{n_steps}-steps",
+        progress=options.progress,
+    )
+    n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
+    models = [model for model in fleet if model.network is not None]
+    return {
+        float(model.member.objective.beta): spectrum(Evidence(decoder=_decoder(model)), n_samples=n_samples)  # type: ignore[attr-defined]
+        for model in models
+    }
+
+
+def _decoder(model: TrainedModel) -> Any:
+    from unweave.neural.decoders import TorchDecoder
+
+    network = model.network
+    assert network is not None
+
+    def images(codes: Any) -> Any:
+        return model.likelihood.pixels(network.decode(codes[None]))[0]
+
+    return TorchDecoder(images, network.architecture.sizes.n_codes)
+
+
+def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
+    from unweave.neural.decoders import TorchDecoder
+    from unweave.neural.published_vaes import read_published
+
+    n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
+    found: dict[str, dict[str, Spectrum]] = {data_set: {} for data_set in PUBLISHED}
+    with progress_bar(len(PUBLISHED) * len(METHODS), options.progress) as bar:
+        for data_set in PUBLISHED:
+            for file, method in METHODS.items():
+                bar.step(f"{method} of {data_set}")
+                model = read_published(f"{file}_{data_set}", options.weights)
+                # CelebA has 12,288 outputs; with a fifth of the samples errors are still below .05 nats
+                n_here = n_samples if data_set == "mnist" else max(n_samples // 5, 40)
+                decoder = TorchDecoder(model.decode, model.n_codes, module=model)
+                found[data_set][method] = spectrum(Evidence(decoder=decoder), n_samples=n_here)
+    return found
+
+
+def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figures 6 and E.7: fewer latents are active as beta grows, until all latents collapse."""
+    for data_set, spectra in found.published.items():
+        for method, one in spectra.items():
+            yield ClaimCheck(f"{method} of {data_set}: entropies", "", _in_words(one))
+    if found.published:
+        drops = [one.knee[1] for spectra in found.published.values() for one in spectra.values()]
+        sharp = [drop > SHARP for drop in drops]
+        words = f"{sum(sharp)} of {len(sharp)}, drops of {min(drops):.2f} to {max(drops):.2f} nats"
+        claim = "published decoders have a sharp knee (a drop of more than 1 nat)"
+        yield ClaimCheck(claim, "very sharp", words, all(sharp), 164, in_part=any(sharp), value=float(sum(sharp)))
+    if not found.trained:
+        return
+    for beta, one in found.trained.items():
+        yield ClaimCheck(f"beta {beta:g}: entropies", "", _in_words(one))
+    yield from _over_beta(found)
+
+
+def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
+    counts = found.n_active()
+    words = ", ".join(f"{beta:g}: {n}" for beta, n in zip(found.trained, counts, strict=True))
+    steps = np.diff(counts)
+    yield ClaimCheck(
+        "the number of active latents (entropy within 3 nats of the largest) falls with beta",
+        "fall",
+        words,
+        bool((steps <= 0).all()) and counts[-1] < counts[0],
+        164,
+        in_part=counts[-1] < counts[0],
+    )
+    alive = [beta for beta, n in zip(found.trained, counts, strict=True) if n]
+    tops = [float(one.entropies.max()) for one in found.trained.values()]
+    until = tops[: len(alive)]
+    yield ClaimCheck(
+        "the largest entropy rises with beta until the collapse",
+        "rises",
+        ", ".join(f"{top:.2f}" for top in tops),
+        bool((np.diff(until) > 0).all()),
+        in_part=len(until) > 1 and until[-1] > until[0],
+    )
+    gone = [beta for beta in found.trained if beta not in alive]
+    claim = "smallest beta without active latents"
+    words = f"{gone[0]:g}" if gone else f"none up to {max(found.trained):g}"
+    yield ClaimCheck(claim, "above about 20", words, bool(gone) and 10 <= gone[0] <= 50, 164, in_part=bool(gone))
+
+
+def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figures E.8 and E.9: the total correlation does not fall with beta."""
+    for data_set, spectra in found.published.items():
+        for method, one in spectra.items():
+            yield ClaimCheck(f"{method} of {data_set}: entropy and total correlation per latent", "", _totals(one))
+    if not found.trained:
+        return
+    for beta, one in found.trained.items():
+        yield ClaimCheck(f"beta {beta:g}: entropy and total correlation per latent", "", _totals(one))
+    counts = found.n_active()
+    alive = [one for one, n in zip(found.trained.values(), counts, strict=True) if n]
+    shared = [one.total_correlation / len(one.entropies) for one in alive]
+    yield ClaimCheck(
+        "total correlation per latent does not fall with beta before the collapse (by at most 5 %; in part: 25 %)",
+        "does not fall",
+        ", ".join(f"{value:.3f}" for value in shared),
+        shared[-1] > 0.95 * shared[0],
+        164,
+        in_part=shared[-1] > 0.75 * shared[0],
+    )
+
+
+def _in_words(one: Spectrum) -> str:
+    falling, (place, drop) = one.sorted_entropies, one.knee
+    return f"{falling[0]:.2f} to {falling[-1]:.2f}, largest drop {drop:.2f} after {place}"
+
+
+def _totals(one: Spectrum) -> str:
+    size = len(one.entropies)
+    return f"{one.cumulative[-1] / size:.3f}, {one.total_correlation / size:.3f}"
+
+
+def draw(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+    """Draw the spectra for all betas and of the published models."""
+    from unweave.report.figures.geometry import save, spectrum_figure
+
+    groups: dict[str, dict[str, Spectrum]] = dict(found.published)
+    if found.trained:
+        groups["beta"] = {f"beta {beta:g}": one for beta, one in found.trained.items()}
+    for label, spectra in groups.items():
+        figure = spectrum_figure({key: one.entropies for key, one in spectra.items()})
+        yield save(figure, options.folder / f"000-{name}-{label}.png")
+
+
+def draw_totals(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+    """Draw total entropy and total correlation per latent against beta."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    if found.trained:
+        size = len(next(iter(found.trained.values())).entropies)
+        curves = {
+            "total entropy": [one.cumulative[-1] / size for one in found.trained.values()],
+            "total correlation": [one.total_correlation / size for one in found.trained.values()],
+        }
+        figure = curves_figure(curves, [f"{beta:g}" for beta in found.trained], "nats per latent", across="beta")
+        yield save(figure, options.folder / f"000-{name}.png")

@@ -1,0 +1,433 @@
+"""Experiments of 001."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.paper001 import models as measured
+from unweave_papers.paper001.models import BINS, GRID, MODEL_DRAWS, SEED_STUDIES, TABLE, Numbers, by_model, models_in
+
+FACTORS = ("shape", "scale", "orientation", "x", "y")
+
+TABLE_8: dict[str, tuple[float, ...]] = {
+    "FactorVAE": (0.2412, 0.7139, 0.0523, 0.7198, 0.7256),
+    "beta-VAE": (0.0481, 0.1533, 0.0, 0.4127, 0.4193),
+}
+
+TABLE_9: dict[str, tuple[float, ...]] = {
+    "FactorVAE": (0.6841, 0.3422, 0.7204, 0.2908, 0.2727),
+    "beta-VAE": (0.8642, 0.8087, 0.9199, 0.5629, 0.5576),
+}
+
+INFORMATIVE = 0.05  # smallest information of an informative code, in nats
+
+SMALL = 0.05
+
+
+def compare_rmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare RMIG with Table 8."""
+    yield from _table(found, TABLE_8)
+    yield from _verdict(found, better="higher")
+    for name, row in found.items():
+        told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
+        here = f"positions at least {told:.3f}, shape and orientation at most {untold:.3f}"
+        claim = f"{name}: RMIG of positions is above that of shape and orientation"
+        yield ClaimCheck(claim, "yes", here, told > untold, 146, value=told - untold)
+
+
+def compare_jemmig(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare JEMMIG with Table 9; lower is better."""
+    yield from _table(found, TABLE_9)
+    yield from _verdict(found, better="lower")
+    for name, row in models_in(found, "FactorVAE", "beta-VAE"):
+        here = f"{row['scale']:.3f} and {row['x']:.3f}"
+        more = row["scale"] - row["x"]
+        yield ClaimCheck(f"{name}: JEMMIG of scale is above that of x", "yes", here, more > 0, 146, value=more)
+
+
+def compare_modularity(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 8: both versions of modularity rate VAE above FactorVAE, unlike JEMMIG."""
+    for name, row in found.items():
+        yield ClaimCheck(name, "figure only", ", ".join(f"{what} {value:.3f}" for what, value in row.items()))
+    if {"VAE", "FactorVAE"} <= found.keys():
+        for version in ("of means", "of q(z | x)"):
+            first, second = found["VAE"][version], found["FactorVAE"][version]
+            here = f"{first:.3f} and {second:.3f}"
+            yield ClaimCheck(f"modularity {version} rates VAE above FactorVAE", "yes", here, first > second)
+
+
+def compare_informativeness(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 9: VAEs have uninformative codes."""
+    for name, values in found.items():
+        yield ClaimCheck(name, "figure only", _list(values))
+        yield ClaimCheck(
+            f"{name}: some codes are uninformative", "yes", f"{values[-1]:.4f}", _nats(values[-1]) < INFORMATIVE
+        )
+
+
+def compare_informative_codes(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 14: FactorVAE has five informative codes."""
+    for name, values in found.items():
+        n_informative = sum(_nats(value) > INFORMATIVE for value in values)
+        paper, holds = ("5", n_informative == 5) if name == "FactorVAE" else ("figure only", None)
+        here = f"{n_informative} of {len(values)}"
+        yield ClaimCheck(f"{name}: codes with more than {INFORMATIVE} nats", paper, here, holds)
+
+
+def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 17: scores change with the number of bins, but the order of models does not."""
+    for name, row in found.items():
+        for score, values in row.items():
+            yield ClaimCheck(f"{name}: {score} at {_list(BINS)} bins", "figure only", _list(values))
+    for score in ("RMIG", "JEMMIG"):
+        columns = np.array([row[score] for row in found.values()]).T
+        orders = [np.argsort(column).tolist() for column in columns]
+        settled = next(k for k in range(len(BINS)) if all(order == orders[-1] for order in orders[k:]))
+        yield ClaimCheck(
+            f"{score}: the order of models does not change with the number of bins",
+            "yes",
+            f"the same from {BINS[settled]} bins on",
+            settled == 0,
+            141,
+        )
+    moved = max(abs(row["RMIG"][-1] - row["RMIG"][-2]) for row in found.values())
+    yield ClaimCheck.number("largest change of RMIG above 200 bins", "stable", moved, below=0.02, ledger=141)
+    rises = all(np.diff(row["JEMMIG"][2:]).min() > 0 for row in found.values())
+    yield ClaimCheck("JEMMIG rises from 50 bins on", "always", "yes" if rises else "not for all", rises, 142)
+
+
+def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 18: estimates do not depend on the number of draws."""
+    for name, row in found.items():
+        for score, values in row.items():
+            spread = max(values) - min(values)
+            here = f"{_list(values)} at {_list(MODEL_DRAWS)}"
+            yield ClaimCheck(f"{name}: {score} is stable", "yes", here, spread < SMALL)
+
+
+def compare_correlations(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 20: means are more correlated than draws."""
+    for name, row in found.items():
+        means, draws = (_largest_off_diagonal(row[what]) for what in ("means", "draws"))
+        here = f"means up to {means:.3f}, draws up to {draws:.3f}"
+        yield ClaimCheck(f"{name}: means are more correlated than draws", "yes", here, means > draws + SMALL)
+
+
+def compare_shared(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Report three-way information (Eq 2); codes are separable if it is 0, and the paper gives no figures."""
+    for name, row in found.items():
+        matrix = np.array(row["I(x, z_i, z_j)"], dtype=np.float64)
+        pairs = matrix[np.triu_indices(len(matrix), k=1)]
+        if not np.isfinite(pairs).any():
+            yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", "undefined: every pair identifies every sample")
+            continue
+        here = f"mean {row['mean']:.3f} +- {row['standard error']:.3f} nats, largest pair {np.nanmax(pairs):.3f}"
+        left_out = int(np.isnan(pairs).sum())
+        yield ClaimCheck(
+            f"{name}: I(x, z_i, z_j)", "no figure", here + (f", {left_out} pairs undefined" if left_out else "")
+        )
+
+
+def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 23: means overestimate the information of noisy codes."""
+    for name, row in found.items():
+        posterior, means = np.array(row["q(z | x)"]), np.array(row["means"])
+        means = means[: len(posterior)]
+        noisy = posterior.max(axis=1)[: len(means)] < SMALL
+        if not noisy.any():
+            yield ClaimCheck(
+                f"{name}: means overestimate the information of noisy codes", "yes", "it has no noisy code"
+            )
+            continue
+        first, second = float(means[noisy].max()), float(posterior[: len(means)][noisy].max())
+        here = f"{first:.3f} nats from means, {second:.3f} from q(z | x), {int(noisy.sum())} noisy codes"
+        claim = f"{name}: means overestimate the information of noisy codes"
+        yield ClaimCheck(claim, "yes", here, first > second + 0.01)
+
+
+def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 24: H_q = H_s - log(bin width), and RMIG does not depend on the estimator."""
+    width = 8 / GRID.bins
+    for name, row in found.items():
+        drawn, quantised = row["JEMMIG"]
+        difference = quantised - drawn
+        yield ClaimCheck(
+            f"{name}: JEMMIG on the grid minus JEMMIG by sampling",
+            f"-log(width) = {-math.log(width):.3f}",
+            f"{difference:.3f}",
+            abs(difference + math.log(width)) < 2 * SMALL,
+            143,
+        )
+        drawn, quantised = row["RMIG"]
+        yield ClaimCheck(
+            f"{name}: RMIG by sampling and on the grid",
+            "equal",
+            f"{drawn:.3f} and {quantised:.3f}",
+            abs(drawn - quantised) < SMALL / 2,
+            143,
+        )
+
+
+def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 25: RMIG equals MIG of Chen et al., but not of Locatello et al. if beta is large."""
+    for name, row in found.items():
+        chen, locatello = row["MIG (Chen)"] - row["RMIG"], row["MIG (Locatello)"] - row["RMIG"]
+        yield ClaimCheck(
+            f"{name}: RMIG equals MIG of Chen et al.",
+            "yes",
+            f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}",
+            abs(chen) < SMALL / 2,
+            148,
+            value=chen,
+        )
+        here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
+        yield ClaimCheck(f"{name}: MIG of Locatello et al.", "higher for beta >= 20", here)
+
+
+def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[ClaimCheck]:
+    for name, row in found.items():
+        paper = _list(table[name]) if name in table else "not in the table"
+        yield ClaimCheck(f"{name}: {', '.join(row)}", paper, _list(row.values()))
+
+
+def _verdict(found: Numbers, better: str) -> Iterator[ClaimCheck]:
+    """Check whether FactorVAE is better than beta-VAE for every factor, which is the paper's main claim."""
+    if not {"FactorVAE", "beta-VAE"} <= found.keys():
+        return
+    sign = 1 if better == "higher" else -1
+    first, second = found["FactorVAE"], found["beta-VAE"]
+    ahead = [factor for factor in first if sign * (first[factor] - second[factor]) > 0]
+    means = (float(np.mean(list(row.values()))) for row in (first, second))
+    here = f"on {', '.join(ahead) or 'no factor'}; means {next(means):.3f} and {next(means):.3f}"
+    whole = len(ahead) == len(first)
+    claim = "FactorVAE is better than beta-VAE by RMIG" if sign > 0 else "FactorVAE is better than beta-VAE by JEMMIG"
+    yield ClaimCheck(claim, "on every factor", here, whole, 146, in_part=bool(ahead), value=len(ahead))
+
+
+def _nats(share: float) -> float:
+    return share * math.log(GRID.bins)
+
+
+def _largest_off_diagonal(matrix: list[list[float]]) -> float:
+    table = np.abs(np.array(matrix))
+    np.fill_diagonal(table, 0)
+    return float(np.nanmax(table))
+
+
+def _list(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.4g}" for value in values)
+
+
+def draw_rmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw RMIG of every factor as bars by model, with marks for the paper's numbers."""
+    yield from _factor_bars(name, found, TABLE_8, "RMIG, normalised", options)
+
+
+def draw_jemmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw JEMMIG of every factor as bars by model, with marks for the paper's numbers."""
+    yield from _factor_bars(name, found, TABLE_9, "JEMMIG, normalised (lower is better)", options)
+
+
+def draw_bars(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw scores as bars by model."""
+    from unweave.report.figures.curves import bars_figure
+    from unweave.report.figures.geometry import save
+
+    yield save(bars_figure(found, "score"), options.folder / f"001-{name}.png")
+
+
+def draw_sorted(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw the informativeness of codes, the most informative code first."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    shown = dict(models_in(found, "FactorVAE", "beta-VAE")) if name == "fig14" else found
+    shown = shown or found
+    longest = max(map(len, shown.values()))
+    curves = {model: [*values, *[np.nan] * (longest - len(values))] for model, values in shown.items()}
+    figure = curves_figure(curves, range(1, longest + 1), "informativeness, normalised", across="code")
+    yield save(figure, options.folder / f"001-{name}.png")
+
+
+def draw_bins(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw scores against the number of bins."""
+    yield from _curves(name, found, BINS, "bins", options)
+
+
+def draw_draws(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw scores against the number of draws."""
+    yield from _curves(name, found, MODEL_DRAWS, "draws", options)
+
+
+def draw_matrices(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw matrices as heat maps, one figure per model."""
+    from unweave.report.figures.geometry import information_figure, save
+
+    for model, row in found.items():
+        matrices = {what: np.abs(np.array(matrix)) for what, matrix in row.items()}
+        yield save(information_figure(matrices, "code", "column"), options.folder / f"001-{name}-{model}.png")
+
+
+def draw_shared(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw heat maps of three-way information of pairs of codes, one figure per model."""
+    pairs = {model: {"I(x, z_i, z_j)": row["I(x, z_i, z_j)"]} for model, row in found.items()}
+    yield from draw_matrices(name, pairs, options)
+
+
+def draw_estimates(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw scores estimated by sampling against scores on the grid."""
+    from unweave.report.figures.curves import pairs_figure
+    from unweave.report.figures.geometry import save
+
+    for score in ("JEMMIG", "RMIG"):
+        points = {model: ([row[score][0]], [row[score][1]]) for model, row in found.items()}
+        figure = pairs_figure(points, f"{score}, by drawing", f"{score}, on the grid")
+        yield save(figure, options.folder / f"001-{name}-{score}.png")
+
+
+def draw_gaps(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+    """Draw RMIG against the two implementations of MIG."""
+    from unweave.report.figures.curves import pairs_figure
+    from unweave.report.figures.geometry import save
+
+    for other in ("MIG (Chen)", "MIG (Locatello)"):
+        points = {model: ([row["RMIG"]], [row[other]]) for model, row in found.items()}
+        yield save(pairs_figure(points, "RMIG", other), options.folder / f"001-{name}-{other.split('(')[1][:-1]}.png")
+
+
+def _factor_bars(
+    name: str, found: Numbers, table: dict[str, tuple[float, ...]], label: str, options: Options
+) -> Iterator[Path]:
+    from unweave.report.figures.curves import bars_figure
+    from unweave.report.figures.geometry import save
+
+    marks = {model: dict(zip(FACTORS, row, strict=True)) for model, row in table.items()}
+    yield save(bars_figure(found, label, marks=marks), options.folder / f"001-{name}.png")
+
+
+def _curves(name: str, found: Numbers, ticks: tuple[int, ...], across: str, options: Options) -> Iterator[Path]:
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    for score in next(iter(found.values())):
+        curves = {model: row[score] for model, row in found.items()}
+        figure = curves_figure(curves, ticks, score, across=across)
+        yield save(figure, options.folder / f"001-{name}-{score.replace(' ', '-')}.png")
+
+
+def _experiment(
+    name: str,
+    title: str,
+    measure: Callable[..., Any],
+    compare: Callable[[Numbers, Options], Iterator[ClaimCheck]],
+    draw: Callable[[str, Numbers, Options], Iterator[Path]],
+    cost: str = "1 minute on one core, after 2 for the codes",
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=partial(by_model, measure.__name__.replace("_", " "), measure),
+        compare=compare,
+        draw=partial(draw, name),
+        options=("seed", "n_rows", "weights", "codes"),
+        needs=("torch", "weights"),
+        cost=cost,
+    )
+
+
+PAPER = Paper(
+    "001",
+    "Theory and Evaluation Metrics for Learning Disentangled Representations",
+    (
+        TABLE,
+        _experiment("tab8", "RMIG of every factor", measured.rmig_per_factor, compare_rmig, draw_rmig),
+        _experiment(
+            "tab9",
+            "JEMMIG of every factor",
+            measured.jemmig_per_factor,
+            compare_jemmig,
+            draw_jemmig,
+        ),
+        _experiment(
+            "fig8",
+            "Modularity of means and of posteriors",
+            measured.modularities,
+            compare_modularity,
+            draw_bars,
+        ),
+        _experiment(
+            "fig9",
+            "Informativeness of every code, all models (the paper uses faces, which are not available here)",
+            measured.informativeness_per_code,
+            compare_informativeness,
+            draw_sorted,
+        ),
+        _experiment(
+            "fig14",
+            "Informativeness of every code, FactorVAE and beta-VAE",
+            measured.informativeness_per_code,
+            compare_informative_codes,
+            draw_sorted,
+        ),
+        _experiment(
+            "fig17",
+            "RMIG, JEMMIG and joint entropy by the number of bins",
+            measured.scores_by_bins,
+            compare_bins,
+            draw_bins,
+        ),
+        _experiment(
+            "fig18",
+            "JEMMIG and WSEPIN by the number of draws",
+            measured.scores_by_draws,
+            compare_draws,
+            draw_draws,
+            cost="8 minutes on one core",
+        ),
+        _experiment(
+            "fig20",
+            "Correlations between codes, by means and by draws",
+            measured.correlations,
+            compare_correlations,
+            draw_matrices,
+        ),
+        _experiment(
+            "eq2",
+            "Three-way information I(x, z_i, z_j) of every pair of codes",
+            measured.shared_by_two_codes,
+            compare_shared,
+            draw_shared,
+        ),
+        _experiment(
+            "fig23",
+            "Mutual information estimated from posteriors and from means, and importances",
+            measured.matrices,
+            compare_matrices,
+            draw_matrices,
+        ),
+        _experiment(
+            "fig24",
+            "Drawn against quantised JEMMIG and RMIG",
+            measured.sampled_and_quantised,
+            compare_estimates,
+            draw_estimates,
+            cost="3 minutes on one core",
+        ),
+        _experiment(
+            "fig25",
+            "RMIG against two other implementations of MIG",
+            measured.three_gaps,
+            compare_gaps,
+            draw_gaps,
+            cost="3 minutes on one core",
+        ),
+        *SEED_STUDIES,
+    ),
+)

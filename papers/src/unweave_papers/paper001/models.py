@@ -1,0 +1,553 @@
+"""Measured models of 001."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from unweave.arrays import FloatArray
+from unweave.card import Card
+from unweave.encoding import Encoded
+from unweave.estimators.information import Histogram
+from unweave.estimators.linear_probes import Lasso
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.evidence import Evidence, FactorKind, Posterior
+from unweave.metrics import (
+    CATALOGUE,
+    dci_completeness,
+    dci_disentanglement,
+    dci_informativeness,
+    informativeness,
+    jemmig,
+    mig,
+    rmig,
+    separability,
+    sepin_at_k,
+    three_way_information,
+    wsepin,
+)
+from unweave.progress import progress_bar
+from unweave.whole_files import write_whole
+from unweave_papers.experiment import ClaimCheck, Experiment, Options
+from unweave_papers.stored import KeptNumbers
+from unweave_papers.trained import (
+    SmallSetting,
+    beta_vaes,
+    codes_of,
+    difference,
+    evidence_of_levels,
+    factor_vaes,
+    measured,
+    trained,
+)
+
+LIMITS = (-4.0, 4.0)  # as in the published code
+
+GRID = QuantisedPosterior(bins=100, limits=LIMITS)
+
+N_ROWS = 20_000
+
+ROWS_SAMPLED = 2000  # fewer rows for sampling from mixtures, whose cost is draws x rows
+
+BINS = (10, 20, 50, 100, 200, 500)
+
+MODEL_DRAWS = (1000, 2000, 5000, 10_000)
+
+Numbers = dict[str, Any]
+
+
+def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) -> Numbers:
+    """Return a measure of every model by name; each is computed once and stored."""
+    n_rows = options.n_rows or N_ROWS
+    found = {}
+    codes = {name: encoded for name, encoded in codes_of(options, n_rows).items() if "codes_std" in encoded.arrays}
+    with progress_bar(len(codes), options.progress) as bar:
+        for name, encoded in codes.items():
+            bar.step(f"001: {label} of {name}")
+            source = "given" if options.codes else "published"
+            kept = KeptNumbers(options.folder / "001" / f"{source} {name} {n_rows} {options.seed or 0}.json")
+            found[name] = kept.value(label, partial(measure, encoded))
+    return found
+
+
+def rmig_per_factor(encoded: Encoded) -> dict[str, float]:
+    """RMIG of every factor (Table 8)."""
+    return dict(rmig(evidence_of_levels(encoded), estimator=GRID).per_factor)
+
+
+def jemmig_per_factor(encoded: Encoded) -> dict[str, float]:
+    """JEMMIG of every factor (Table 9)."""
+    return dict(jemmig(evidence_of_levels(encoded), estimator=GRID).per_factor)
+
+
+def modularities(encoded: Encoded) -> dict[str, float]:
+    """Modularity from the means, as published, and from q(z | x), with 100 bins, and JEMMIG (Figure 8)."""
+    evidence = evidence_of_levels(encoded)
+    return {
+        "of means": modularity_of(information_of_means(encoded)),
+        "of q(z | x)": modularity_of(information_of_posteriors(evidence)),
+        "JEMMIG": jemmig(evidence, estimator=GRID).raw,
+    }
+
+
+def informativeness_per_code(encoded: Encoded) -> list[float]:
+    """I(x, z_i) divided by the log of the number of bins, the most informative code first (Figures 9 and 14)."""
+    found = informativeness(evidence_of_levels(encoded), estimator=GRID).per_code
+    return sorted((float(value) for value in found.values()), reverse=True)
+
+
+def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
+    """RMIG, JEMMIG and mean joint entropy of factors and their best codes, by the number of bins (Figure 17)."""
+    evidence, rows = evidence_of_levels(encoded), []
+    for bins in BINS:
+        grid = QuantisedPosterior(bins, LIMITS)
+        found = jemmig(evidence, estimator=grid)
+        information, joint = found.parts["mutual_information_matrix"], found.parts["joint_entropy_matrix"]
+        best = joint[information.argmax(axis=0), np.arange(joint.shape[1])]
+        rows.append((rmig(evidence, estimator=grid).raw, found.raw, float(best.mean())))
+    names = ("RMIG", "JEMMIG", "joint entropy")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def scores_by_draws(encoded: Encoded) -> dict[str, list[float]]:
+    """JEMMIG and WSEPIN by the number of draws (Figure 18)."""
+    evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
+    return {
+        "JEMMIG": [jemmig(evidence, estimator=MixtureSampling(draws)).raw for draws in MODEL_DRAWS],
+        "WSEPIN": [wsepin(evidence, estimator=MixtureSampling(draws)).raw for draws in MODEL_DRAWS],
+    }
+
+
+def correlations(encoded: Encoded) -> dict[str, Any]:
+    """Correlations between codes: of means, of one draw per sample, and expected over draws (Figure 20, A.5)."""
+    posterior = encoded.codes
+    assert isinstance(posterior, Posterior)
+    found = posterior.correlations()
+    return {
+        "means": found.means.tolist(),
+        "draws": found.draws.tolist(),
+        "draws, in the limit": found.expected.tolist(),
+    }
+
+
+def shared_by_two_codes(encoded: Encoded) -> dict[str, Any]:
+    """I(x, z_i, z_j) of every pair of codes in nats, its mean over pairs and the mean's standard error (Eq 2)."""
+    evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
+    found = three_way_information(evidence, estimator=MixtureSampling(MODEL_DRAWS[1]), normalise=False)
+    return {
+        "I(x, z_i, z_j)": found.parts["three_way_matrix"].tolist(),
+        "mean": found.raw,
+        "standard error": float(found.parts["standard_error"]),
+    }
+
+
+def matrices(encoded: Encoded) -> dict[str, list[list[float]]]:
+    """Information from q(z | x) and from means, and importances of a lasso without shape, as in 001 (Figure 23)."""
+    evidence = evidence_of_levels(encoded)
+    numbers = [j for j, name in enumerate(encoded.factor_names) if name != "shape"]
+    kinds = ["continuous"] * len(numbers)
+    ordered = Evidence(encoded.factors[:, numbers], encoded.means, kinds=kinds)
+    importance = dci_disentanglement(ordered, probe=Lasso(0.002)).parts["importance_matrix"]
+    return {
+        "q(z | x)": information_of_posteriors(evidence).tolist(),
+        "means": information_of_means(encoded).tolist(),
+        "importance": np.asarray(importance).tolist(),
+    }
+
+
+def sampled_and_quantised(encoded: Encoded) -> dict[str, tuple[float, float]]:
+    """JEMMIG in nats and RMIG, by sampling and on the grid, on the same rows (Figure 24)."""
+    evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
+    draws = MixtureSampling(MODEL_DRAWS[-1])
+    return {
+        "JEMMIG": (
+            jemmig(evidence, estimator=draws, normalise=False).raw,
+            jemmig(evidence, estimator=GRID, normalise=False).raw,
+        ),
+        "RMIG": (rmig(evidence, estimator=draws).raw, rmig(evidence, estimator=GRID).raw),
+    }
+
+
+def three_gaps(encoded: Encoded) -> dict[str, float]:
+    """RMIG on the grid, MIG of Chen et al. (sampling) and of Locatello et al. (histogram of means) (Figure 25)."""
+    few = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
+    evidence = evidence_of_levels(encoded)
+    return {
+        "RMIG": rmig(evidence, estimator=GRID).raw,
+        "MIG (Chen)": rmig(few, estimator=MixtureSampling(MODEL_DRAWS[-1])).raw,
+        "MIG (Locatello)": mig(evidence, estimator=Histogram(100, "equal_width")).raw,
+    }
+
+
+def information_of_posteriors(evidence: Evidence) -> FloatArray:
+    """I(z_i, y_k) from q(z | x) on the grid, codes x factors."""
+    return np.asarray(rmig(evidence, estimator=GRID).parts["mutual_information_matrix"])
+
+
+def information_of_means(encoded: Encoded) -> FloatArray:
+    """I(z_i, y_k) from a histogram of the means with 100 bins, codes x factors."""
+    kinds = ["categorical" if kind == "categorical" else "ordinal" for kind in encoded.kinds]
+    points = Evidence(encoded.factors, encoded.means, kinds=kinds)
+    return np.asarray(mig(points, estimator=Histogram(100, "equal_width")).parts["mutual_information_matrix"])
+
+
+def modularity_of(information: FloatArray) -> float:
+    """Modularity (Ridgeway and Mozer, 2018) of an information matrix, codes x factors.
+
+    For each code, the leak is the mean square of its information about other factors, relative to the square for its
+    best factor. Modularity is 1 minus the mean leak over codes.
+
+    >>> modularity_of(np.array([[1.0, 0.0], [0.0, 0.5]]))
+    1.0
+    """
+    squares = np.square(np.maximum(information, 0))
+    most = squares.max(axis=1)
+    alive = most > 0
+    leak = (squares.sum(axis=1) - most)[alive] / (most[alive] * (information.shape[1] - 1))
+    return float(1 - leak.mean()) if alive.any() else float("nan")
+
+
+def models_in(found: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
+    """Yield the models with these names that were measured, with their numbers."""
+    yield from ((name, found[name]) for name in wanted if name in found)
+
+
+YES, NO = "✓", "✗"
+
+COLUMNS = ("no classifier", "nonlinear", "uses q(z|x)", "continuous factors", "real data")
+
+# our name of a metric, the paper's name, and the paper's marks; ~ means with forests but not with a lasso
+TABLE_1 = {
+    "beta_vae_score": ("Z-diff", "✗✗✗✗✗"),
+    "sap": ("SAP", "✗✗✗✓✓"),
+    "mig": ("MIG", "✓✓✓✗✗"),
+    "dci_disentanglement": ("Disentanglement", "✗~✗✗✗"),
+    "dci_completeness": ("Completeness", "✗~✗✗✗"),
+    "dci_informativeness": ("Informativeness", "✗~✗✗✗"),
+    "modularity": ("Modularity", "✓✓✗✓✗"),
+    "explicitness": ("Explicitness", "✗✗✗✗✗"),
+    "wsepin": ("WSEPIN", "✓✓✓✓✓"),
+    "windin": ("WINDIN", "✓✓✓✓✓"),
+    "rmig": ("RMIG", "✓✓✓✓✓"),
+    "jemmig": ("JEMMIG", "✓✓✓✓✓"),
+}
+
+FITTED = ("probe", "classifier", "regression", "logistic")  # words in a card's cost that refer to a fitted model
+
+
+@dataclass(frozen=True)
+class MetricProperties:
+    """A metric's marks, one for each of `COLUMNS`, and the text of its card on which each mark is based."""
+
+    marks: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+def properties_of(card: Card) -> MetricProperties:
+    """Return the marks that follow from a metric's card.
+
+    A metric captures nonlinear relations if, by its card, it scores 1 for elementwise nonlinear functions of the
+    factors. It can be used on real data if it needs no samples from a simulator; every metric here only needs rows.
+    """
+    fits = any(word in card.cost for word in FITTED)
+    bent = card.equivalence not in ("permutation and scale", "affine")
+    tables = (
+        "p(y | x) as a table" if card.takes_factor_tables else "labels" if "factors" in card.needs else "no factors"
+    )
+    answers = {
+        card.cost: not fits,
+        f"scores 1 up to {card.equivalence}": bent,
+        f"needs {' and '.join(card.needs)}": "posterior" in card.needs,
+        ", ".join(sorted(kind.value for kind in card.factor_kinds)): FactorKind.CONTINUOUS in card.factor_kinds,
+        tables: "sampler" not in card.needs,
+    }
+    return MetricProperties(tuple(YES if answer else NO for answer in answers.values()), tuple(answers))
+
+
+def compute(options: Options) -> dict[str, MetricProperties]:
+    """Return the properties of every metric of the table."""
+    return {name: properties_of(CATALOGUE[name].card) for name in TABLE_1}
+
+
+def compare(found: Mapping[str, MetricProperties], options: Options) -> Iterator[ClaimCheck]:
+    """Compare every mark with the paper's; there is no verdict if our metric can do more than the paper's code."""
+    for name, properties in found.items():
+        title, theirs = TABLE_1[name]
+        for column, ours, said, of_paper in zip(COLUMNS, properties.marks, properties.said, theirs, strict=True):
+            agree = None if (ours, of_paper) == (YES, NO) else ours == of_paper
+            yield ClaimCheck(f"{title}: {column}", of_paper, f"{ours} {said}", agree, in_part=of_paper == "~")
+
+
+def write(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
+    """Write the marks as a table."""
+    lines = [f"metric,{','.join(COLUMNS)}"]
+    lines += [f"{name},{','.join(properties.marks)}" for name, properties in found.items()]
+    path = options.folder / "001-tab1.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    yield path
+
+
+def draw_properties(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
+    """Draw our marks beside the paper's."""
+    from unweave.report.figures.geometry import save
+    from unweave.report.figures.scores import mark_table_figure
+
+    rows = {TABLE_1[name][0]: list(zip(found[name].marks, TABLE_1[name][1], strict=True)) for name in found}
+    drawn = mark_table_figure(rows, COLUMNS, title="by the cards (in the paper)")
+    yield save(drawn, options.folder / "001-tab1.png")
+
+
+TABLE = Experiment(
+    "tab1", "Properties of metrics, by our cards", compute, compare, write=write, draw=draw_properties, options=()
+)
+
+
+SEED_DRAWS = MixtureSampling(1000)
+
+LATENTS = (5, 10, 15, 20)
+
+SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
+
+SAME = 0.1  # relative change up to which a number is called unchanged
+
+Settings = list[SmallSetting]
+
+
+def numbers(evidence: Evidence) -> dict[str, float]:
+    """Return all numbers of one model that the figures show; informations are in nats."""
+    shared = separability(evidence, estimator=SEED_DRAWS, normalise=False)
+    per_code = [value for value in shared.per_code.values() if not np.isnan(value)]
+    named = [name for name in evidence.factor_names if name != "shape"]  # 001 leaves shape out of DCI
+    columns = [evidence.factor_names.index(name) for name in named]
+    points = Evidence(evidence.factors[:, columns], evidence.codes, kinds=["continuous"] * len(columns))
+    lasso = Lasso(0.002)
+    return {
+        "mean I(x, z_i)": informativeness(evidence, normalise=False).raw,
+        "I(x, z)": informativeness(evidence, of="all", sampling=SEED_DRAWS, normalise=False).raw,
+        "mean I(z_i, z_rest)": float(np.mean(per_code)) if per_code else float("nan"),
+        "largest I(z_i, z_rest)": max(per_code, default=float("nan")),
+        "smallest I(z_i, z_rest)": min(per_code, default=float("nan")),
+        "WSEPIN": wsepin(evidence, estimator=SEED_DRAWS).raw,
+        "SEPIN@3": sepin_at_k(evidence, k=3, estimator=SEED_DRAWS).raw,
+        "JEMMIG": jemmig(evidence).raw,
+        "RMIG": rmig(evidence).raw,
+        "DCI D": dci_disentanglement(points, probe=lasso).raw,
+        "DCI C": dci_completeness(points, probe=lasso).raw,
+        "DCI I": dci_informativeness(points, probe=lasso).raw,
+    }
+
+
+def compute_weights(options: Options) -> Settings:
+    """Train and measure beta-VAEs and FactorVAEs with several weights."""
+    return measured(trained(options, [*beta_vaes(), *factor_vaes()]), "001", numbers, options)
+
+
+def compute_latents(options: Options) -> Settings:
+    """Train and measure beta-VAEs with 5 to 20 latents; beta is 10, as in the paper."""
+    found = []
+    for n_codes in LATENTS:
+        [setting] = measured(trained(options, beta_vaes([10]), n_codes), "001", numbers, options, n_codes)
+        found.append(SmallSetting(f"{n_codes} latents", setting.seeds))
+    return found
+
+
+def compare_information(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 2: I(x, z) and mean I(x, z_i) fall with beta, but only the latter with the weight of TC."""
+    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)"))
+    betas, factors = _kinds(found)
+    for number in ("I(x, z)", "mean I(x, z_i)"):
+        yield _falls(f"{number} falls with beta", betas, number)
+    yield _stays("the weight of TC does not change I(x, z)", factors, "I(x, z)")
+    yield _falls("the weight of TC lowers mean I(x, z_i)", factors, "mean I(x, z_i)")
+
+
+def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3: separability is best for a large beta, and WSEPIN is best for an intermediate one."""
+    yield from _shown(found, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
+    betas, factors = _kinds(found)
+    yield _falls("mean I(z_i, z_rest) falls with beta", betas, "mean I(z_i, z_rest)")
+    best = max(betas, key=lambda setting: setting.mean("WSEPIN"))
+    ends = [difference(end, best, "WSEPIN") for end in (betas[0], betas[-1]) if end is not best]
+    yield ClaimCheck(
+        "WSEPIN is best for an intermediate beta",
+        "beta = 10",
+        f"{best.name}; " + ", ".join(map(str, ends)),
+        False if len(ends) < 2 else True if all(end.sign > 0 for end in ends) else None,
+        undecided=True,
+    )
+    beyond = max(factors, key=lambda setting: setting.mean("WSEPIN"))
+    yield _ordered("the best FactorVAE is below the best beta-VAE by WSEPIN", "below", best, beyond, "WSEPIN", -1)
+
+
+def compare_gaps(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 5: FactorVAE is better than every beta-VAE by JEMMIG and RMIG, which agree."""
+    yield from _shown(found, ("JEMMIG", "RMIG"))
+    betas, factors = _kinds(found)
+    for number, better in (("JEMMIG", -1), ("RMIG", 1)):
+        worst = min(factors, key=lambda setting: better * setting.mean(number))
+        best = max(betas, key=lambda setting: better * setting.mean(number))
+        claim = f"the worst FactorVAE is better than the best beta-VAE by {number}"
+        yield _ordered(claim, "yes", best, worst, number, better, ledger=147)
+    yield _correlated("JEMMIG and RMIG agree", found, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
+
+
+def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figures 6 and 7: DCI's D and C rise with beta.
+
+    They do not correlate with JEMMIG or RMIG, but DCI's I does.
+    """
+    yield from _shown(found, (reference, "DCI D", "DCI C", "DCI I"))
+    sign = -1 if reference == "JEMMIG" else 1
+    for part in ("DCI D", "DCI C"):
+        rank, low, high = _rank_correlation(found, reference, part)
+        yield ClaimCheck(
+            f"{part} does not correlate with {reference}",
+            "uncorrelated",
+            f"{rank:.2f} [{low:.2f}, {high:.2f}]",
+            False if low > 0 or high < 0 else None if high - low > 2 * SAME_RANK else True,
+            undecided=True,
+        )
+        betas = _kinds(found)[0]
+        yield _ordered(f"{part} favours high beta", "yes", betas[0], betas[-1], part, 1)
+    bounds = {"below": -0.3} if sign < 0 else {"above": 0.3}
+    yield _correlated(f"DCI I correlates with {reference}", found, reference, "DCI I", "correlates", **bounds)
+
+
+def compare_latents(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 19: I(x, z) falls with the number of latents (claim 150: due to a density floor)."""
+    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
+    claim = "I(x, z) falls with the number of latents (an artefact of the paper's estimate, claim 150)"
+    yield _falls(claim, found, "I(x, z)", ledger=150)
+    for number in ("JEMMIG", "RMIG"):
+        yield _stays(f"{number} does not depend on the number of latents", found, number)
+
+
+def draw_seeds(name: str, shown: Sequence[str], found: Settings, options: Options) -> Iterator[Path]:
+    """Draw bars of the settings with intervals over seeds, one figure per number."""
+    from unweave.report.figures.curves import bars_figure
+    from unweave.report.figures.geometry import save
+
+    for number in shown:
+        bars = {_short(setting): {number: setting.mean(number)} for setting in found}
+        ranges = {_short(setting): {number: _drawable(setting, number)} for setting in found}
+        file = f"001-{name}-{''.join(c if c.isalnum() else '-' for c in number)}.png"
+        yield save(bars_figure(bars, number, ranges=ranges), options.folder / file)
+
+
+def _short(setting: SmallSetting) -> str:
+    """Return the name without the critic's size, which is the same for all and too long for an axis."""
+    return setting.name.split("-critic_hidden")[0]
+
+
+def _drawable(setting: SmallSetting, number: str) -> tuple[float, float]:
+    low, high = setting.interval(number)
+    return (low, high) if np.isfinite(low) else (setting.mean(number), setting.mean(number))
+
+
+def _kinds(found: Settings) -> tuple[Settings, Settings]:
+    """Split settings into beta-VAEs and FactorVAEs, in the order of their weights."""
+    return [s for s in found if s.name.startswith("beta_vae")], [s for s in found if s.name.startswith("factor_vae")]
+
+
+def _shown(found: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
+    for setting in found:
+        here = ", ".join(f"{number} {setting.shown(number)}" for number in wanted)
+        yield ClaimCheck(f"{setting.name} ({len(setting.seeds)} seeds)", "figure only", here)
+
+
+def _falls(claim: str, found: Settings, number: str, ledger: int | None = None) -> ClaimCheck:
+    return _ordered(claim, "falls", found[0], found[-1], number, -1, ledger)
+
+
+def _ordered(
+    claim: str, paper: str, first: SmallSetting, last: SmallSetting, number: str, sign: int, ledger: int | None = None
+) -> ClaimCheck:
+    """Check whether a number is higher (sign 1) or lower (-1) in the last setting than in the first.
+
+    This is undecided if the interval of the difference contains 0.
+    """
+    found = difference(first, last, number)
+    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {found}"
+    holds = None if found.sign == 0 else found.sign == sign
+    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=found.value)
+
+
+def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
+    """Check whether the whole interval of a number's change is within a tenth of the number."""
+    first, last = found[0], found[-1]
+    change, most = difference(first, last, number), SAME * abs(first.mean(number))
+    holds = True if -most < change.lower <= change.upper < most else False if change.sign else None
+    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {change}"
+    return ClaimCheck(claim, "unchanged", here, holds, undecided=True)
+
+
+def _correlated(
+    claim: str, found: Settings, first: str, second: str, paper: str, *, above: float = -2.0, below: float = 2.0
+) -> ClaimCheck:
+    rank, low, high = _rank_correlation(found, first, second)
+    decided = low > above and high < below, high < above or low > below
+    holds = True if decided[0] else False if decided[1] else None
+    return ClaimCheck(claim, paper, f"{rank:.2f} [{low:.2f}, {high:.2f}]", holds, undecided=True)
+
+
+def _rank_correlation(found: Settings, first: str, second: str, n_draws: int = 1000) -> tuple[float, float, float]:
+    """Spearman correlation over all models and the ends of its 95 % bootstrap interval, resampling models."""
+    table = np.array([[numbers_of[first], numbers_of[second]] for s in found for numbers_of in s.seeds])
+    rng = np.random.default_rng(0)
+    draws = [table[rng.integers(len(table), size=len(table))] for _ in range(n_draws)]
+    ranks = [stats.spearmanr(draw).statistic for draw in draws if np.ptp(draw, axis=0).min() > 0]
+    low, high = map(float, np.nanquantile(ranks, (0.025, 0.975)))
+    return float(stats.spearmanr(table).statistic), low, high
+
+
+def _experiment(
+    name: str,
+    title: str,
+    compute: Callable[[Options], Settings],
+    compare: Callable[[Settings, Options], Iterator[ClaimCheck]],
+    drawn: Sequence[str],
+    cost: str = "10 minutes on one core for figures 2 to 7",
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=compute,
+        compare=compare,
+        draw=partial(draw_seeds, name, drawn),
+        options=("seed", "n_seeds", "n_steps"),
+        needs=("torch",),
+        cost=cost,
+    )
+
+
+_BY_WEIGHT: Mapping[str, tuple[str, Callable[[Settings, Options], Iterator[ClaimCheck]], tuple[str, ...]]] = {
+    "fig2": ("Information of codes, by weight", compare_information, ("I(x, z)", "mean I(x, z_i)")),
+    "fig3": ("Separability, WSEPIN and SEPIN, by weight", compare_separation, ("mean I(z_i, z_rest)", "WSEPIN")),
+    "fig5": ("JEMMIG and RMIG, by weight", compare_gaps, ("JEMMIG", "RMIG")),
+    "fig6": ("JEMMIG against DCI", partial(compare_dci, "JEMMIG"), ("DCI D", "DCI C", "DCI I")),
+    "fig7": ("RMIG against DCI", partial(compare_dci, "RMIG"), ("DCI D", "DCI C", "DCI I")),
+}
+
+SEED_STUDIES = (
+    *(
+        _experiment(name, f"{title} (small models, several seeds)", compute_weights, compare, drawn)
+        for name, (title, compare, drawn) in _BY_WEIGHT.items()
+    ),
+    _experiment(
+        "fig19",
+        "Information and scores, by the number of latents (small models, several seeds)",
+        compute_latents,
+        compare_latents,
+        ("I(x, z)", "JEMMIG", "RMIG"),
+        cost="4 minutes on one core",
+    ),
+)

@@ -1,0 +1,532 @@
+"""Experiments of 002."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from unweave.arrays import FloatArray
+from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators.posteriors import GaussianInformation
+from unweave.evidence import Evidence
+from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
+from unweave.metrics.decomposition import partial_information
+from unweave.synthetic.attacks import Redundancy, Synergy
+from unweave.synthetic.theory import Attack, ToyModel
+from unweave.whole_files import write_whole
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.ledger import claim_rows
+from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
+from unweave_papers.trained import measured, total_correlation_vaes, trained
+
+SIGMA, ALPHA = 0.1, 10.0
+
+SIZES = (2, 3, 5)
+
+ATTACKS: tuple[Attack, ...] = ("none", "redundancy", "synergy")
+
+STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
+
+SHOWN_STRENGTH = 2.0  # strength of the attacks in the diagrams
+
+
+@dataclass(frozen=True)
+class ToyInformation:
+    """Information about the first factor in nats: of its code, the best other code, all other codes, and all codes."""
+
+    best: float
+    second: float
+    rest: float
+    whole: float
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """MIG and the two bounds on unique information (Eq 7) in nats, not normalised by the entropy."""
+        shared = max(self.best + self.rest - self.whole, 0.0)
+        return {
+            "MIG": abs(self.best - self.second),
+            "UniBound": max(self.best - self.rest, 0.0),
+            "upper bound": self.best - shared,
+        }
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The four parts of the information; they are exact because either redundancy or synergy is 0 here."""
+        interaction = self.best + self.rest - self.whole
+        shared, together = max(interaction, 0.0), max(-interaction, 0.0)
+        return {
+            "unique": max(self.best - shared, 0.0),
+            "redundant": shared,
+            "unique to the rest": max(self.rest - shared, 0.0),
+            "synergistic": together,
+        }
+
+
+def measured_toy(k: int, attack: Attack, alpha: float, seed: int = 0) -> ToyInformation:
+    """Compute the information from samples with an exact covariance, without using the formulas of Table 1."""
+    factors, posterior = ToyModel(k, SIGMA).sample(300, rng=seed)
+    if attack != "none":
+        posterior = (Redundancy if attack == "redundancy" else Synergy)(alpha).attack(posterior)
+    found = partial_information(Evidence(factors, posterior), GaussianInformation())
+    single = found.single[:, 0]
+    own = 0  # the factor's code before the attack
+    second = float(np.delete(single, own).max())
+    return ToyInformation(float(single[own]), second, float(found.rest[own, 0]), float(found.whole[0]))
+
+
+def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
+    """Evaluate the formulas of Table 1 as they are printed."""
+    s, a, share = SIGMA**2, alpha**2, (1 - 2 / k) ** 2
+    alone = 0.5 * math.log(1 + 1 / s)
+    if attack == "none":
+        return dict.fromkeys(("MIG", "UniBound", "upper bound"), alone)
+    if attack == "synergy":
+        hidden = 0.5 * math.log(1 + 1 / (a + s))
+        return {"MIG": hidden, "UniBound": hidden, "upper bound": alone}
+    gap = 0.5 * math.log((1 + s) * (1 + a * (1 + s - share)) / (s * (1 + a * (1 + s))))
+    bound = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
+    return {"MIG": gap, "UniBound": bound, "upper bound": bound}
+
+
+Table = Mapping[tuple[Attack, int], ToyInformation]
+
+Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
+
+
+def compute_table(options: Options) -> Table:
+    """Compute every attack and number of factors at one strength."""
+    cells = [(attack, k) for attack in ATTACKS for k in SIZES]
+    return {(attack, k): measured_toy(k, attack, ALPHA, options.seed or 0) for attack, k in cells}
+
+
+def compute_curves(options: Options) -> Curves:
+    """Compute every attack and number of factors for all strengths."""
+    cells = [(attack, k) for attack in ATTACKS[1:] for k in SIZES]
+    return {(attack, k): [measured_toy(k, attack, a, options.seed or 0) for a in STRENGTHS] for attack, k in cells}
+
+
+def compute_systems(options: Options) -> Table:
+    """Compute the information of five factors without an attack and with each attack."""
+    return {(attack, 5): measured_toy(5, attack, SHOWN_STRENGTH, options.seed or 0) for attack in ATTACKS}
+
+
+def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
+    """Compare the printed formulas with measured values, and check the claims of the ledger."""
+    for (attack, k), information in found.items():
+        of_paper = printed(k, attack, ALPHA)
+        for score, value in information.scores.items():
+            name = f"{score}, {_named(attack)}, K = {k}"
+            yield ClaimCheck(name, f"{of_paper[score]:.4f}", f"{value:.4f}", abs(value - of_paper[score]) < 1e-6)
+    yield from claim_rows("002", 105, 106, 107, 110, 111, folder=options.folder)
+
+
+def compare_curves(found: Curves, options: Options) -> Iterator[ClaimCheck]:
+    """Compare every curve with the printed one, and check the claims of section 5.1."""
+    for (attack, k), informations in found.items():
+        for score in ("MIG", "UniBound"):
+            of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
+            here = " ".join(f"{information.scores[score]:.3f}" for information in informations)
+            yield ClaimCheck(f"{score}, {_named(attack)}, K = {k}, alpha 0 to 100", of_paper, here, of_paper == here)
+    yield from claim_rows("002", 108, 109, 112, 116, folder=options.folder)
+
+
+def compare_systems(found: Table, options: Options) -> Iterator[ClaimCheck]:
+    """Report the parts of the information for every attack; the paper's diagrams have no numbers."""
+    for (attack, _), information in found.items():
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in information.parts.items())
+        yield ClaimCheck(f"{_named(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
+        scores = ", ".join(f"{name} {value:.3f}" for name, value in information.scores.items())
+        missed = information.rest - information.second
+        yield ClaimCheck(
+            f"{_named(attack)}: redundancy that MIG does not subtract", "diagram only", f"{missed:.3f}; {scores}"
+        )
+    yield from claim_rows("002", 115, 116, folder=options.folder)
+
+
+def write_scores(name: str, found: Table | Curves, options: Options) -> Iterator[Path]:
+    """Write all numbers as a table."""
+    lines = ["attack,factors,alpha,score,printed,measured"]
+    for (attack, k), entry in found.items():
+        along = zip(STRENGTHS, entry, strict=True) if isinstance(entry, list) else [(ALPHA, entry)]
+        for alpha, information in along:
+            for score, value in information.scores.items():
+                lines.append(f"{attack},{k},{alpha:g},{score},{printed(k, attack, alpha)[score]:.6f},{value:.6f}")
+    path = options.folder / f"002-{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    yield path
+
+
+def draw_table(found: Table, options: Options) -> Iterator[Path]:
+    """Draw measured values as bars, with marks for the values of the printed formulas."""
+    from unweave.report.figures.curves import bars_figure
+    from unweave.report.figures.geometry import save
+
+    groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in found.items()}
+    marks = {f"{_named(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in found}
+    yield save(bars_figure(groups, "nats (marks: as printed)", marks=marks), options.folder / "002-tab1.png")
+
+
+def draw_curves(found: Curves, options: Options) -> Iterator[Path]:
+    """Draw a panel for every attack and number of factors, with the printed curves."""
+    from unweave.report.figures.curves import panels_figure
+    from unweave.report.figures.geometry import save
+
+    panels, marks = {}, {}
+    for (attack, k), informations in found.items():
+        title = f"{_named(attack)}, K = {k}"
+        panels[title] = {score: [entry.scores[score] for entry in informations] for score in ("MIG", "UniBound")}
+        marks[title] = {
+            f"{score}, printed": [printed(k, attack, a)[score] for a in STRENGTHS] for score in panels[title]
+        }
+    figure = panels_figure(
+        panels,
+        range(len(STRENGTHS)),
+        "nats",
+        across="alpha",
+        tick_labels=[f"{strength:g}" for strength in STRENGTHS],
+        n_across=len(SIZES),
+        marks=marks,
+    )
+    yield save(figure, options.folder / "002-sec5.1.png")
+
+
+def draw_systems(name: str, found: Table, options: Options) -> Iterator[Path]:
+    """Draw circles (Figure 1), the terms of MIG and UniBound (Figure 2b) or bands (Figures 2a and 4)."""
+    from unweave.report.figures.geometry import save
+    from unweave.report.figures.information import bands_figure, circles_figure, gap_figure
+
+    parts = {_named(attack): entry.parts for (attack, _), entry in found.items()}
+    if name == "fig1":
+        yield save(circles_figure(parts), options.folder / "002-fig1.png")
+    if name in ("fig2", "fig4"):
+        end = "a" if name == "fig2" else ""
+        yield save(bands_figure(parts), options.folder / f"002-{name}{end}.png")
+    if name == "fig2":
+        gaps = {_named(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in found.items()}
+        yield save(gap_figure(gaps), options.folder / "002-fig2b.png")
+
+
+def _named(attack: Attack) -> str:
+    return "no attack" if attack == "none" else attack
+
+
+DIAGRAMS = {
+    "fig1": "Information of one code and of the other codes about a factor, as circles",
+    "fig2": "The information of fig1 as bands, and the terms of MIG and UniBound",
+    "fig4": "The information of fig1 as bands",
+}
+
+TOYS = (
+    Experiment(
+        "tab1",
+        "MIG and the bounds on unique information of the toy model",
+        compute=compute_table,
+        compare=compare_table,
+        write=partial(write_scores, "tab1"),
+        draw=draw_table,
+    ),
+    Experiment(
+        "sec5.1",
+        "MIG and the bounds on unique information of the toy model, by the strength of the attacks",
+        compute=compute_curves,
+        compare=compare_curves,
+        write=partial(write_scores, "sec5.1"),
+        draw=draw_curves,
+    ),
+    *(
+        Experiment(name, title, compute_systems, compare_systems, draw=partial(draw_systems, name))
+        for name, title in DIAGRAMS.items()
+    ),
+)
+
+
+N_EVALUATIONS, DRAWS = 6, 300
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Scores of beta-TCVAEs, trainings x evaluations, by metric."""
+
+    scores: dict[str, FloatArray]
+
+    def spreads(self, metric: str) -> tuple[float, float]:
+        """Standard deviation over trainings of the mean score, and mean standard deviation over evaluations."""
+        table = self.scores[metric]
+        return float(table.mean(axis=1).std(ddof=1)), float(table.std(axis=1, ddof=1).mean())
+
+    def ratio(self, metric: str) -> tuple[float, float]:
+        """95 % interval of the ratio of training variance to evaluation variance, by one-way analysis of variance."""
+        table = self.scores[metric]
+        n_trainings, n_evaluations = table.shape
+        within = float(table.var(axis=1, ddof=1).mean())
+        if within == 0:
+            return float("inf"), float("inf")
+        observed = n_evaluations * float(table.mean(axis=1).var(ddof=1)) / within
+        degrees = n_trainings - 1, n_trainings * (n_evaluations - 1)
+        low, high = (observed / float(stats.f.ppf(q, *degrees)) for q in (0.975, 0.025))
+        return max(low - 1, 0) / n_evaluations, max(high - 1, 0) / n_evaluations
+
+
+def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
+    """Return the four scores of 002 with the draws of one evaluation seed."""
+    draws = MixtureSampling(DRAWS, seed=evaluation)
+    return {
+        "BetaVAE": beta_vae_score(evidence, rng=evaluation).raw,
+        "FactorVAE": factor_vae_score(evidence, rng=evaluation).raw,
+        "MIG": rmig(evidence, estimator=draws).raw,
+        "UniBound": unibound(evidence, estimator=draws).raw,
+    }
+
+
+def compute(options: Options) -> Repeated:
+    """Evaluate every trained model six times."""
+    models = trained(options, total_correlation_vaes([64]))
+    tables = []
+    for evaluation in range(N_EVALUATIONS):
+        [setting] = measured(models, f"002, evaluation {evaluation}", partial(numbers, evaluation), options)
+        tables.append(setting)
+    return Repeated({name: np.array([setting.values(name) for setting in tables]).T for name in tables[0].seeds[0]})
+
+
+def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3c: scores vary with the training seed, not with the evaluation seed."""
+    for name, table in found.scores.items():
+        means = " ".join(f"{value:.3f}" for value in table.mean(axis=1))
+        yield ClaimCheck(f"{name}: mean of {table.shape[1]} evaluations, by training", "figure only", means)
+        if len(table) > 1:
+            training, evaluation = found.spreads(name)
+            low, high = found.ratio(name)
+            yield ClaimCheck(
+                f"{name}: scores vary more over trainings than over evaluations",
+                "yes",
+                f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
+                f"ratio of variances [{low:.2g}, {high:.2g}]",
+                True if low > 1 else False if high < 1 else None,
+                120,
+                undecided=True,
+                value=training / evaluation if evaluation else float("inf"),
+            )
+
+
+def draw(found: Repeated, options: Options) -> Iterator[Path]:
+    """Draw means over evaluations with their range, one group of bars per training."""
+    from unweave.report.figures.curves import bars_figure
+    from unweave.report.figures.geometry import save
+
+    n_trainings = len(next(iter(found.scores.values())))
+    bars, ranges = {}, {}
+    for training in range(n_trainings):
+        of_training = {name: table[training] for name, table in found.scores.items()}
+        bars[f"seed {training}"] = {name: float(row.mean()) for name, row in of_training.items()}
+        ranges[f"seed {training}"] = {name: (float(row.min()), float(row.max())) for name, row in of_training.items()}
+    yield save(bars_figure(bars, "score", ranges=ranges), options.folder / "002-fig3c.png")
+
+
+SEED_STUDIES = (
+    Experiment(
+        "fig3c",
+        "beta-TCVAE: variation of scores over trainings and over evaluations (small models, several seeds)",
+        compute=compute,
+        compare=compare,
+        draw=draw,
+        options=("seed", "n_seeds", "n_steps"),
+        needs=("torch",),
+        cost="3 minutes on one core",
+    ),
+)
+
+
+FLAT, STRONGLY, ALMOST_NOTHING = 0.05, 0.5, 0.02
+
+TWO_SIDED = 1.96  # half-width of a 95 % interval in standard errors
+
+
+def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3a: MIG and UniBound mostly agree, but not for FactorVAE."""
+    for name, model in found.items():
+        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", _scores(model))
+    for name, model in found.items():
+        for numbers, which in ((model.by_grid, "all combinations of fewer values"), (model.by_rows, "random rows")):
+            if numbers:
+                shown = ", ".join(f"{n}: {value:.3f}" for n, value in numbers.items())
+                yield ClaimCheck(f"{name}: UniBound on {which}", "all 737,280 images", shown)
+    if "FactorVAE" not in found or len(found) < 2:
+        return
+    mine, others = found["FactorVAE"], [model for name, model in found.items() if name != "FactorVAE"]
+    best, most = (max(model.scores[score] for model in others) for score in ("MIG", "UniBound"))
+    here = f"{_interval(mine, 'MIG')}, others up to {best:.3f}"
+    gap = mine.scores["MIG"]
+    yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, gap > best, 118, value=gap)
+    here = f"{_interval(mine, 'UniBound')}, others up to {most:.3f}"
+    if most <= ALMOST_NOTHING:
+        yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to decide", None, 118, undecided=True)
+    else:
+        unique = mine.scores["UniBound"]
+        yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < ALMOST_NOTHING, 118, value=unique)
+
+
+UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of other models"
+
+
+def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3b: FactorVAE is redundant; beta-TCVAE has more unique information than beta-VAE."""
+    for name, model in found.items():
+        shown = ", ".join(f"{part} {low:.3f} to {high:.3f}" for part, (low, high) in model.bounds.items())
+        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", shown)
+    if "FactorVAE" in found and len(found) > 1:
+        least = {name: model.bounds["redundant"][0] for name, model in found.items()}
+        mine = least.pop("FactorVAE")
+        below = [name for name, value in least.items() if value < mine]
+        yield ClaimCheck(
+            "FactorVAE has the most redundant information, by the lower bound",
+            "yes",
+            f"{mine:.3f}, " + ", ".join(f"{name} {value:.3f}" for name, value in least.items()),
+            len(below) == len(least),
+            in_part=bool(below),
+        )
+    if {"beta-VAE", "beta-TCVAE"} <= found.keys():
+        for part, paper in (("unique", "much higher"), ("synergistic", "a little higher")):
+            first, second = found["beta-VAE"].bounds[part], found["beta-TCVAE"].bounds[part]
+            yield ClaimCheck(
+                f"beta-TCVAE has more {part} information than beta-VAE",
+                paper,
+                f"{second[0]:.3f} to {second[1]:.3f}, beta-VAE {first[0]:.3f} to {first[1]:.3f}",
+                sum(second) > sum(first),
+            )
+
+
+def _scores(model: Decomposed) -> str:
+    return ", ".join(f"{score} {_interval(model, score)}" for score in model.scores)
+
+
+def _interval(model: Decomposed, score: str) -> str:
+    """Format a score, with its 95 % interval over draws if it is sampled."""
+    value = model.scores[score]
+    if score not in model.errors:
+        return f"{value:.3f}"
+    reach = TWO_SIDED * model.errors[score]
+    return f"{value:.3f} [{max(value - reach, 0):.3f}, {value + reach:.3f}]"
+
+
+def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3d: only UniBound detects redundancy."""
+    for name, model in found.items():
+        for score, values in model.scores.items():
+            yield ClaimCheck(f"{name}: {score} at strength {_list(model.strengths)}", "figure only", _list(values))
+        variants = {"copies, unmixed": model.identity, "new codes only": model.new_alone, "drawn codes": model.sampled}
+        for label, variant in variants.items():
+            for score, values in variant.items():
+                yield ClaimCheck(f"{name}: {score}, {label}", "not in the paper", _list(values))
+        for score in ("BetaVAE", "FactorVAE"):
+            moved = max(abs(value - model.scores[score][0]) for value in model.scores[score])
+            copies = max(abs(value - model.identity[score][0]) for value in model.identity[score])
+            here = f"changes by {moved:.3f}; by {copies:.3f} if copies are not mixed"
+            yield ClaimCheck(f"{name}: {score} score does not change", "flat", here, moved < FLAT, 119, value=moved)
+            # unmixed copies are only redundant, so that a change would be due to redundancy
+            claim = f"{name}: {score} score does not detect redundancy (unmixed copies)"
+            yield ClaimCheck(claim, "flat", f"changes by {copies:.3f}", copies < FLAT, 119, value=copies)
+        fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
+        little = -FLAT / 5 < fall < 0.1
+        yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
+        first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
+        error = TWO_SIDED * max(model.scores["error of UniBound"])
+        defined = first > max(ALMOST_NOTHING / 2, error)
+        yield ClaimCheck(
+            f"{name}: UniBound falls strongly",
+            "strongly",
+            f"{first:.3f} to {last:.3f}, ± {error:.3f}"
+            + ("" if defined else ", already about 0 with this number of rows"),
+            last < STRONGLY * first if defined else None,
+            119,
+            undecided=not defined,
+            value=first - last,
+        )
+
+
+def draw_scores(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
+    """Draw bars of the four scores, and UniBound against the number of rows."""
+    from unweave.report.figures.curves import bars_figure, curves_figure
+    from unweave.report.figures.geometry import save
+
+    figure = bars_figure({name: model.scores for name, model in found.items()}, "score")
+    yield save(figure, options.folder / "002-fig3a.png")
+    for which in ("by_grid", "by_rows"):
+        rows = list(getattr(next(iter(found.values())), which))
+        if len(rows) > 1:
+            curves = {name: list(getattr(model, which).values()) for name, model in found.items()}
+            figure = curves_figure(curves, rows, "UniBound", across="rows")
+            yield save(figure, options.folder / f"002-fig3a-{which.replace('_', '-')}.png")
+
+
+def draw_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
+    """Draw the intervals between lower and upper bounds."""
+    from unweave.report.figures.geometry import save
+    from unweave.report.figures.information import interval_figure
+
+    figure = interval_figure({name: model.bounds for name, model in found.items()})
+    yield save(figure, options.folder / "002-fig3b.png")
+
+
+def draw_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Path]:
+    """Draw scores against the strength of the attack, also for copies that are not mixed."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    for name, model in found.items():
+        shown = {score: model.scores[score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
+        curves = shown | {f"{score}, unmixed": values for score, values in model.identity.items()}
+        figure = curves_figure(curves, model.strengths, "score", across="strength of the redundancy attack")
+        yield save(figure, options.folder / f"002-fig3d-{name}.png")
+
+
+def _list(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.3g}" for value in values)
+
+
+PAPER = Paper(
+    "002",
+    "Tokui and Sato: Disentanglement Analysis with Partial Information Decomposition",
+    (
+        *TOYS,
+        Experiment(
+            "fig3a",
+            "Four scores of trained models, and UniBound by the number of rows",
+            compute=decomposed_encoders,
+            compare=compare_scores,
+            draw=draw_scores,
+            options=("seed", "n_rows", "weights", "codes"),
+            needs=("torch", "weights"),
+            cost="5 minutes on one core",
+        ),
+        Experiment(
+            "fig3b",
+            "Bounds on unique, redundant and synergistic information",
+            compute=decomposed_encoders,
+            compare=compare_parts,
+            draw=draw_parts,
+            options=("seed", "n_rows", "weights", "codes"),
+            needs=("torch", "weights"),
+            cost="seconds after fig3a",
+        ),
+        Experiment(
+            "fig3d",
+            "The redundancy attack on beta-VAE and beta-TCVAE",
+            compute=attacked_encoders,
+            compare=compare_attacks,
+            draw=draw_attacks,
+            options=("seed", "n_rows", "weights", "codes"),
+            needs=("torch", "weights"),
+            cost="3 minutes on one core",
+        ),
+        ALL_IMAGES,
+        *SEED_STUDIES,
+    ),
+)

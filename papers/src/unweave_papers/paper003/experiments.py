@@ -1,0 +1,126 @@
+"""The experiments of 003: figures, two tables, fifteen sweeps, and the comparison with the authors' data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.paper003.authors import CellAgreement, compared
+from unweave_papers.paper003.claims import checked_claims
+from unweave_papers.paper003.figures import (
+    FIGURES,
+    Computed,
+    PaperFigure,
+    comparisons,
+    computed_experiment,
+    computed_figure,
+    figures_of,
+    protocol_of,
+    write_comparisons,
+    write_means,
+)
+from unweave_papers.paper003.settings import SWEEPS
+from unweave_papers.paper003.tables import TABLES
+
+OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "cluster")
+
+
+def compare_cells(name: str, found: Computed, options: Options) -> Iterator[ClaimCheck]:
+    """Check the claims about these cells, and count the cells that agree with the authors' data if these are given."""
+    yield from checked_claims(found.ours)
+    yield from counted(list(compared(name, found.theirs, found.ours)))
+
+
+def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
+    """Count agreeing cells by experiment and metric, and list every cell that does not agree."""
+    yield from counted(found)
+    for entry in found:
+        if not entry.overlaps:
+            theirs, ours = (f"{mean.mean:.4f} [{mean.low:.4f}, {mean.high:.4f}]" for mean in (entry.theirs, entry.ours))
+            yield ClaimCheck(f"{entry.cell}, {entry.metric}", theirs, f"{ours}; {entry.reason}", False)
+
+
+def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
+    """Count overlapping intervals and equal means for every experiment and metric."""
+    groups = Counter((entry.experiment, entry.metric) for entry in found)
+    for (experiment, metric), n_cells in groups.items():
+        cells = [entry for entry in found if (entry.experiment, entry.metric) == (experiment, metric)]
+        alone = sum(not entry.theirs.has_interval for entry in cells)
+        overlap, equal = sum(entry.overlaps for entry in cells), sum(entry.equal for entry in cells)
+        paper = f"{n_cells} cells" + (f", {alone} without an interval" if alone else "")
+        here = f"intervals overlap in {overlap}, means are equal in {equal}"
+        yield ClaimCheck(f"{experiment}, {metric}: authors' data", paper, here, overlap == n_cells)
+
+
+def write_cells(name: str, found: Computed, options: Options) -> Iterator[Path]:
+    """Write the means as CSV."""
+    yield write_means(options.folder / f"003-{name}-{protocol_of(options)}.csv", found)
+
+
+def write_agreement(found: list[CellAgreement], options: Options) -> Iterator[Path]:
+    """Write the comparison of every cell as CSV."""
+    yield write_comparisons(options.folder / "003-agreement.csv", found)
+
+
+def draw_figures(found: Computed, options: Options) -> Iterator[Path]:
+    """Draw every figure that was computed."""
+    from unweave.report.figures.geometry import save
+    from unweave_papers.paper003.figures import guardians_figure
+
+    for name, parts in found.figures.items():
+        yield save(guardians_figure(FIGURES[name], parts), options.folder / f"003-{name}-{protocol_of(options)}.png")
+
+
+def _figure(figure: PaperFigure) -> Experiment:
+    cells = sum(len(part.settings) for part in figure.parts)
+    metrics = {metric for part in figure.parts for metric in part.metrics}
+    return Experiment(
+        figure.name,
+        figure.title,
+        compute=partial(computed_figure, figure),
+        compare=partial(compare_cells, figure.name),
+        write=partial(write_cells, figure.name),
+        draw=draw_figures,
+        options=OPTIONS,
+        cost=_cost(cells, metrics),
+    )
+
+
+def _cost(n_cells: int, metrics: set[str]) -> str:
+    return f"{n_cells} cells" + ("; DCI takes most of the time" if "DCI-D" in metrics else "")
+
+
+PAPER = Paper(
+    "003",
+    "Joshi et al.: Who Guards the Guardians?",
+    (
+        *map(_figure, FIGURES.values()),
+        *TABLES,
+        *(
+            Experiment(
+                name,
+                f"All cells: {declared.title}",
+                compute=partial(computed_experiment, declared, figures_of(name)),
+                compare=partial(compare_cells, name),
+                write=partial(write_cells, name),
+                draw=draw_figures,
+                options=OPTIONS,
+                cost=_cost(len(declared.settings), set(declared.metrics)),
+            )
+            for name, declared in SWEEPS.items()
+        ),
+        Experiment(
+            "agreement",
+            "All cells by the released code's protocol, compared with the authors' data",
+            compute=comparisons,
+            compare=compare_all,
+            write=write_agreement,
+            options=tuple(name for name in OPTIONS if name not in ("metrics", "protocol")),
+            needs=("authors_data",),
+            cost="1115 cells, some minutes",
+        ),
+    ),
+)

@@ -1,0 +1,165 @@
+"""Tables 3 and F.3 of 003: marks of the four properties, and MCC of random codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from unweave.auditing.catalogue import read_table
+from unweave.auditing.measurement import PROPERTIES
+from unweave.auditing.properties import TICKS
+from unweave.auditing.run import number_of
+from unweave.synthetic.theory import NullMcc
+from unweave.whole_files import write_whole
+from unweave_papers.experiment import ClaimCheck, Experiment, Options
+from unweave_papers.ledger import MeasuredFigure, claim_rows
+from unweave_papers.paper003.evidence import cell, figure, null_mcc
+
+# Table 3: the audit's name of a metric to the paper's name and marks
+TABLE_3 = {
+    "mcc": ("MCC-P", "✗✗✗✗"),
+    "mcc (correlation=spearman)": ("MCC-S", "✗✗✗✗"),
+    "r2": ("R²", "✓~✗✓"),
+    "dci_disentanglement": ("DCI-D", "~~✗~"),
+    "mig": ("MIG", "✗✗✗~"),
+    "t_mex (test=linear, score=alignment)": ("T-MEX", "~✗✗~"),
+}
+
+# the table of F.3, m = d = 10: number of rows to the paper's bound and observed MCC
+TABLE_F3 = {100: (0.21, 0.3), 50: (0.30, 0.5), 20: (0.48, 0.83), 10: (0.68, 0.95)}
+
+N_CODES = 10
+
+
+def marks(options: Options) -> Mapping[str, Mapping[str, tuple[str, str]]]:
+    """Return our mark and its number by metric and property, from the audit results in the package."""
+    audited = read_table()["metrics"]
+    return {name: {key: _mark(audited[name][key]) for key in PROPERTIES} for name in TABLE_3 if name in audited}
+
+
+def _mark(entry: Mapping[str, object]) -> tuple[str, str]:
+    low, high = (math.nan if bound is None else bound for bound in entry["interval"])  # type: ignore[attr-defined]
+    number = entry["number"]
+    shown = f"{number_of(number, (low, high))}, {entry['where']}" if isinstance(number, float) else ""
+    return TICKS[entry["verdict"]], shown  # type: ignore[index]
+
+
+def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[ClaimCheck]:
+    """Compare every mark with the paper's; a mark can be undecided."""
+    for name, by_property in found.items():
+        title, theirs = TABLE_3[name]
+        for (key, (mark, number)), of_paper in zip(by_property.items(), theirs, strict=True):
+            agree = None if mark == TICKS["undecided"] else mark == of_paper
+            yield ClaimCheck(f"{title}, {key}", of_paper, f"{mark} {number}", agree, undecided=agree is None)
+    yield from claim_rows("003", 91, folder=options.folder)
+
+
+def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[Path]:
+    """Draw our marks beside the paper's."""
+    from unweave.report.figures.geometry import save
+    from unweave.report.figures.scores import mark_table_figure
+
+    rows = {
+        TABLE_3[name][0]: [(mark, theirs) for (mark, _), theirs in zip(row.values(), TABLE_3[name][1], strict=True)]
+        for name, row in found.items()
+    }
+    drawn = mark_table_figure(rows, PROPERTIES, title="by the audit (in the paper)")
+    yield save(drawn, options.folder / "003-tab3.png")
+
+
+@dataclass(frozen=True)
+class NullRow:
+    """MCC of ten noise codes and ten factors: the bound, means on all and on a fifth of the rows, and expectation."""
+
+    bound: float
+    all_rows: MeasuredFigure
+    fifth: MeasuredFigure | None
+    theory: float
+
+
+def null_rows(options: Options) -> dict[int, NullRow]:
+    """Compute MCC of noise for every number of rows; the released code's cell of 50 rows was not published."""
+    released = {n: figure(cell("exp15_e10@8402085(June)", n=n, m=N_CODES), "MCC-P") for n in (100, 20, 10)}
+    return {
+        n: NullRow(
+            math.sqrt(2 * math.log(N_CODES) / n),
+            null_mcc(n, N_CODES, N_CODES),
+            released.get(n),
+            float(NullMcc(n, N_CODES, N_CODES).mean),
+        )
+        for n in TABLE_F3
+    }
+
+
+def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[ClaimCheck]:
+    """Compare the paper's bound and observed MCC with ours, and check the claims of the ledger."""
+    for n, row in found.items():
+        bound, observed = TABLE_F3[n]
+        name = f"m/n = {N_CODES / n:g} (n = {n})"
+        yield ClaimCheck(
+            f"sqrt(2 log m / n), {name}", f"{bound:.2f}", f"{row.bound:.3f}", abs(row.bound - bound) < 0.01
+        )
+        same = abs(row.all_rows.value - observed) < 0.05
+        yield ClaimCheck(f"MCC-P on all rows, {name}", f"{observed:g}", str(row.all_rows), same)
+        if row.fifth is not None:
+            yield ClaimCheck(f"MCC-P on a fifth of the rows, {name}", f"{observed:g}", str(row.fifth))
+        yield ClaimCheck(f"expected MCC-P, {name}", "not in the paper", f"{row.theory:.3f}")
+    yield from claim_rows("003", 74, 75, 76, 77, 78, folder=options.folder)
+
+
+def write_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
+    """Write the scores of noise and the bounds as a table."""
+    lines = ["n,bound of the paper,bound,observed in the paper,all rows,low,high,a fifth of the rows,expected"]
+    for n, row in found.items():
+        fifth = "" if row.fifth is None else f"{row.fifth.value:.4f}"
+        ours = ",".join(f"{number:.4f}" for number in row.all_rows.numbers)
+        lines.append(f"{n},{TABLE_F3[n][0]},{row.bound:.4f},{TABLE_F3[n][1]},{ours},{fifth},{row.theory:.4f}")
+    path = options.folder / "003-tabF3.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    yield path
+
+
+def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
+    """Draw MCC and bounds against m/n."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    curves = {
+        "observed in the paper": [observed for _, observed in TABLE_F3.values()],
+        "a fifth of the rows": [math.nan if row.fifth is None else row.fifth.value for row in found.values()],
+        "sqrt(2 log m / n)": [row.bound for row in found.values()],
+        "all rows": [row.all_rows.value for row in found.values()],
+        "expected": [row.theory for row in found.values()],
+    }
+    bands = {
+        "all rows": tuple(list(ends) for ends in zip(*(r.all_rows.numbers[1:] for r in found.values()), strict=True))
+    }
+    ticks = [f"{N_CODES / n:g}" for n in found]
+    drawn = curves_figure(curves, ticks, "MCC-P of noise", across="m/n, m = d = 10", bands=bands, limits=(0, 1.05))  # type: ignore[arg-type]
+    yield save(drawn, options.folder / "003-tabF3.png")
+
+
+TABLES = (
+    Experiment(
+        "tab3",
+        "The four properties of metrics, by the audit results in the package",
+        compute=marks,
+        compare=compare_marks,
+        draw=draw_marks,
+        options=(),
+        cost="seconds; unweave audit NAME computes a row again",
+    ),
+    Experiment(
+        "tabF3",
+        "MCC of random codes",
+        compute=null_rows,
+        compare=compare_nulls,
+        write=write_nulls,
+        draw=draw_nulls,
+        options=(),
+    ),
+)

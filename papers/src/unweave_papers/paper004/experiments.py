@@ -1,0 +1,450 @@
+"""Experiments of 004."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from unweave.datasets import DependentSample, small_sprites
+from unweave.evidence import Evidence
+from unweave.metrics import minimality, sufficiency
+from unweave.progress import progress_bar
+from unweave.score import Score
+from unweave.whole_files import write_whole
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.ledger import claim_rows
+from unweave_papers.paper004 import encoders as toy_curves
+from unweave_papers.paper004.encoders import (
+    LEVELS,
+    METRICS,
+    MINIMALITY,
+    N_ROWS,
+    SUFFICIENCY,
+    TOY_BINS,
+    TOY_METRICS,
+    Correlations,
+    Measured,
+    ToyCurves,
+    best_single_code_accuracy,
+    bins_against,
+    correlations,
+    metrics_against,
+    robustness,
+    samples_against,
+    with_bins,
+)
+from unweave_papers.stored import KeptNumbers
+from unweave_papers.trained import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
+
+FALLS = 0.05
+
+
+def compare(claims: tuple[int, ...], found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+    """Report every curve, and check the claims about it; the paper gives its curves as figures only."""
+    for panel, curves in found.panels.items():
+        for name, values in curves.items():
+            where = f"{found.across} {found.ticks[0]:g} to {found.ticks[-1]:g}"
+            shown = " ".join(f"{value:.3f}" for value in values)
+            yield ClaimCheck(", ".join(filter(None, (panel, name, where))), "figure only", shown)
+    yield from claim_rows("004", *claims, folder=options.folder)
+
+
+def compare_nuisance(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 3: only minimality falls with the nuisance."""
+    yield from compare((128, 129), found, options)
+    falls = {name: values[0] - values[-1] for name, values in found.panels[""].items() if name != "minimality"}
+    fallen = {name: fall for name, fall in falls.items() if fall > FALLS}
+    here = ", ".join(f"{name} by {fall:.2f}" for name, fall in fallen.items()) or "no other"
+    yield ClaimCheck("No other metric falls with the nuisance.", "minimality only", here, not fallen, in_part=True)
+
+
+def compare_times(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 4: growth of computing times, which depend on the machine."""
+    yield from compare((134,), found, options)
+    times = found.panels[""]
+    more = found.ticks[-1] / found.ticks[0]
+    for name, values in times.items():
+        yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", _growth(values))
+    yield faster_than_rivals(found)
+
+
+def faster_than_rivals(found: ToyCurves) -> ClaimCheck:
+    """Check whether minimality and sufficiency together are faster than MIG and than modularity.
+
+    The times are those for the largest number of factors.
+    """
+    times = found.panels[""]
+    ours = times["minimality, sufficiency"][-1]
+    slower = [name for name in ("MIG", "modularity") if times[name][-1] > ours]
+    here = f"{1000 * ours:.1f} ms; " + ", ".join(f"{name} {1000 * times[name][-1]:.1f} ms" for name in times)
+    claim = f"Minimality and sufficiency together are faster than MIG and modularity for {found.ticks[-1]:g} factors."
+    return ClaimCheck(claim, "yes", here, len(slower) == 2, in_part=bool(slower))
+
+
+def _growth(values: Sequence[float]) -> str:
+    return f"{values[-1] / values[0]:.1f}"
+
+
+def write_toys(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
+    """Write all numbers as a table."""
+    lines = [f"panel,curve,{found.across},value"]
+    for panel, curves in found.panels.items():
+        for curve, values in curves.items():
+            rows = zip(found.ticks, values, strict=True)
+            lines += [f'"{panel}","{curve}",{tick:g},{value:.6f}' for tick, value in rows]
+    path = options.folder / f"004-{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda stream: stream.write(text.encode()))
+    yield path
+
+
+def draw_toys(name: str, title: str, found: ToyCurves, options: Options) -> Iterator[Path]:
+    """Draw all panels; colours of curves go from blue (dependent factors) to red (independent), as in 004."""
+    from unweave.report.figures.curves import panels_figure
+    from unweave.report.figures.geometry import save
+
+    ordered = len(found.panels) > 1 or name in ("fig9", "fig14")
+    figure = panels_figure(
+        found.panels,
+        found.ticks,
+        found.label,
+        across=found.across,
+        in_order=ordered,
+        limits=(-0.04, 1.06) if found.label == "score" else None,
+        heading=title,
+        logarithmic=found.label != "score",
+    )
+    yield save(figure, options.folder / f"004-{name}.png")
+
+
+def _toy_experiment(
+    name: str,
+    title: str,
+    compute: Callable[[Options], ToyCurves],
+    claims: tuple[int, ...] | Callable[[ToyCurves, Options], Iterator[ClaimCheck]],
+    cost: str = "seconds",
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=compute,
+        compare=partial(compare, claims) if isinstance(claims, tuple) else claims,
+        write=partial(write_toys, name),
+        draw=partial(draw_toys, name, title),
+        options=("seed",),
+        cost=cost,
+    )
+
+
+def _bins(metric: Callable[..., Score]) -> dict[str, toy_curves.Scored]:
+    return {f"{n} bins": with_bins(metric, n) for n in TOY_BINS}
+
+
+TOYS = (
+    _toy_experiment(
+        "fig2",
+        "Eight metrics by mixing and dependence of the factors",
+        partial(toy_curves.over_mixing, TOY_METRICS),
+        (121, 122, 123, 124, 125, 126, 127),
+        "10 seconds",
+    ),
+    _toy_experiment(
+        "fig3", "Eight metrics by the nuisance", partial(toy_curves.over_nuisance, TOY_METRICS), compare_nuisance
+    ),
+    _toy_experiment("fig4", "Computing time by the number of factors", toy_curves.times, compare_times, "10 seconds"),
+    _toy_experiment(
+        "fig7",
+        "Minimality by its number of bins",
+        partial(toy_curves.over_mixing, _bins(minimality)),
+        (130, 136),
+    ),
+    _toy_experiment(
+        "fig8", "Sufficiency by its number of bins", partial(toy_curves.over_mixing, _bins(sufficiency)), (121, 130)
+    ),
+    _toy_experiment(
+        "fig9",
+        "Minimality and sufficiency by the nuisance and the number of bins",
+        toy_curves.over_nuisance_by_bins,
+        (128, 129, 130),
+    ),
+    _toy_experiment(
+        "fig12", "Minimality by the number of rows", partial(toy_curves.over_mixing_by_rows, MINIMALITY), (131,)
+    ),
+    _toy_experiment(
+        "fig13", "Sufficiency by the number of rows", partial(toy_curves.over_mixing_by_rows, SUFFICIENCY), (131,)
+    ),
+    _toy_experiment(
+        "fig14",
+        "Minimality and sufficiency by the nuisance and the number of rows",
+        toy_curves.over_nuisance_by_rows,
+        (131,),
+    ),
+)
+
+
+STRONG, STABLE = 0.5, 0.3
+
+ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
+
+
+def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 5: sufficiency has the highest and most stable correlation with accuracy."""
+    yield from _numbers(found)
+    mine, others = found.of("sufficiency"), found.others("sufficiency")
+    best = float(np.nanmax(others[0]))
+    yield ClaimCheck(
+        "independent factors: sufficiency correlates most with accuracy",
+        "yes",
+        f"{mine[0]:.2f}, the best other {best:.2f}",
+        bool(mine[0] >= best),
+        135,
+        value=float(mine[0]),
+    )
+    yield ClaimCheck(
+        "the correlation of sufficiency with accuracy is stable as dependence grows",
+        "stable",
+        f"{mine.min():.2f} to {mine.max():.2f}",
+        bool(mine.min() > STRONG and np.ptp(mine) < STABLE),
+        135,
+        value=float(mine.min()),
+    )
+    falls = others[0] - np.nanmin(others, axis=0)
+    yield ClaimCheck(
+        "the correlations of other metrics with accuracy fall sharply",
+        "all of them",
+        f"{int((falls > STABLE).sum())} of {falls.size} fall by more than {STABLE}",
+        bool((falls > STABLE).all()),
+        135,
+        value=float((falls > STABLE).sum()),
+    )
+
+
+def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figure 6: minimality correlates most with IRS, and strongly, at every level of dependence."""
+    yield from _numbers(found)
+    mine, others = found.of("minimality"), found.others("minimality")
+    lowest = found.lower[:, found.metrics.index("minimality")].min()
+    yield ClaimCheck(
+        "minimality correlates strongly with IRS at every level",
+        "yes",
+        f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}",
+        bool(mine.min() > STRONG and lowest > 0),
+        135,
+        value=float(mine.min()),
+    )
+    weak = np.nanmean(others, axis=0) < STRONG
+    yield ClaimCheck(
+        "most other metrics correlate weakly or negatively",
+        "most",
+        f"{int(weak.sum())} of {weak.size} below {STRONG} on average",
+        bool(weak.mean() > 0.5),
+        135,
+        value=float(weak.sum()),
+    )
+    yield ClaimCheck(
+        "no other metric has a higher correlation than minimality",
+        "yes",
+        f"on {int((mine >= np.nanmax(others, axis=1)).sum())} of {mine.size} levels",
+        bool((mine >= np.nanmax(others, axis=1)).all()),
+        135,
+        value=float((mine >= np.nanmax(others, axis=1)).sum()),
+    )
+
+
+def compare_settings(ledger: int, found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with Figures 10, 11, 15 and 16: the number of bins or samples hardly changes the correlations."""
+    yield from _numbers(found)
+    spread = float(np.nanmax(np.ptp(found.values, axis=1)))
+    claim = "largest difference between settings at one level"
+    yield ClaimCheck.number(claim, "small", spread, below=STABLE, ledger=ledger)
+    yield ClaimCheck.number(
+        "smallest correlation of any setting", "strong", float(np.nanmin(found.values)), above=STRONG, ledger=ledger
+    )
+
+
+def write_comparison(name: str, found: Correlations, options: Options) -> Iterator[Path]:
+    """Write the correlations and their intervals as a table."""
+    path = options.folder / f"004-{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["level,metric,correlation,lower,upper"]
+    for i, level in enumerate(found.levels):
+        for j, metric in enumerate(found.metrics):
+            numbers = ",".join(f"{table[i, j]:.4f}" for table in (found.values, found.lower, found.upper))
+            lines.append(f'"{level}","{metric}",{numbers}')
+    text = "\n".join(lines) + "\n"
+    write_whole(path, lambda file: file.write(text.encode()))
+    yield path
+
+
+def draw_comparison(name: str, target: str, found: Correlations, options: Options) -> Iterator[Path]:
+    """Draw a curve for every metric over the levels of dependence."""
+    from unweave.report.figures.curves import curves_figure
+    from unweave.report.figures.geometry import save
+
+    curves = {metric: found.of(metric) for metric in found.metrics}
+    bands = {metric: (found.lower[:, j], found.upper[:, j]) for j, metric in enumerate(found.metrics)}
+    figure = curves_figure(curves, found.levels, f"rank correlation with {target}", bands=bands, limits=(-1.05, 1.05))
+    yield save(figure, options.folder / f"004-{name}.png")
+
+
+def _numbers(found: Correlations) -> Iterator[ClaimCheck]:
+    for j, metric in enumerate(found.metrics):
+        rows = zip(found.values[:, j], found.lower[:, j], found.upper[:, j], strict=True)
+        shown = "  ".join(f"{value:.2f} [{low:.2f}, {high:.2f}]" for value, low, high in rows)
+        yield ClaimCheck(f"{metric}, by level ({found.n_encoders} encoders, 90% intervals)", "figure only", shown)
+
+
+N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36
+
+Compare = Callable[[Correlations, Options], Iterator[ClaimCheck]]
+
+
+def compute(target: tuple[Callable[[Evidence], float], str], options: Options) -> Correlations:
+    """Compute rank correlations over beta-VAEs, FactorVAEs, beta-TCVAEs and AnnealedVAEs of all seeds."""
+    options = replace(options, n_seeds=options.n_seeds or N_SEEDS)
+    objectives = [*beta_vaes(), *factor_vaes(), *total_correlation_vaes(), annealed_vae(options)]
+    models = trained(options, objectives)
+    sprites, n_rows = small_sprites(), options.n_rows or N_ROWS
+    kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
+    measure, label = target
+    found: dict[str, list[list[float]]] = {name: [[] for _ in LEVELS] for name in (*METRICS, label)}
+    with progress_bar(len(LEVELS), options.progress) as bar:
+        for place, (level, dependences) in enumerate(LEVELS.items()):
+            bar.step(f"004: {level}")
+            images = DependentSample(sprites, dependences) if dependences else sprites
+            batch = images.sample(n_rows, options.seed or 0)
+            for model in models:
+                steps = options.n_steps or N_STEPS
+                file = options.folder / "004" / f"small {model.name} {steps} {level} {n_rows}.json"
+                codes = model.encode(batch.images)
+                evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
+                kept = KeptNumbers(file)
+                for name, metric in {**METRICS, label: measure}.items():
+                    found[name][place].append(kept.number(name, partial(metric, evidence)))
+    arrays = {name: np.array(rows) for name, rows in found.items()}
+    names = tuple(model.name for model in models)
+    return correlations(Measured(tuple(LEVELS), names, {name: arrays[name] for name in METRICS}, arrays[label]))
+
+
+def _seed_experiment(
+    name: str, title: str, target: tuple[Callable[[Evidence], float], str], compare: Compare
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=partial(compute, target),
+        compare=compare,
+        write=partial(write_comparison, name),
+        draw=partial(draw_comparison, name, target[1]),
+        options=("seed", "n_seeds", "n_steps", "n_rows"),
+        needs=("torch",),
+        cost="14 minutes on one core for fig5-seeds or fig6-seeds, then 2 for the other",
+    )
+
+
+SEED_STUDIES = (
+    _seed_experiment(
+        "fig5-seeds",
+        "Metrics against the accuracy of a forest on one code (small models, several seeds)",
+        ACCURACY,
+        compare_accuracy,
+    ),
+    _seed_experiment(
+        "fig6-seeds",
+        "Metrics against interventional robustness (small models, several seeds)",
+        IRS,
+        compare_robustness,
+    ),
+)
+
+
+def compute_metrics(target: tuple[Callable[..., float], str], options: Options) -> Correlations:
+    """Compute correlations of all metrics with a target."""
+    return correlations(metrics_against(*target, options))
+
+
+def compute_bins(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
+    """Compute correlations of one metric with a target, by the metric's number of bins."""
+    return correlations(bins_against(name, *target, options))
+
+
+def compute_samples(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
+    """Compute correlations of one metric with a target, by the metric's number of samples."""
+    return correlations(samples_against(name, *target, options))
+
+
+def _experiment(
+    name: str,
+    title: str,
+    compute: Callable[[Options], Correlations],
+    compare: Callable[[Correlations, Options], Iterator[ClaimCheck]],
+    target: str,
+) -> Experiment:
+    return Experiment(
+        name,
+        title,
+        compute=compute,
+        compare=compare,
+        write=partial(write_comparison, name),
+        draw=partial(draw_comparison, name, target),
+        options=("seed", "n_rows", "weights", "codes"),
+        needs=("torch", "weights"),
+        cost="10 minutes on one core for all of 004",
+    )
+
+
+PAPER = Paper(
+    "004",
+    "Rethinking Disentanglement under Dependent Factors of Variation",
+    (
+        *TOYS,
+        _experiment(
+            "fig5",
+            "Metrics against the accuracy of a forest on one code",
+            partial(compute_metrics, ACCURACY),
+            compare_accuracy,
+            "accuracy",
+        ),
+        _experiment(
+            "fig6",
+            "Metrics against interventional robustness",
+            partial(compute_metrics, IRS),
+            compare_robustness,
+            "IRS",
+        ),
+        _experiment(
+            "fig10",
+            "Sufficiency by its number of bins, against accuracy",
+            partial(compute_bins, "sufficiency", ACCURACY),
+            partial(compare_settings, 130),
+            "accuracy",
+        ),
+        _experiment(
+            "fig11",
+            "Minimality by its number of bins, against IRS",
+            partial(compute_bins, "minimality", IRS),
+            partial(compare_settings, 130),
+            "IRS",
+        ),
+        _experiment(
+            "fig15",
+            "Sufficiency by its number of samples, against accuracy",
+            partial(compute_samples, "sufficiency", ACCURACY),
+            partial(compare_settings, 131),
+            "accuracy",
+        ),
+        _experiment(
+            "fig16",
+            "Minimality by its number of samples, against IRS",
+            partial(compute_samples, "minimality", IRS),
+            partial(compare_settings, 131),
+            "IRS",
+        ),
+        *SEED_STUDIES,
+    ),
+)

@@ -1,0 +1,336 @@
+"""Encoders that experiments are run on: small trained models and published weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from unweave.datasets import DependentSample, DSprites, small_sprites
+from unweave.datasets.dependence import Dependence
+from unweave.encoding import Encoded, encode, read_encoded
+from unweave.evidence import Evidence, EvidenceError
+from unweave.progress import progress_bar
+from unweave_papers.experiment import Options
+from unweave_papers.stored import KeptNumbers
+
+if TYPE_CHECKING:
+    from unweave.models import Objective, TrainedModel, TrainingSettings
+
+N_SEEDS, N_STEPS = 5, 8000
+
+BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
+
+CRITIC = (256, 256, 256)
+
+LEVEL = 0.95
+
+Numbers = dict[str, float]
+
+
+@dataclass(frozen=True)
+class SmallSetting:
+    """The results of one setting: a mapping of names to numbers for each seed."""
+
+    name: str
+    seeds: tuple[Numbers, ...]
+
+    def values(self, number: str) -> list[float]:
+        """Return one number for every seed."""
+        return [found[number] for found in self.seeds]
+
+    def mean(self, number: str) -> float:
+        """Return the mean of a number over seeds."""
+        return math.fsum(self.values(number)) / len(self.seeds)
+
+    def interval(self, number: str) -> tuple[float, float]:
+        """Return Student's 95 % interval of the mean; it is infinite for one seed."""
+        values = self.values(number)
+        if len(values) < 2:
+            return -math.inf, math.inf
+        reach = float(stats.t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * stats.sem(values)
+        return self.mean(number) - reach, self.mean(number) + reach
+
+    def shown(self, number: str) -> str:
+        """Format mean and interval."""
+        low, high = self.interval(number)
+        return f"{self.mean(number):.3f} [{low:.3f}, {high:.3f}]" if math.isfinite(low) else f"{self.mean(number):.3f}"
+
+
+def settings_of(options: Options) -> TrainingSettings:
+    """Return the settings of the training."""
+    from unweave.models import TrainingSettings
+
+    n_steps = options.n_steps or N_STEPS
+    return TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=16.0, checkpoint_every=1000)
+
+
+def beta_vaes(betas: Iterable[float] = BETAS) -> list[Objective]:
+    """Return the objectives of beta-VAEs with these weights."""
+    from unweave.models import BetaVAE
+
+    return [BetaVAE(beta=beta) for beta in betas]
+
+
+def factor_vaes(gammas: Iterable[float] = GAMMAS) -> list[Objective]:
+    """Return the objectives of FactorVAEs with these weights and a small critic."""
+    from unweave.models import FactorVAE
+
+    return [FactorVAE(gamma=gamma, critic_hidden=CRITIC) for gamma in gammas]
+
+
+def total_correlation_vaes(betas: Iterable[float] = TC_BETAS) -> list[Objective]:
+    """Return the objectives of beta-TCVAEs with these weights."""
+    from unweave.models import BetaTCVAE
+
+    return [BetaTCVAE(beta=beta) for beta in betas]
+
+
+def annealed_vae(options: Options) -> Objective:
+    """Return the objective of an AnnealedVAE whose capacity reaches four nats halfway through training."""
+    from unweave.models import AnnealedVAE
+
+    return AnnealedVAE(gamma=100, capacity=4, capacity_steps=(options.n_steps or N_STEPS) / 2)
+
+
+def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10) -> list[TrainedModel]:
+    """Train models for all objectives and seeds, or read them from the folder; diverged models are left out."""
+    from unweave.models import train
+
+    first = options.seed or 0
+    fleet = train(
+        small_sprites(),
+        list(objectives),
+        seeds=range(first, first + (options.n_seeds or N_SEEDS)),
+        n_codes=n_codes,
+        settings=settings_of(options),
+        folder=options.folder / f"small-models-{n_codes}-codes-{options.n_steps or N_STEPS}-steps",
+        progress=options.progress,
+    )
+    return [model for model in fleet if model.network is not None]
+
+
+def evidence_of(model: TrainedModel, sprites: DSprites) -> Evidence:
+    """Return evidence of all images, with categorical and ordinal factors as in 001 and 002."""
+    kinds = {name: "categorical" if kind == "categorical" else "ordinal" for name, kind in _kinds(sprites).items()}
+    return Evidence(sprites.factors(), model.encode(sprites.images()), factor_names=sprites.factor_names, kinds=kinds)
+
+
+def measured(
+    models: Sequence[TrainedModel],
+    label: str,
+    measure: Callable[[Evidence], Mapping[str, float]],
+    options: Options,
+    n_codes: int = 10,
+) -> list[SmallSetting]:
+    """Return the numbers of every model, grouped by setting; they are computed once and stored."""
+    from unweave.models.runs import setting_name
+
+    sprites = small_sprites()
+    found: dict[str, list[Numbers]] = {}
+    with progress_bar(len(models), options.progress) as bar:
+        for model in models:
+            bar.step(f"{label} of {model.name}")
+            steps = options.n_steps or N_STEPS
+            file = options.folder / "numbers" / f"{model.name}-{n_codes}-codes-{steps}-steps.json"
+            compute = partial(_plain, measure, model, sprites)
+            name = setting_name(model.member.objective)
+            found.setdefault(name, []).append(KeptNumbers(file).value(label, compute))
+    return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
+
+
+@dataclass(frozen=True)
+class SeedDifference:
+    """Difference of the means of two settings, with Welch's 95 % interval over seeds."""
+
+    value: float
+    lower: float
+    upper: float
+
+    @property
+    def sign(self) -> int:
+        """Sign of the difference if its interval excludes 0, else 0."""
+        return int(self.lower > 0) - int(self.upper < 0)
+
+    def __str__(self) -> str:
+        return f"difference {self.value:+.3f} [{self.lower:+.3f}, {self.upper:+.3f}]"
+
+
+def difference(first: SmallSetting, second: SmallSetting, number: str) -> SeedDifference:
+    """Return the second mean minus the first; the interval is infinite if a setting has one seed."""
+    one, other = first.values(number), second.values(number)
+    value = second.mean(number) - first.mean(number)
+    if min(len(one), len(other)) < 2:
+        return SeedDifference(value, -math.inf, math.inf)
+    if max(stats.tstd(one), stats.tstd(other)) == 0:
+        return SeedDifference(value, value, value)
+    interval = stats.ttest_ind(other, one, equal_var=False).confidence_interval(LEVEL)
+    return SeedDifference(value, float(interval.low), float(interval.high))
+
+
+def _plain(measure: Callable[[Evidence], Mapping[str, float]], model: TrainedModel, sprites: DSprites) -> Numbers:
+    return {name: float(value) for name, value in measure(evidence_of(model, sprites)).items()}
+
+
+def _kinds(sprites: DSprites) -> dict[str, str]:
+    return dict(zip(sprites.factor_names, sprites.kinds, strict=True))
+
+
+# our names of the published models of dSprites to the names of their files
+MODELS = {
+    "VAE": "VAE_dsprites",
+    "beta-VAE": "betaH_dsprites",
+    "AnnealedVAE": "betaB_dsprites",
+    "FactorVAE": "factor_dsprites",
+    "beta-TCVAE": "btcvae_dsprites",
+    "beta-TCVAE, MI -5": "btcvae_dsprites_a-5",
+    "beta-TCVAE, MI 0": "btcvae_dsprites_a0",
+    "beta-TCVAE, MI 5": "btcvae_dsprites_a5",
+    "JointVAE": "joint_dsprites",
+}
+
+FEWEST_ROWS = 500
+
+
+def codes_of(
+    options: Options,
+    n_rows: int,
+    models: Sequence[str] = tuple(MODELS),
+    dependences: Sequence[Dependence] = (),
+    label: str = "independent",
+) -> dict[str, Encoded]:
+    """Compute or read the codes of ``n_rows`` images by each encoder; the images are the same for all encoders.
+
+    With ``options.codes`` the encoders are the files of that folder, and rows with dependent factors are drawn from
+    the rows of these files.
+    """
+    seed = options.seed or 0
+    if options.codes is not None:
+        return {name: _drawn(found, n_rows, dependences, seed) for name, found in _given(options.codes).items()}
+    folder = options.folder / "codes"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name in models:
+        path = folder / f"{MODELS[name]}-{label}-{n_rows}-{seed}.npz"
+        found[name] = read_encoded(path) if path.exists() else _encoded(name, path, n_rows, dependences, options)
+    return found
+
+
+def models_among(found: Mapping[str, Encoded], names: Sequence[str]) -> dict[str, Encoded]:
+    """Return the models of these names, or all if none exists: encoders in a folder of codes can have any name."""
+    there = {name: found[name] for name in names if name in found}
+    return there or dict(found)
+
+
+def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependence], options: Options) -> Encoded:
+    from unweave.neural.published_vaes import read_published
+
+    assert options.weights is not None
+    sprites = DSprites()
+    images = DependentSample(sprites, dependences) if dependences else sprites
+    model = read_published(MODELS[name], options.weights)
+    return encode(model, images, path, rows=n_rows, seed=options.seed or 0, progress=options.progress)
+
+
+def _given(folder: Path) -> dict[str, Encoded]:
+    paths = sorted(folder.glob("*.npz"))
+    if not paths:
+        raise EvidenceError(f"{folder} has no .npz file of codes: write one per encoder with unweave encode.")
+    found = {path.stem: read_encoded(path) for path in paths}
+    first_name, first = next(iter(found.items()))
+    for name, other in found.items():
+        if other.factor_names != first.factor_names:
+            raise EvidenceError(f"{name} and {first_name} in {folder} have different factors: encode one data set.")
+    return found
+
+
+def _drawn(found: Encoded, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
+    """Draw rows without replacement, so that no row is in both a training and a test set."""
+    rng = np.random.default_rng(seed)
+    if not dependences:
+        return found.rows(rng.permutation(found.n_rows)[:n_rows])
+    sample = DependentSample(DSprites(), dependences)
+    weights = sample.weights_of(found.indices)
+    kept = np.flatnonzero(rng.uniform(size=found.n_rows) * weights.max() <= weights)
+    if kept.size < min(FEWEST_ROWS, n_rows):
+        raise EvidenceError(
+            f"Only {kept.size} of {found.n_rows} encoded images are left after drawing dependent factors: encode more "
+            "images, or give --weights instead of --codes."
+        )
+    return found.rows(rng.permutation(kept)[:n_rows])
+
+
+def evidence_of_levels(encoded: Encoded) -> Evidence:
+    """Return evidence with categorical and ordinal factors only, as in 001 and 002; no factor is circular."""
+    kinds = {
+        name: "categorical" if kind == "categorical" else "ordinal"
+        for name, kind in zip(encoded.factor_names, encoded.kinds, strict=True)
+    }
+    return Evidence(encoded.factors, encoded.codes, factor_names=encoded.factor_names, kinds=kinds)
+
+
+# number of images to the steps between kept orientations and between kept positions
+GRIDS: Mapping[int, tuple[int, int]] = {3240: (8, 6), 11_520: (4, 4), 46_080: (4, 2), 184_320: (1, 2), 737_280: (1, 1)}
+
+ORDINALS = {1: "", 2: "second ", 4: "fourth ", 6: "sixth ", 8: "eighth "}
+
+
+def grid_of(n_images: int) -> DSprites:
+    """Return all combinations of shape, scale and a part of the orientations and positions.
+
+    >>> [len(grid_of(n)) == n for n in GRIDS]
+    [True, True, True, True, True]
+    """
+    turns, places = (slice(None, None, every) for every in GRIDS[n_images])
+    return DSprites(keep={"orientation": turns, "x": places, "y": places})
+
+
+def grid_in_words(n_images: int) -> str:
+    """Describe which images of dSprites a grid of this size contains.
+
+    >>> in_words(46_080), in_words(184_320)
+    ('every fourth orientation and every second position', 'every orientation and every second position')
+    """
+    turns, places = GRIDS[n_images]
+    if turns == places == 1:
+        return "all images"
+    kept = (f"every {ORDINALS[every]}{name}" for every, name in ((turns, "orientation"), (places, "position")))
+    return " and ".join(kept)
+
+
+def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dict[str, Encoded]:
+    """Compute the codes of all images of a grid by published encoders, or read them from ``options.folder``."""
+    folder = options.folder / "codes"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name in models:
+        path = folder / f"{MODELS[name]}-grid-{n_images}.npz"
+        if not path.exists():
+            from unweave.neural.published_vaes import read_published
+
+            assert options.weights is not None
+            encode(read_published(MODELS[name], options.weights), grid_of(n_images), path, progress=options.progress)
+        found[name] = read_encoded(path)
+    return found
+
+
+def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:
+    """Return the rows of encoded images that belong to the grid of ``n_images``, which is coarser.
+
+    The last orientation of dSprites is a full turn and equals the first one; a coarse grid contains it once.
+    """
+    coarse = grid_of(n_images)
+    inside = np.ones(encoded.n_rows, dtype=bool)
+    for column, values in zip(encoded.factors.T, coarse.values, strict=True):
+        inside &= np.isin(column.round(9), values.round(9))
+    rows = np.flatnonzero(inside)
+    if all(len(np.unique(values.round(9))) == len(values) for values in coarse.values):
+        first = np.unique(encoded.factors[rows].round(9), axis=0, return_index=True)[1]
+        rows = rows[np.sort(first)]
+    return encoded.rows(rows)

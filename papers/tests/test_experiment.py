@@ -1,0 +1,125 @@
+"""Declarations of experiments: each is complete, found by name, checked before it computes, and run the same way."""
+
+import dataclasses
+import json
+
+import pytest
+
+from unweave.evidence import EvidenceError
+from unweave_papers import experiment
+from unweave_papers import experiment as catalogue
+from unweave_papers.experiment import (
+    MODULES,
+    ClaimCheck,
+    Experiment,
+    Options,
+    Paper,
+    checks_table,
+    experiment_claims,
+    experiment_of,
+    paper_of,
+    reproduced,
+)
+
+FIELDS = {field.name for field in dataclasses.fields(Options)} - {"folder", "progress"}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Replace the papers by one with a single experiment; return the list of its function calls."""
+    asked = []
+
+    def compute(options):
+        asked.append("compute")
+        return 0.5
+
+    def compare(data, options):
+        yield ClaimCheck.number("half", ".5", data, above=0.4, below=0.6)
+
+    def drawn(data, options):
+        asked.append("draw")
+        yield options.folder / "figure.png"
+
+    one = Experiment("fig2", "a figure", compute, compare, draw=drawn, options=("seed", "weights"), needs=("weights",))
+    monkeypatch.setattr(catalogue, "paper_of", lambda number: Paper(number, "a paper", (one,)))
+    return asked
+
+
+@pytest.mark.parametrize("number", MODULES)
+def test_every_experiment_is_declared_completely(number):
+    paper = paper_of(number)
+    assert paper.number == number
+    names = [entry.name for entry in paper.experiments]
+    assert len(set(names)) == len(names)
+    for entry in paper.experiments:
+        assert entry.title
+        assert entry.cost
+        assert set(entry.options) <= FIELDS
+        assert set(entry.needs) <= {*experiment.PACKAGES, *experiment.FOLDERS}
+        assert set(entry.needs) - {"torch"} <= set(entry.options)
+
+
+def test_an_experiment_computes_compares_and_draws(calls, tmp_path):
+    pytest.importorskip("matplotlib")
+    table, claims, written = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert [list(column.cells) for column in table.columns] == [["half"], [".5"], ["0.500"], ["holds"]]
+    assert claims == f"wrote {tmp_path / '009-fig2-claims.json'}"
+    [recorded] = json.loads((tmp_path / "009-fig2-claims.json").read_text())
+    assert (recorded["claim"], recorded["holds"], recorded["verdict"]) == ("half", True, "holds")
+    assert written == f"wrote {tmp_path / 'figure.png'}"
+    assert calls == ["compute", "draw"]
+
+
+def test_verdicts_as_data(calls, tmp_path):
+    [claim] = experiment_claims("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert (claim.claim, claim.paper, claim.here, claim.verdict) == ("half", ".5", "0.500", "holds")
+    assert calls == ["compute"]
+    with pytest.raises(EvidenceError, match="--weights"):
+        experiment_claims("009", "fig2", Options(tmp_path))
+
+
+def test_without_matplotlib_the_numbers_are_there_and_the_pictures_are_explained(calls, tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None)
+    *_, said = reproduced("009", "fig2", Options(tmp_path, weights=tmp_path))
+    assert "install unweave[report]" in said
+    assert calls == ["compute"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "fig2 needs the trained weights, .npz files: pass their folder with --weights"),
+        ({"weights": "nowhere"}, "is not a folder"),
+        ({"weights": "", "n_steps": 5}, "--steps is not an option of fig2: it takes --seed, --weights"),
+    ],
+)
+def test_what_is_missing_is_said_before_anything_is_computed(calls, tmp_path, given, sentence):
+    given = given | ({"weights": tmp_path / given["weights"]} if "weights" in given else {})
+    with pytest.raises(EvidenceError, match=sentence.replace(".", r"\.")):
+        list(reproduced("009", "fig2", Options(tmp_path, **given)))
+    assert calls == []
+
+
+def test_missing_torch_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "find_spec", lambda name: None)
+    with pytest.raises(EvidenceError, match=r"fig1 needs torch: install unweave\[torch\]"):
+        list(reproduced("000", "fig1", Options(tmp_path)))
+
+
+def test_the_nearest_name_is_suggested():
+    with pytest.raises(EvidenceError, match=r"no experiment 'agreemnt': did you mean 'agreement'\?"):
+        experiment_of(paper_of("003"), "agreemnt")
+
+
+def test_a_claim_that_fails_is_said():
+    table = checks_table([ClaimCheck.number("gap", "large", 0.1, above=0.2), ClaimCheck("entropy", "", "[3]")])
+    assert list(table.columns[3].cells) == ["does not hold", ""]
+
+
+def test_claims_show_their_number_and_what_is_undecided():
+    known = ClaimCheck("UniBound", "about 0", "0", undecided=True, ledger=118)
+    table = checks_table([known, ClaimCheck("entropy", "", "3")])
+    assert list(table.columns[0].cells) == ["118", ""]
+    assert list(table.columns[4].cells) == ["undecided", ""]
+    assert known.is_claim
+    assert not ClaimCheck("entropy", "", "3").is_claim

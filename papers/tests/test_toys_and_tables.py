@@ -1,0 +1,108 @@
+"""Figures and tables that need no trained model: numbers agree with closed forms, and diagrams are to scale."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from unweave.synthetic.theory import ToyModel
+from unweave_papers.experiment import Options, experiment_of, paper_of, reproduced
+from unweave_papers.ledger import claim_of
+from unweave_papers.paper001.models import TABLE_1, properties_of
+from unweave_papers.paper002.experiments import STRENGTHS, measured_toy
+from unweave_papers.paper003.tables import TABLE_3
+from unweave_papers.paper004.encoders import ALPHAS, BETAS, DELTAS, ToyCurves
+from unweave_papers.paper004.experiments import faster_than_rivals
+
+CHEAP = ("002 tab1", "002 fig1", "002 fig2", "003 tab3", "003 tabF3", "001 tab1", "004 fig9")
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_the_command_prints_decides_and_draws(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    number, experiment = name.split()
+    written = [line for line in reproduced(number, experiment, Options(tmp_path)) if isinstance(line, str)]
+    pictures = list(tmp_path.glob(f"{number}-{experiment}*.png"))
+    assert pictures
+    assert {f"wrote {path}" for path in pictures} <= set(written)
+    found = json.loads((tmp_path / f"{number}-{experiment}-claims.json").read_text())
+    decided = {entry["ledger"]: entry["verdict"] for entry in found if entry["ledger"] is not None}
+    # experiments use the ledger's evidence, so the verdicts must agree
+    words = {"error of the text": "does not hold", "artefact of code or protocol": "does not hold"}
+    for claim, verdict in decided.items():
+        stated = claim_of(f"{number}:{claim}").verdict
+        assert verdict == words.get(stated, stated)
+    assert decided or name == "001 tab1"
+
+
+@pytest.mark.parametrize("attack", ["none", "redundancy", "synergy"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_toy_model_is_measured_as_its_closed_form_says(attack, k):
+    for alpha in (0.5, 10.0):
+        found, theory = measured_toy(k, attack, alpha), ToyModel(k, 0.1, attack, alpha)
+        expected = (theory.mig_numerator, theory.unibound, theory.unique_upper_bound)
+        assert tuple(found.scores.values()) == pytest.approx(expected, abs=1e-9)
+        assert sum(found.parts.values()) == pytest.approx(theory.whole, abs=1e-9)
+        assert found.parts["redundant"] == pytest.approx(theory.redundancy, abs=1e-9)
+        assert found.parts["synergistic"] == pytest.approx(theory.synergy, abs=1e-9)
+
+
+def test_the_strengths_begin_without_an_attack():
+    assert STRENGTHS[0] == 0
+    assert measured_toy(3, "redundancy", 0.0).scores["MIG"] == pytest.approx(0.5 * math.log(101))
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.4, 0.9, 1.4, 2.0])
+def test_circles_overlap_by_the_area_they_should(apart):
+    diagrams = pytest.importorskip("unweave.report.figures.information")
+    x, y = np.meshgrid(np.linspace(-1, 2.5, 1401), np.linspace(-1.1, 1.1, 881))
+    both = (x**2 + y**2 < 1) & ((x - apart) ** 2 + y**2 < 0.6**2)
+    cell = (3.5 / 1400) * (2.2 / 880)
+    assert diagrams._overlap(1.0, 0.6, apart) == pytest.approx(both.sum() * cell, abs=5e-3)
+    if 0.4 < apart < 1.6:
+        assert diagrams._distance(1.0, 0.6, diagrams._overlap(1.0, 0.6, apart)) == pytest.approx(apart, abs=1e-6)
+
+
+def test_toy_curves_of_004_have_their_corners_and_are_listed():
+    names = [entry.name for entry in paper_of("004").experiments]
+    assert {"fig2", "fig3", "fig4", "fig7", "fig8", "fig9", "fig12", "fig13", "fig14"} <= set(names)
+    found = experiment_of(paper_of("004"), "fig8").compute(Options(folder=None))
+    curves = found.panels["20 bins"]
+    assert len(curves) == len(DELTAS)
+    assert {len(values) for values in curves.values()} == {len(ALPHAS)}
+    for values in curves.values():
+        assert values[-1] == pytest.approx(1.0, abs=1e-9)  # with alpha = 1 every factor has its own code
+    assert curves["delta = 0.25"] == pytest.approx([1.0] * len(ALPHAS), abs=1e-9)  # identical factors
+
+
+def test_sufficiency_over_a_nuisance_is_one_for_any_number_of_rows():
+    found = experiment_of(paper_of("004"), "fig14").compute(Options(folder=None))
+    assert min(min(values) for values in found.panels["sufficiency"].values()) > 0.97
+    for values in found.panels["minimality"].values():
+        assert values[0] == pytest.approx(1.0)
+        assert (np.diff(values) < 0).all()
+    assert found.ticks == BETAS
+
+
+def test_times_decide_by_both_rivals():
+    def verdict(mig, modularity):
+        times = {"MIG": [1, mig], "modularity": [1, modularity], "minimality, sufficiency": [1, 2.0]}
+        return faster_than_rivals(ToyCurves("number of factors", (2, 16), {"": times})).verdict
+
+    assert [verdict(3, 3), verdict(3, 1), verdict(1, 1)] == ["holds", "holds in part", "does not hold"]
+
+
+def test_table_1_of_001_follows_from_the_cards():
+    from unweave.metrics import CATALOGUE
+
+    found = {name: "".join(properties_of(CATALOGUE[name].card).marks) for name in TABLE_1}
+    assert found["explicitness"] == "✗✗✗✓✓"  # it fits a linear classifier
+    assert found["wsepin"] == "✓✓✓✓✓"
+    assert found["mig"][2] == "✗"  # ours takes codes, not posteriors
+
+
+def test_table_3_names_metrics_that_were_audited():
+    from unweave.auditing.catalogue import read_table
+
+    assert set(TABLE_3) <= set(read_table()["metrics"])

@@ -1,1 +1,0 @@
-"""Results of an audit from its measurements: the four properties, the check of the card, and the adversary."""

@@ -1,1 +1,0 @@
-"""The cases of an audit, and their measurement within a time budget."""

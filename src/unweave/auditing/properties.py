@@ -1,0 +1,723 @@
+"""The four properties, the card and soundness, judged from measured cells."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import platform
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from scipy.special import chdtri, stdtrit
+
+from unweave.arrays import FloatArray
+from unweave.auditing.adversary import RedTeam
+from unweave.auditing.measurement import (
+    FURTHER,
+    NOISE,
+    PERFECT,
+    PROPERTIES,
+    Case,
+    Grid,
+    Outcome,
+    Point,
+    Question,
+    Subject,
+    further_points,
+    written,
+)
+from unweave.card import Card
+from unweave.codec import plain_data, read_json, restored
+from unweave.evaluation.results import LIBRARIES
+from unweave.findings import Finding
+from unweave.synthetic.encoders import Elementwise, Encoder, Mixed, Noise, PermutedAndScaled
+from unweave.synthetic.worlds import Independent
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+# the equivalence classes that contain each encoder
+COVERED_BY: dict[str, tuple[str, ...]] = {
+    "E1": ("permutation and scale", "elementwise", "affine", "bijection", "any"),
+    "E2": ("elementwise", "bijection", "any"),
+    "E3": ("affine", "bijection", "any"),
+    "E9": ("any",),
+}
+
+MARGIN = 0.01
+
+N_FACTORS, N_ROWS = 5, 2000  # the number of rows for which a card states its tolerance
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The mean score of one encoder, compared with the card.
+
+    ``promised`` is True if the card states the best score for this encoder, and ``full_marks`` is True if the mean
+    score is the best score within the tolerance. ``kept`` is False if a promised best score is not reached, or if
+    random codes reach the best score and the card does not state this. Other encoders may reach the best score without
+    a promise.
+    """
+
+    encoder: str
+    promised: bool
+    score: float
+    full_marks: bool
+
+    @property
+    def kept(self) -> bool:
+        """Whether the score agrees with the card."""
+        return self.full_marks if self.promised else not (self.full_marks and self.encoder == "E9")
+
+
+def card_cases() -> dict[str, Case]:
+    """Cases with encoders of different equivalence classes, on independent factors."""
+    encoders: dict[str, Encoder] = {
+        "E1": PermutedAndScaled(),
+        "E2": Elementwise(),
+        "E3": Mixed(),
+        "E9": Noise(N_FACTORS),
+    }
+    return {name: Case(Independent(N_FACTORS), encoder, N_ROWS) for name, encoder in encoders.items()}
+
+
+def promise_of(card: Card, encoder: str, mean_score: float) -> Promise:
+    """Compare a mean score with the card; it counts as the best score, 1, within the card's tolerance plus .01.
+
+    >>> from unweave.metrics import mcc
+    >>> promise_of(mcc.card, "E2", 0.91)
+    Promise(encoder='E2', promised=False, score=0.91, full_marks=False)
+    """
+    full = mean_score >= 1 - card.identity_tolerance - MARGIN
+    admitted = encoder == "E9" and card.chance == card.best  # the card states the best score for noise
+    return Promise(encoder, admitted or card.equivalence in COVERED_BY[encoder], mean_score, full)
+
+
+PropertyVerdict = Literal["satisfied", "partly", "violated", "undecided"]
+
+DECIDED: tuple[PropertyVerdict, ...] = ("satisfied", "partly", "violated")
+
+SATISFIED, PARTLY = 0.05, 0.15
+
+LOSSY_SHARE = 0.5
+
+LEVEL = 0.95
+
+ROUNDING = 1e-9
+
+OTHER_MAP = "E7"  # its mixing is not the draw of E3, so differences within a seed include the difference of the maps
+
+APART = "E4"  # shown for P1 but not part of its verdict, because the paper does not test it
+
+Scores = Mapping[Point, Mapping[int, float]]
+
+
+@dataclass(frozen=True)
+class PropertyRow:
+    """One number of a property, with its interval over seeds and the points that it compares.
+
+    ``kind`` is change, lossless, lossy, distance, level, levels or rows. The number is the score at ``higher`` minus
+    that at ``lower``, times ``factor``. If ``kind`` is level, ``lower`` is None and the number is the score itself.
+    ``counts`` is True if the number is part of the verdict. ``spread`` is the standard deviation over seeds.
+    """
+
+    name: Question
+    series: str
+    n_factors: int
+    kind: str
+    number: float
+    interval: tuple[float, float]
+    n_seeds: int
+    higher: Point
+    lower: Point | None
+    factor: float = 1.0
+    counts: bool = True
+    spread: float = math.nan
+
+    @property
+    def label(self) -> str:
+        """A description of the setting in which the number was measured."""
+        match self.kind:
+            case "change":
+                place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"
+            case "lossless" if self.name == "many to one":
+                place = f"{self.series} dropped"
+            case "lossless":
+                place = f"{self.series}, redundant factor dropped"
+            case "lossy":
+                place = f"{self.series}, {self.lower_x:g} free dropped"
+            case "levels":
+                kinds = {self.higher.x, self.lower_x} - {0}
+                place = f"{self.series}, {'factors with levels' if kinds == {1} else 'factors of both kinds'}"
+            case "rows":
+                place = f"{self.series}, n {self.lower_x:g} to {self.higher.x:g}"
+            case "distance":
+                place = f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}"
+            case _:
+                place = f"nulls, {self.series}, m/n {self.higher.x:g}"
+        return f"{place}, d = {self.n_factors}"
+
+    @property
+    def lower_x(self) -> float:
+        """The position of ``lower`` on its curve; nan if there is none."""
+        return math.nan if self.lower is None else self.lower.x
+
+    @property
+    def levels(self) -> set[int]:
+        """Verdicts that the interval allows: 0 satisfied, 1 partly, 2 violated (for lossy rows 0 or 2)."""
+        low, high = self.interval
+        if self.kind == "lossy":
+            return ({0} if high >= LOSSY_SHARE - ROUNDING else set()) | ({2} if low < LOSSY_SHARE - ROUNDING else set())
+        if self.kind in ("change", "distance") and OTHER_MAP not in self.series and self.least_spread > PARTLY:
+            return {2}
+        limits = ((-math.inf, SATISFIED), (SATISFIED, PARTLY), (PARTLY, math.inf))
+        return {k for k, (above, upto) in enumerate(limits) if low <= upto + ROUNDING and high > above + ROUNDING}
+
+    @property
+    def least_spread(self) -> float:
+        """Lower end of the 95 % interval of the standard deviation, assuming a normal distribution."""
+        if self.n_seeds < 2 or not self.spread > 0:
+            return 0.0
+        return self.spread * math.sqrt((self.n_seeds - 1) / float(chdtri(self.n_seeds - 1, (1 - LEVEL) / 2)))
+
+
+@dataclass(frozen=True)
+class PropertyFinding:
+    """Result for one property: the verdict, all numbers, and the points that were not measured."""
+
+    name: Question
+    verdict: PropertyVerdict
+    possible: tuple[PropertyVerdict, ...]
+    rows: tuple[PropertyRow, ...]
+    missing: tuple[str, ...]
+    n_undefined: int = 0
+
+    @property
+    def worst(self) -> PropertyRow | None:
+        """The decisive row of the property.
+
+        It is the lossy row with the smallest number if this number is below the threshold. Otherwise it is the row of
+        another kind with the worst verdict, and among these the one with the largest number.
+        """
+        counting = [row for row in self.rows if row.counts]
+        lossy = [row for row in counting if row.kind == "lossy"]
+        others = [row for row in counting if row.kind != "lossy"]
+        least = min(lossy, key=lambda row: row.number, default=None)
+        if least is not None and least.number < LOSSY_SHARE:
+            return least
+        return max(others, key=lambda row: (min(row.levels, default=0), row.number), default=least)
+
+
+def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> PropertyFinding:
+    """The verdict, numbers and missing points of one property, from scores by point and seed."""
+    curves: dict[tuple[Question, str, int], list[Point]] = {}
+    for point in points:
+        if point.name == name:
+            curves.setdefault(point.curve, []).append(point)
+    rows: list[PropertyRow] = []
+    missing: list[str] = []
+    n_undefined = 0
+    for curve in curves.values():
+        ordered = sorted(curve, key=lambda point: point.x)
+        measured = [point for point in ordered if len(scores.get(point, {})) > 1]
+        if name != "P1" or ordered[0].series != APART:
+            without = [point for point in ordered if point not in measured]
+            undefined = [point for point in without if point in scores] if name not in PROPERTIES else []
+            missing += [_named(point) for point in without if point not in undefined]
+            n_undefined += len(undefined)
+        rows += ROWS[name](measured, scores)
+    possible = tuple(DECIDED[k] for k in sorted(_possible(name, rows, bool(missing))))
+    verdict = possible[0] if len(possible) == 1 else "undecided"
+    return PropertyFinding(name, verdict, possible, tuple(rows), tuple(missing), n_undefined)
+
+
+def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
+    """Mean and 95 % t-interval of independent numbers.
+
+    >>> mean_interval(np.array([0.4, 0.5, 0.6]))[0]
+    0.5
+    """
+    mean = float(np.mean(values))
+    if values.size < 2:
+        return mean, (-math.inf, math.inf)
+    quantile = float(stdtrit(values.size - 1, 0.5 + LEVEL / 2))
+    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(values.size)
+    return mean, (mean - half, mean + half)
+
+
+def _change(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P1: the largest difference of mean scores between two correlations."""
+    if len(curve) < 2:
+        return []
+    by_mean = sorted(curve, key=lambda point: _mean(scores[point]))
+    return [_row("change", by_mean[-1], by_mean[0], scores, counts=curve[0].series != APART)]
+
+
+def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P2: the cost of dropping the redundant factor, and then the cost of dropping free factors.
+
+    The latter is relative to (free factors lost / free factors).
+    """
+    at = {int(point.x): point for point in curve}
+    rows = [_row("lossless", at[-1], at[0], scores)] if -1 in at and 0 in at else []
+    for lost in sorted(set(at) - {-1, 0}) if 0 in at else []:
+        free = at[0].case.world.effective_dimension
+        rows.append(_row("lossy", at[0], at[lost], scores, factor=free / lost))
+    return rows
+
+
+def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P3: the difference between the scores with more codes and with one code for each factor."""
+    base = next((point for point in curve if point.x == 1), None)
+    rows = []
+    for point in curve if base is not None else []:
+        if point is not base and base is not None:
+            rises = _mean(scores[point]) >= _mean(scores[base])
+            rows.append(_row("distance", *((point, base) if rises else (base, point)), scores))
+    return rows
+
+
+def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """P4: the mean score of random codes at every size."""
+    return [_row("level", point, None, scores) for point in curve]
+
+
+def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """Differences from the score with continuous factors, for discrete factors and for factors of both kinds."""
+    base = next((point for point in curve if point.x == 0), None)
+    others = [point for point in curve if point is not base and base is not None]
+    rows = []
+    for point in others:
+        assert base is not None
+        rises = _mean(scores[point]) >= _mean(scores[base])
+        rows.append(_row("levels", *((point, base) if rises else (base, point)), scores))
+    return rows
+
+
+def _few_factors(curve: list[Point], scores: Scores) -> list[PropertyRow]:
+    """The numbers of the property that the name of the curve begins with, for few factors."""
+    return ROWS[curve[0].series.split()[0]](curve, scores) if curve else []
+
+
+ROWS: dict[str, Callable[[list[Point], Scores], list[PropertyRow]]] = {
+    "P1": _change,
+    "P2": _dropping,
+    "P3": _adding,
+    "P4": _nulls,
+    "few factors": _few_factors,
+    "levels": _levels,
+    "many to one": _dropping,
+    "rows": lambda curve, scores: [replace(row, kind="rows") for row in _change(curve, scores)],
+}
+
+
+def _row(
+    kind: str, higher: Point, lower: Point | None, scores: Scores, factor: float = 1.0, counts: bool = True
+) -> PropertyRow:
+    seeds, differences = seed_numbers(higher, lower, scores, factor)
+    number, (low, high) = mean_interval(differences) if seeds else (math.nan, (-math.inf, math.inf))
+    if kind in ("change", "distance", "levels"):
+        low = max(low, 0.0)  # these are absolute differences, because the sign was chosen to give a positive mean
+    return PropertyRow(
+        higher.name,
+        higher.series,
+        higher.n_factors,
+        kind,
+        number,
+        (low, high),
+        len(seeds),
+        higher,
+        lower,
+        factor,
+        counts,
+        float(np.std(differences, ddof=1)) if len(seeds) > 1 else math.nan,
+    )
+
+
+def seed_numbers(
+    higher: Point, lower: Point | None, scores: Scores, factor: float = 1.0
+) -> tuple[list[int], FloatArray]:
+    """The seeds with scores at both points, and the difference at each seed, times ``factor``."""
+    above = scores[higher]
+    below = dict.fromkeys(above, 0.0) if lower is None else scores[lower]
+    seeds = sorted(set(above) & set(below))
+    return seeds, factor * np.array([above[seed] - below[seed] for seed in seeds])
+
+
+def _possible(name: Question, rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
+    """Verdicts that intervals and missing points allow: 0 satisfied, 1 partly, 2 violated."""
+    counting = [row for row in rows if row.counts]
+    if name == "P2":
+        return _possible_dropping(counting, incomplete)
+    unknown = [{0, 1, 2}] if incomplete or not counting else []
+    allowed = [row.levels for row in counting] + unknown
+    least = max(min(levels) for levels in allowed)
+    return {level for levels in allowed for level in levels if level >= least} | {least}
+
+
+def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int]:
+    """P2: dropping free factors must cost enough, and dropping the redundant factor little in D_f and D_F.
+
+    The property is partly satisfied if the latter holds in one of the two worlds.
+    """
+
+    def holds(chosen: list[PropertyRow]) -> set[bool]:
+        if any(0 not in row.levels for row in chosen):
+            return {False}
+        open_still = incomplete or not chosen or any(row.levels != {0} for row in chosen)
+        return {True, False} if open_still else {True}
+
+    lossy = holds([row for row in rows if row.kind == "lossy"])
+    one, two = (
+        holds([row for row in rows if row.kind == "lossless" and row.series == name]) for name in ("D_f", "D_F")
+    )
+    return {
+        2 if not (seen and (first or second)) else 0 if first and second else 1
+        for seen, first, second in itertools.product(lossy, one, two)
+    }
+
+
+def _mean(by_seed: Mapping[int, float]) -> float:
+    return float(np.mean(list(by_seed.values())))
+
+
+AXES: dict[str, str] = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n", "rows": "n"}
+
+
+def _named(point: Point) -> str:
+    axis = AXES.get(point.name, "x")
+    at = "all kept" if point.name == "P2" and point.x < 0 else f"{axis} {point.x:g}"
+    return f"{point.series}, {at}, d = {point.n_factors}"
+
+
+SCHEMA = "unweave.audit/2"
+
+TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
+
+NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class PropertyNumber:
+    """One number of a property with its interval and standard deviation (``spread``) over seeds.
+
+    ``counts`` is True if the number is part of the verdict.
+    """
+
+    label: str
+    kind: str
+    number: float
+    interval: Ends
+    n_seeds: int
+    counts: bool = True
+    spread: float = float("nan")
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The score, or difference of scores, at the seed where the decisive number is worst, and an expression for it."""
+
+    number: float
+    expression: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result for one property: verdict, decisive number, all numbers, worst case, and missing points.
+
+    ``possible`` are the verdicts that are possible given the intervals and missing points. ``n_undefined`` is the
+    number of points of a further question at which the metric is undefined; these points are ignored.
+    """
+
+    name: Question
+    verdict: PropertyVerdict
+    possible: tuple[PropertyVerdict, ...]
+    number: float
+    interval: Ends
+    where: str
+    measured: tuple[PropertyNumber, ...]
+    missing: tuple[str, ...] = ()
+    worst_case: WorstCase | None = None
+    n_undefined: int = 0
+
+    @property
+    def tick(self) -> str:
+        """The symbol for the verdict, as in Table 3 of 003."""
+        return TICKS[self.verdict]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Mean score at one point of a curve, and its difference from the start of the curve, with intervals over seeds."""
+
+    name: Question
+    series: str
+    n_factors: int
+    x: float
+    mean: float
+    interval: Ends
+    change: float
+    change_interval: Ends
+    n_seeds: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A metric's scorecard for the four properties of 003; print it for a table.
+
+    ``refusal`` is the reason why a metric could not be audited; then there are no results. ``treatment`` says how its
+    scores were rescaled, and ``problems`` where and how often it raised an error or was nan. ``further`` has the
+    results of questions other than the four properties. ``remarks`` say if a metric is constant, depends only on sizes
+    or on the order of rows, or scores noise as high as a perfect encoder, so that its marks are meaningless.
+    """
+
+    metric: str
+    version: int
+    results: tuple[Result, ...] = ()
+    curves: tuple[CurvePoint, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    red_team: RedTeam | None = None
+    problems: tuple[Finding, ...] = ()
+    equivalence: str = ""
+    treatment: Finding | None = None
+    refusal: Finding | None = None
+    n_seeds: int = 0
+    further: tuple[Result, ...] = ()
+    remarks: tuple[Finding, ...] = ()
+    grid: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def ticks(self) -> str:
+        """One mark for each of P1 to P4: ✓ satisfied, ~ partly, ✗ violated, ? undecided, a dash for not applicable."""
+        return "".join(result.tick for result in self.results) or NOT_APPLICABLE * len(PROPERTIES)
+
+    def __getitem__(self, name: str) -> Result:
+        """The result of P1, P2, P3 or P4, or of a further question: few factors, levels, many to one, rows."""
+        return next(result for result in (*self.results, *self.further) if result.name == name)
+
+    def __str__(self) -> str:
+        from unweave.auditing.run import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        from unweave.report.notebook import audit_view  # late: report is above auditing
+
+        return audit_view(self)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Any:
+        from unweave.auditing.run import rich_audit
+
+        parts: RenderableType = rich_audit(self)
+        yield parts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null, infinities become text."""
+        return {"schema": SCHEMA, "ticks": self.ticks, **plain_data(self)}
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Audit from the output of `to_dict`."""
+        return restored(cls, data)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Audit from the output of `to_json`."""
+        return cls.from_dict(read_json(text))
+
+
+EQUAL = 1e-9
+
+LEAST_GAP = 0.05  # smallest difference of the scores of a perfect encoder and of noise
+
+MOST_MOVED = 0.05  # largest mean change of the score when the rows are reordered
+
+
+def remarks_of(outcomes: Mapping[Case, Sequence[Outcome]], points: Sequence[Point], scores: Scores) -> list[Finding]:
+    """Remarks on a metric, from all its outcomes and its scores at the further points."""
+    values = {case: [one.value for one in row if one.value is not None] for case, row in outcomes.items()}
+    known = {case: row for case, row in values.items() if row}
+    if len(known) < 2:
+        return []
+    if _same_within(known, lambda case: 0):
+        return [Finding("metric_constant", value=next(iter(known.values()))[0])]
+    remarks = []
+    if _same_within(known, lambda case: case.n_rows):
+        remarks.append(Finding("metric_of_rows_alone"))
+    elif _same_within(known, _sizes):
+        remarks.append(Finding("metric_of_sizes_alone"))
+    moved = _moved_by_order(points, scores)
+    if moved > MOST_MOVED:
+        remarks.append(Finding("metric_depends_on_order", moved=moved))
+    gap = _least_gap(points, scores)
+    if gap is not None and gap[0] - gap[1] < LEAST_GAP:
+        remarks.append(Finding("metric_blind", perfect=gap[0], noise=gap[1], n_rows=gap[2]))
+    return remarks
+
+
+def _sizes(case: Case) -> tuple[int, int, int]:
+    d = case.world.n_factors
+    return case.n_rows, case.encoder.n_codes(d), d
+
+
+def _same_within(values: Mapping[Case, Sequence[float]], group: Callable[[Case], object]) -> bool:
+    """Whether all scores within each group are equal; at least one group must have several cases."""
+    groups: dict[object, list[float]] = defaultdict(list)
+    sizes: dict[object, int] = defaultdict(int)
+    for case, row in values.items():
+        groups[group(case)] += row
+        sizes[group(case)] += 1
+    return max(sizes.values()) > 1 and all(float(np.ptp(row)) <= EQUAL for row in groups.values())
+
+
+def _moved_by_order(points: Sequence[Point], scores: Scores) -> float:
+    """Mean over seeds of the absolute change of the score when the rows are reordered."""
+    first, second = (scores.get(point, {}) for point in points if point.name == "order")
+    both = set(first) & set(second)
+    return float(np.mean([abs(first[seed] - second[seed]) for seed in both])) if both else 0.0
+
+
+def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, int] | None:
+    """Mean scores of the perfect encoder and of noise at the number of rows where they are closest; and that number."""
+    found = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
+    gaps = [
+        (float(np.mean(list(row.values()))), float(np.mean(list(noise.values()))), n_rows)
+        for (series, n_rows), row in found.items()
+        if series == PERFECT and row and (noise := found[NOISE, n_rows])
+    ]
+    return min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
+
+
+Outcomes = Mapping[Case, Sequence[Outcome]]
+
+
+def assembled(
+    subject: Subject,
+    grid: Grid,
+    outcomes: Outcomes,
+    seeds: Sequence[int],
+    deceived: RedTeam | None,
+    further: bool = True,
+) -> Audit:
+    """The audit of one subject from its outcomes by case, in the order of the seeds."""
+    points = grid.points()
+    scores = scores_of(points, outcomes)
+    findings = [finding_of(name, points, scores) for name in PROPERTIES]
+    beyond = further_points()
+    beyond_scores = scores_of(beyond, outcomes)
+    asked = [finding_of(name, beyond, beyond_scores) for name in FURTHER] if further else []
+    return Audit(
+        metric=subject.label,
+        version=subject.version,
+        results=tuple(_result(finding, subject, scores) for finding in findings),
+        curves=_curves(points, scores),
+        promises=_promises(subject, outcomes),
+        red_team=deceived,
+        problems=_problems(outcomes),
+        equivalence="" if subject.card is None else subject.card.equivalence,
+        treatment=subject.treatment,
+        n_seeds=len(seeds),
+        further=tuple(_result(finding, subject, beyond_scores) for finding in asked),
+        remarks=tuple(remarks_of(outcomes, beyond, beyond_scores)),
+        grid={name: list(item) if isinstance(item, tuple) else item for name, item in vars(grid).items()},
+        versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+        seconds=sum(one.seconds for row in outcomes.values() for one in row),
+    )
+
+
+def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
+    """Scores by point and seed, without points that were not measured and without seeds that have no score."""
+    return {
+        point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if one.value is not None}
+        for point in points
+        if point.case in outcomes
+    }
+
+
+def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Result:
+    worst = finding.worst
+    measured = tuple(
+        PropertyNumber(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts, row.spread)
+        for row in finding.rows
+    )
+    return Result(
+        name=finding.name,
+        verdict=finding.verdict,
+        possible=finding.possible,
+        number=math.nan if worst is None else worst.number,
+        interval=(math.nan, math.nan) if worst is None else worst.interval,
+        where="" if worst is None else worst.label,
+        measured=measured,
+        missing=finding.missing,
+        worst_case=_worst_case(finding, subject, scores),
+        n_undefined=finding.n_undefined,
+    )
+
+
+def _worst_case(finding: PropertyFinding, subject: Subject, scores: Scores) -> WorstCase | None:
+    """The decisive row at its worst seed, and an expression that computes the number.
+
+    The worst seed has the smallest cost if the row is the cost of dropping free factors (lossy), and the largest number
+    otherwise. The cost is the difference of two scores, not multiplied by the row's ``factor``.
+    """
+    worst = finding.worst
+    if worst is None:
+        return None
+    seeds, numbers = seed_numbers(worst.higher, worst.lower, scores)
+    place = int(np.argmin(numbers) if worst.kind == "lossy" else np.argmax(numbers))
+    expression = worst.higher.case.expression(subject, seeds[place])
+    if worst.lower is not None:
+        expression += f" - {worst.lower.case.expression(subject, seeds[place])}"
+    return WorstCase(float(numbers[place]), expression)
+
+
+def _curves(points: Sequence[Point], scores: Scores) -> tuple[CurvePoint, ...]:
+    starts: dict[tuple[str, str, int], Point] = {}
+    curves = []
+    for point in sorted(points, key=lambda point: (*point.curve, point.x)):
+        values = np.array(list(scores.get(point, {}).values()))
+        if values.size:
+            start = starts.setdefault(point.curve, point)
+            mean, interval = mean_interval(values)
+            seeds, changes = seed_numbers(point, start, scores)
+            change, around = mean_interval(changes) if seeds else (math.nan, (math.nan, math.nan))
+            curves.append(CurvePoint(*point.curve, point.x, mean, interval, change, around, values.size))
+    return tuple(curves)
+
+
+def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
+    if subject.card is None:
+        return ()
+    values = {
+        name: [one.value for one in outcomes.get(case, ()) if one.value is not None]
+        for name, case in card_cases().items()
+    }
+    return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)
+
+
+def _problems(outcomes: Outcomes) -> tuple[Finding, ...]:
+    """Every problem once, with the number of cells in which it occurred and the first of these cells."""
+    counts: Counter[str] = Counter()
+    first: dict[str, Case] = {}
+    for case, row in outcomes.items():
+        for one in row:
+            if one.problem:
+                counts[one.problem] += 1
+                first.setdefault(one.problem, case)
+    return tuple(
+        Finding("cells_without_score", n_cells=count, problem=problem, first=written(first[problem]))
+        for problem, count in counts.most_common()
+    )

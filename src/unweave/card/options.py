@@ -1,0 +1,139 @@
+"""Validation of a metric's options by the annotations of its signature, before it is computed."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import reprlib
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+
+from unweave.evidence import EvidenceError
+
+
+@dataclass(frozen=True)
+class Within:
+    """The allowed range of a numeric option, ``least <= value < below``, as in ``Annotated[int, Within(1)]``.
+
+    >>> Within(1).holds(0), Within(0, 1).holds(0.5)
+    (False, True)
+    """
+
+    least: float = -math.inf
+    below: float = math.inf
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies in the range."""
+        return bool(self.least <= value < self.below)
+
+    def __str__(self) -> str:
+        return f"from {self.least:g}" + ("" if math.isinf(self.below) else f" and below {self.below:.6g}")
+
+
+Count = Annotated[int, Within(1)]
+
+Several = Annotated[int, Within(2)]
+
+Share = Annotated[float, Within(0, 1)]
+
+Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
+
+Seed = Annotated[int, Within(0)] | np.random.Generator | None
+
+
+@functools.cache
+def option_types(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a function; empty if they cannot be evaluated."""
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raise an `EvidenceError` for the first value that the annotation of its option does not allow.
+
+    >>> check_option_values("mcc", {"bins": Count}, {"bins": 0})
+    Traceback (most recent call last):
+    unweave.evidence.columns.EvidenceError: bins=0 of mcc is not allowed: use a whole number from 1.
+    """
+    for name, value in given.items():
+        alternatives = _alternatives(types.get(name, Any))
+        described = [_described(entry) for entry in alternatives]
+        if not all(described) or any(_allows(entry, value) for entry in alternatives):
+            continue
+        words = _listed(described)
+        if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
+            raise EvidenceError(f"{name}={reprlib.repr(value)} is not known: use {words}.")
+        raise EvidenceError(f"{name}={reprlib.repr(value)} of {whose} is not allowed: use {words}.")
+
+
+def _alternatives(annotation: Any) -> list[Any]:
+    if get_origin(annotation) in (Union, UnionType):
+        return [part for entry in get_args(annotation) for part in _alternatives(entry)]
+    return [annotation]
+
+
+def _allows(annotation: Any, value: Any) -> bool:
+    """Whether a value is allowed by one alternative of an annotation."""
+    if get_origin(annotation) is Annotated:
+        kind, *ranges = get_args(annotation)
+        return _allows(kind, value) and all(entry.holds(value) for entry in ranges if isinstance(entry, Within))
+    if get_origin(annotation) is Literal:
+        return isinstance(value, typing.Hashable) and value in get_args(annotation)
+    if annotation is bool:
+        return isinstance(value, (bool, np.bool_))
+    if annotation is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if annotation is float:
+        return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(float(value))
+    if annotation is NoneType:
+        return value is None
+    if _is_strategy(annotation):
+        asked = getattr(annotation, "__abstractmethods__", ()) or _public_methods(annotation)
+        return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
+    return isinstance(value, annotation)
+
+
+def _described(annotation: Any) -> str:
+    """The values that an alternative allows, in words; empty for annotations that are not checked."""
+    if get_origin(annotation) is Annotated:
+        kind, *ranges = get_args(annotation)
+        return " ".join([_described(kind), *(str(entry) for entry in ranges if isinstance(entry, Within))])
+    if get_origin(annotation) is Literal:
+        return _listed([repr(word) for word in get_args(annotation)])
+    if isinstance(annotation, type) and annotation in WORDS:
+        return WORDS[annotation]
+    return f"an estimator ({annotation.__name__})" if _is_strategy(annotation) else ""
+
+
+WORDS: dict[Any, str] = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    NoneType: "None",
+    np.random.Generator: "a numpy Generator",
+}
+
+
+def _is_strategy(annotation: Any) -> bool:
+    """Whether the option is an estimator: a protocol, or a frozen dataclass."""
+    return inspect.isclass(annotation) and (
+        getattr(annotation, "_is_protocol", False) or dataclasses.is_dataclass(annotation)
+    )
+
+
+def _public_methods(strategy: type) -> list[str]:
+    return [name for name, entry in vars(strategy).items() if inspect.isfunction(entry) and not name.startswith("_")]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

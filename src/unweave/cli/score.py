@@ -1,0 +1,536 @@
+"""Commands that score: score, compare, metrics, explain, concepts and unlabelled."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unweave.cli.terminal import (
+    check_page,
+    check_picture,
+    check_writable,
+    fail,
+    image_shape_in,
+    kinds_in,
+    names_in,
+    one_sentence_errors,
+    print_wide,
+    show,
+)
+
+if TYPE_CHECKING:
+    from unweave.evaluation import Evaluation
+    from unweave.files.reading import Files
+    from unweave.report.html import CodePictures
+
+SCORE_OPTIONS = [
+    click.option(
+        "--metrics",
+        metavar="NAMES",
+        help=(
+            "Metrics to compute, separated by commas: names, families such as information, or 'all' for the whole "
+            "catalogue. The default is the panel; 'concepts' gives what is usually reported of sparse autoencoders. "
+            "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name, which "
+            "runs the code of the module."
+        ),
+    ),
+    click.option(
+        "--kinds",
+        metavar="KINDS",
+        help=(
+            "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD): one for all factors, or one for "
+            "each or NAME=KIND pairs, separated by commas."
+        ),
+    ),
+    click.option(
+        "--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz file, to use as factors."
+    ),
+    click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes."),
+    click.option(
+        "--codes-std",
+        metavar="NAME",
+        help="Array of an .npz file with the standard deviations of the codes' posterior. [default: codes_std]",
+    ),
+    click.option("--factor-names", metavar="NAMES", help="Names of the factors, separated by commas, in their order."),
+    click.option("--code-names", metavar="NAMES", help="Names of the codes, separated by commas, in their order."),
+    click.option(
+        "--row-groups",
+        metavar="NAME",
+        help="Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="Whether rows with missing values are an error or are left out.",
+    ),
+    click.option(
+        "--seeds",
+        metavar="N",
+        type=click.IntRange(1, 10_000),
+        default=1,
+        help="Number of seeds for metrics with a random part. [default: 1]",
+    ),
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1,
+        help="Number of threads. The scores do not depend on it.",
+    ),
+    click.option(
+        "--screen/--no-screen",
+        default=None,
+        help=(
+            "Find the codes that depend on a factor on half of the rows, and score these alone on the other half. "
+            "[default: for the panel, with more than 1,000 codes or 64 sparse ones]"
+        ),
+    ),
+    click.option("--quick", is_flag=True, help="Compute scores only, without noise floors, intervals and verdicts."),
+    click.option(
+        "--budget",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        default=30.0,
+        show_default=True,
+        help=(
+            "Approximate CPU seconds for scores, noise floors, intervals and verdicts together. A note names what was "
+            "left out."
+        ),
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+]
+
+PAGE_OPTIONS = [
+    click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as one HTML page."),
+    click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as Markdown."),
+    click.option("--summary", metavar="FILE", type=click.Path(path_type=Path), help="Write the report's data as JSON."),
+]
+
+
+def with_score_options(command: Any) -> Any:
+    """Add the options of scores and pages to a command."""
+    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
+        command = option(command)
+    return command
+
+
+def with_page_options(command: Any) -> Any:
+    """Add the options of pages to a command."""
+    for option in reversed(PAGE_OPTIONS):
+        command = option(command)
+    return command
+
+
+N_SHOWN = 10  # images on the page with their reconstructions
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--decoder",
+    metavar="MODEL",
+    help="Model whose decoder shows on the page how each code changes the images (named as for encode).",
+)
+@click.option(
+    "--images", metavar="DATASET", help="Data set whose images are shown on the page with their reconstructions."
+)
+@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights for --decoder.")
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers read a folder of .parquet files.")
+@with_score_options
+def score(file: Path, codes_file: Path | None, **options: Any) -> None:
+    """Measure how well the codes in FILE represent its factors.
+
+    The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
+    'codes_std' for a posterior; or a sparse matrix of scipy, for codes), .npy (one for factors and one for codes),
+    .csv, .parquet, HDF5, Zarr, or folders of .parquet files. Large .npy, HDF5 and Zarr arrays and large folders are
+    read in blocks of rows.
+    """
+    with one_sentence_errors():
+        check_writable(*_pages(options).values(), inputs=(file, codes_file))
+        from unweave.evaluation import evaluate
+        from unweave.files.reading import read_files
+
+        files = read_files(
+            file,
+            codes_file,
+            factors=names_in(options["factors"]),
+            codes=names_in(options["codes"]),
+            codes_std=options["codes_std"],
+            row_groups=options["row_groups"],
+            in_blocks=True,
+            cluster=options["cluster"],
+        )
+        settings = _settings(options, files)
+        if settings["metrics"] == ["concepts"]:
+            pass
+
+            show_concepts(files, settings, options)
+            return
+        pictures = _pictures(files, settings["kinds"], options)
+        evaluation = evaluate(files.factors, files.codes, **settings)
+        show(evaluation, options["as_json"])
+        _write_pages(evaluation, options, pictures)
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--factors-from", type=click.Path(path_type=Path), help="File with the factors, if FILES contain only codes."
+)
+@with_score_options
+def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
+    """Compare several representations of the same samples, given as one file each.
+
+    Instead of files, you can name a folder that `unweave train` wrote. Its models are then compared, with their spread
+    over seeds.
+    """
+    with one_sentence_errors():
+        if len(files) == 1 and files[0].is_dir():
+            from unweave.cli.train import compare_folder
+
+            compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
+            return
+        check_writable(*_pages(options).values(), inputs=(*files, factors_from))
+        from unweave.evaluation import compare as compare_all
+        from unweave.files.reading import read_files, refuse_different_factors
+
+        read = [
+            read_files(
+                path if factors_from is None else factors_from,
+                None if factors_from is None else path,
+                factors=names_in(options["factors"]),
+                codes=names_in(options["codes"]),
+                codes_std=options["codes_std"],
+                row_groups=options["row_groups"],
+            )
+            for path in files
+        ]
+        if factors_from is None:
+            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
+        codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
+        settings = _settings(options, read[0])
+        evaluation = compare_all(read[0].factors, codes, **settings)
+        show(evaluation, options["as_json"])
+        _write_pages(evaluation, options)
+
+
+@click.command()
+@click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
+@with_page_options
+def report(file: Path, **options: Any) -> None:
+    """Write the report of a saved evaluation (the output of score --json, or a file that Evaluation.save wrote)."""
+    with one_sentence_errors():
+        from unweave.evidence import EvidenceError
+        from unweave.report.html import read_evaluation
+
+        if not any(options.values()):
+            raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
+        check_writable(*_pages(options).values(), inputs=(file,))
+        _write_pages(read_evaluation(file), options)
+
+
+@click.command()
+def metrics() -> None:
+    """List the metrics by the question they answer."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from unweave.evaluation.choose import OTHER, QUESTIONS, question_of
+    from unweave.metrics import CATALOGUE
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("what it measures")
+    for question in (*QUESTIONS, OTHER):
+        entries = [entry for entry in CATALOGUE.values() if question_of(entry.card.measures) is question]
+        if entries:
+            table.add_section()
+            table.add_row(Text(question.text, style="bold"))
+        for entry in sorted(entries, key=lambda entry: entry.card.name not in question.panel):
+            mark = " *" if entry.card.name in question.panel else ""
+            table.add_row(f"  {entry.card.name}{mark}", entry.card.summary)
+    # a pipe has no width, so use one that is wide enough for the table
+    Console(width=None if sys.stdout.isatty() else 100, highlight=False).print(table)
+    click.echo(
+        "* computed by default. `unweave explain NAME` describes a metric; `--metrics all` computes all that apply."
+    )
+
+
+@click.command()
+@click.argument("name")
+def explain(name: str) -> None:
+    """Describe a metric: what it measures, when to use it, its formula and its options.
+
+    NAME is a metric, or your own as module:name, which runs the code of the module.
+    """
+    with one_sentence_errors():
+        from unweave.card.decorator import metric_of
+        from unweave.card.explain import explained
+        from unweave.evaluation.choose import chosen_by_text
+
+        chosen = chosen_by_text(name)
+        metric_of(chosen)
+        click.echo(explained(chosen))
+
+
+@click.command()
+@click.argument("source")
+@click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
+@click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
+@click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Number of latents to draw.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
+@click.option("--keep", metavar="NATS", type=float, help="Print how many latents are needed to keep this many nats.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
+@click.option(
+    "--pictures", type=click.Path(path_type=Path), help="Write a page of pictures of a decoder of images (.html)."
+)
+@click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Shape of an image, if it is not square.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
+    """Measure how each latent of a decoder changes the data.
+
+    SOURCE is a decoder as module:name, which runs the code of the module, a published VAE as an .npz file of its
+    weights, or Jacobians (samples x outputs x latents) in an .npy or .npz file.
+    """
+    with one_sentence_errors():
+        check_picture(options["picture"])
+        check_page(options["pictures"])
+        from functools import partial
+
+        from unweave.evaluation import evaluate
+        from unweave.evidence import Evidence
+        from unweave.files.reading import read_decoder
+        from unweave.metrics import CATALOGUE
+        from unweave.metrics.manifolds import spectrum
+
+        other = None if reference is None else read_decoder(reference)
+        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
+        found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
+        fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
+        chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
+        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"], quick=True)
+        if options["picture"]:
+            from unweave.report.figures.geometry import save, spectrum_figure
+
+            save(spectrum_figure({source: found.entropies}), options["picture"])
+        if options["pictures"]:
+            from unweave.report.geometry import write_geometry_page
+
+            name = Path(source).name if source.endswith(".npz") else source
+            write_geometry_page(options["pictures"], name, evidence, found, evaluation, options["image_shape"])
+        if options["as_json"]:
+            click.echo(evaluation.to_json())
+        else:
+            from unweave.report.geometry import geometry_table
+
+            print_wide(geometry_table(found, evaluation, options["keep"]))
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Number of samples to draw.")
+@click.option(
+    "--trained", is_flag=True, help="Train a small model on images, encode them, score the codes and write the page."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder for the results of --trained."
+)
+def demo(rows: int, trained: bool, out: Path) -> None:
+    """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
+    with one_sentence_errors():
+        if trained:
+            from unweave.cli.demo import trained_demonstration
+            from unweave.report.html import write_pages
+
+            out.mkdir(parents=True, exist_ok=True)
+            evaluation, pictures = trained_demonstration(out, click.echo)
+            show(evaluation, as_json=False)
+            for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
+                click.echo(f"wrote {path}")
+            return
+        from unweave.cli.demo import DEMO_BUDGET, circuit_encoders, introduction
+        from unweave.evaluation import compare as compare_all
+
+        factors, representations = circuit_encoders(rows)
+        click.echo(introduction())
+        show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json=False)
+
+
+def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
+    return {
+        "metrics": names_in(options["metrics"]) or None,
+        "kinds": kinds_in(options["kinds"]) or files.kinds,
+        "missing": options["missing"],
+        "seeds": range(options["seeds"]),
+        "n_jobs": options["jobs"],
+        "quick": options["quick"],
+        "budget": options["budget"],
+        "screen": options["screen"],
+        "row_groups": files.row_groups,
+        "factor_names": names_in(options["factor_names"]) or None,
+        "code_names": names_in(options["code_names"]) or files.code_names,
+        "progress": True,
+    }
+
+
+def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
+    """File names without extensions, or full paths if the names are not distinct."""
+    if len(set(files)) < len(files):
+        fail("A file is named twice: name every representation once.")
+    stems = [path.stem for path in files]
+    return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+
+
+def _pages(options: dict[str, Any]) -> dict[str, Path]:
+    """Paths of the requested pages by kind."""
+    return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+
+
+def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
+    """Pictures of how each code changes the images, drawn before the scores so that errors appear early."""
+    from unweave.evidence import Evidence, EvidenceError
+
+    if options["decoder"] is None:
+        if options["images"]:
+            raise EvidenceError("--images shows reconstructions, which need a model: name it with --decoder.")
+        return None
+    if not options["html"]:
+        raise EvidenceError("--decoder draws on the page: name its file with --html.")
+    import numpy as np
+
+    from unweave.datasets import load
+    from unweave.encoding import encode as encode_images
+    from unweave.encoding import named_model
+    from unweave.report.html import code_pictures, decoder_of
+
+    model = named_model(options["decoder"], options["weights"])
+    originals = None
+    if options["images"]:
+        dataset = load(options["images"])
+        encoded = encode_images(model, dataset, rows=min(N_SHOWN, len(dataset)))
+        tables = [table for name, table in encoded.arrays.items() if name not in ("codes", "codes_std")]
+        originals = (dataset.images(encoded.indices), np.concatenate([encoded.means, *tables], axis=1))
+    return code_pictures(Evidence(files.factors, files.codes, kinds=kinds), decoder_of(model), originals)
+
+
+def _write_pages(evaluation: Evaluation, options: dict[str, Any], pictures: CodePictures | None = None) -> None:
+    if wanted := _pages(options):
+        from unweave.report.html import write_pages
+
+        for path in write_pages(evaluation, **wanted, pictures=pictures):
+            click.echo(f"wrote {path}", err=True)
+
+
+EVIDENCE_OPTIONS = ("kinds", "missing", "row_groups", "factor_names", "code_names")
+
+PAGES = ("html", "markdown", "summary")
+
+
+def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """Print how well the codes detect the concepts."""
+    from unweave.evidence import Evidence, EvidenceError
+    from unweave.evidence.blocks import RowBlocks
+    from unweave.metrics.concepts import concept_report
+    from unweave.report.tables import concept_table
+
+    if any(options[page] for page in PAGES):
+        raise EvidenceError("--metrics concepts prints a table or JSON: leave --html, --markdown and --summary out.")
+    if isinstance(files.factors, RowBlocks):
+        raise EvidenceError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
+    evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
+    found = concept_report(evidence)
+    if options["as_json"]:
+        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+    else:
+        print_wide(concept_table(found))
+
+
+@click.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option(
+    "--matching",
+    type=click.Choice(["exact", "fast"]),
+    default="exact",
+    show_default=True,
+    help="Optimal assignment, or greedy matching in rounds for very many columns.",
+)
+@click.option("--unsigned", is_flag=True, help="Count opposite directions as the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a sentence.")
+def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_json: bool) -> None:
+    """Match the columns of two decoders one to one, and print the mean cosine of the pairs (PW-MCC).
+
+    FIRST and SECOND are .npy files (dimensions x codes), of two seeds of an autoencoder or of known directions.
+    """
+    with one_sentence_errors():
+        from unweave.evidence import EvidenceError
+        from unweave.files.formats import opened
+        from unweave.metrics.concepts import dictionary_matching
+
+        read = [opened(path) for path in (first, second)]
+        for file in read:
+            if not file.is_one_array:
+                raise EvidenceError(
+                    f"{file.path} is not an .npy file with one array: save the decoder, dimensions x codes."
+                )
+        arrays = [file.content.toarray() if hasattr(file.content, "toarray") else file.content for file in read]
+        found = dictionary_matching(*arrays, matching=matching, signed=not unsigned)
+        if as_json:
+            pairs = {"first": found.first.tolist(), "second": found.second.tolist(), "cosines": found.cosines.tolist()}
+            stated = {"mean_cosine": found.mean_cosine, "chance": found.chance, **pairs}
+            click.echo(json.dumps({"schema": "unweave.dictionaries/1", **stated}, allow_nan=False))
+            return
+        click.echo(
+            f"Mean cosine of {found.cosines.size:,} matched columns: {found.mean_cosine:.4f} (the best of "
+            f"{arrays[1].shape[1]:,} random directions has about {found.chance:.2f}). "
+            f"{int((found.cosines >= 0.9).sum()):,} pairs have 0.9 or more."
+        )
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
+@click.option(
+    "--codes-std",
+    metavar="NAME",
+    help="Array with the standard deviations of the codes' posterior. [default: codes_std]",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the train and test split for the linear agreement."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
+    """Measure representations without factors: active codes, total correlation, and agreement between runs.
+
+    Pass one file for each run (for example one per seed of the same model), all with the same samples: .npz (array
+    'codes', and 'codes_std' for a posterior), .npy, .csv or .parquet. For a decoder, see `unweave geometry`.
+    """
+    with one_sentence_errors():
+        from unweave.evaluation.unlabelled import unlabelled as described
+        from unweave.files.reading import read_codes
+
+        if len(set(files)) < len(files):
+            fail("A file is named twice: name every run once.")
+        stems = [path.stem for path in files]
+        names = stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+        runs = {
+            name: read_codes(path, names_in(options["codes"]), options["codes_std"])
+            for name, path in zip(names, files, strict=True)
+        }
+        found = described(runs, rng=options["seed"])
+        if options["as_json"]:
+            import json
+
+            click.echo(json.dumps(found.to_dict(), allow_nan=False))
+            return
+        from unweave.report.tables import unlabelled_table
+
+        print_wide(unlabelled_table(found))

@@ -1,0 +1,82 @@
+"""The commands `audit` and `sweep`, which study metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from unweave.cli.terminal import check_picture, one_sentence_errors, print_wide, resumable
+
+
+@click.command()
+@click.argument("name")
+@click.option("--budget", metavar="S", type=float, default=300, show_default=True, help="Seconds of computing.")
+@click.option(
+    "--seeds", metavar="N", type=click.IntRange(2, 10_000), default=5, show_default=True, help="Number of seeds."
+)
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1),
+    default=1,
+    help="Number of processes. The results do not depend on it.",
+)
+@click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
+    """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
+
+    NAME is a metric, with options after colons (mcc:correlation=spearman), or your own metric or function of factors
+    and codes, as module:name, which runs the code of the module. The output states what was not measured because of the
+    budget.
+    """
+    with one_sentence_errors():
+        check_picture(picture)
+        from unweave.auditing import audit as audit_one
+
+        found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)
+        if picture:
+            from unweave.report.figures.geometry import save
+            from unweave.report.figures.scores import audit_figure
+
+            save(audit_figure(found), picture)
+        if as_json:
+            click.echo(found.to_json())
+        else:
+            print_wide(found)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for the results. The default is the name of the sweep."
+)
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=int,
+    default=1,
+    help="Number of processes, -1 for all cores. The results do not depend on it.",
+)
+@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
+@click.option(
+    "--time-limit", metavar="SECONDS", type=float, help="Time limit for each cell. A cell that takes longer is stopped."
+)
+def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None) -> None:
+    """Compute all combinations of worlds, encoders, metrics and seeds that FILE (TOML) declares.
+
+    FILE is code: every module:name in it imports that Python module and runs it. Results are saved as they are
+    computed. After an interruption, give the same command again to continue.
+    """
+    with one_sentence_errors():
+        from unweave.sweeps.run import run
+        from unweave.sweeps.sweep import printed
+        from unweave.sweeps.sweep_file import read_sweep
+
+        declared = read_sweep(file)
+        folder = out or Path(declared.name)
+        with resumable():
+            table = run(declared, folder, n_jobs=jobs, cluster=cluster, time_limit=time_limit, progress=True)
+        print_wide(printed(table))
+        click.echo(f"wrote {folder / 'table.parquet'}")

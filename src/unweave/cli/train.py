@@ -1,0 +1,277 @@
+"""Commands that train and encode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unweave.cli.terminal import check_writable, one_sentence_errors, print_wide, resumable
+
+if TYPE_CHECKING:
+    from unweave.datasets import DataSet
+    from unweave.models import TrainedModel
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("objective", metavar="OBJECTIVE|FILE.toml")
+@click.argument("dataset", required=False)
+@click.argument("hyperparameters", nargs=-1, type=click.UNPROCESSED)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the runs.")
+@click.option(
+    "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Number of seeds."
+)
+@click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Number of training steps.")
+@click.option("--codes", metavar="N", type=int, default=10, show_default=True, help="Number of Gaussian codes.")
+@click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Number of images per step.")
+@click.option(
+    "--learning-rate", metavar="X", type=float, default=1e-4, show_default=True, help="Learning rate of Adam."
+)
+@click.option(
+    "--reconstruction-weight",
+    metavar="X",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Weight of the reconstruction loss; 4096 / pixels weights small images like those of 64 x 64.",
+)
+@click.option(
+    "--trunk",
+    type=click.Choice(["mlp", "conv"]),
+    default="mlp",
+    show_default=True,
+    help="Architecture of encoder and decoder.",
+)
+@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
+@click.option(
+    "--pictures/--no-pictures",
+    default=True,
+    help="Whether to draw losses, reconstructions and traversals as .png files.",
+)
+def train(objective: str, dataset: str | None, out: Path, **options: Any) -> None:
+    """Train models with OBJECTIVE on DATASET, one for every hyperparameter value and every seed.
+
+    Hyperparameters are options with values separated by commas: --beta 1,4,16. Layer sizes are written as 256x256. All
+    models are trained together, with the same results as if each were trained alone. After an interruption, the same
+    command continues. A file FILE.toml in place of OBJECTIVE declares several objectives at once.
+
+    Example: unweave train beta_vae small_sprites --beta 1,4,16 --seeds 3 --out runs
+    """
+    with one_sentence_errors():
+        declared = _declared(objective, dataset, options)
+        with resumable():
+            fleet = declared.run(out, progress=True)
+        for problem in fleet.problems:
+            click.echo(problem, err=True)
+        n_finished = sum(model.network is not None for model in fleet)
+        click.echo(f"wrote {out}: {n_finished} of {len(fleet)} models trained")
+        if options["pictures"]:
+            _draw(out, fleet, declared.dataset.loaded())
+        if not n_finished:
+            raise SystemExit(1)
+
+
+def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
+    from unweave.evidence import EvidenceError
+
+    try:
+        from unweave.models.training import TrainingSettings
+        from unweave.models.training_file import DataSetChoice, TrainingDeclaration, read_declaration, swept, trunk_of
+    except ImportError as error:
+        raise EvidenceError(str(error)) from None
+    if objective.endswith(".toml"):
+        if dataset is not None:
+            raise EvidenceError(f"{objective} declares the data set and all settings: name only --out beside it.")
+        return read_declaration(objective)
+    if dataset is None or dataset.startswith("-"):
+        raise EvidenceError("There is no data set: name one after the objective, such as small_sprites.")
+    values = _values(options["hyperparameters"])
+    path = None if options["path"] is None else str(options["path"])
+    choice = DataSetChoice(dataset, path, options["size"])
+    objectives = tuple(swept(objective, values))
+    images = choice.loaded()
+    sizes = {"kind": "conv", "channels": _channels(images.image_shape[1])} if options["trunk"] == "conv" else "mlp"
+    settings = TrainingSettings(
+        n_steps=options["steps"],
+        batch_size=options["batch_size"],
+        learning_rate=options["learning_rate"],
+        reconstruction_weight=options["reconstruction_weight"],
+    )
+    return TrainingDeclaration(choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings)
+
+
+def _channels(side: int) -> tuple[int, ...]:
+    """Channels of the convolutions that reduce a square image, ``side`` pixels wide, to 4 x 4."""
+    return (32, 32, 64, 64)[: max(1, side.bit_length() - 3)]
+
+
+def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Values of hyperparameters, from ``--name values`` or ``--name=values``."""
+    from unweave.evidence import EvidenceError
+
+    words: list[str] = []
+    for word in given:
+        words += word.split("=", 1) if word.startswith("--") else [word]
+    if len(words) % 2 or not all(name.startswith("--") for name in words[::2]):
+        raise EvidenceError(f"{' '.join(given)!r} are not hyperparameters: write --beta 1,4,16.")
+    return {
+        name.removeprefix("--").replace("-", "_"): [_value(one) for one in text.split(",")]
+        for name, text in zip(words[::2], words[1::2], strict=True)
+    }
+
+
+def _value(text: str) -> Any:
+    from unweave.evidence import EvidenceError
+
+    try:
+        if "x" in text:
+            return tuple(int(part) for part in text.split("x"))
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        raise EvidenceError(f"{text!r} is not a number, nor sizes of layers such as 256x256.") from None
+
+
+def _draw(out: Path, fleet: Any, dataset: Any) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        click.echo("There are no pictures, because matplotlib is not installed: install unweave[report].", err=True)
+        return
+    from unweave.report.tables import draw_runs
+
+    n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
+    click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")
+
+
+def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> None:
+    """Write the codes of every model of a folder next to its weights; existing codes are replaced."""
+    from unweave.encoding import encode
+
+    for model in _models(folder):
+        if model.network is None:
+            click.echo(f"{model.name}: {model.problem}", err=True)
+            continue
+        out = folder / model.name / "codes.npz"
+        encoded = encode(
+            model,
+            images,
+            out,
+            rows=options["rows"],
+            seed=options["seed"],
+            batch_size=options["batch_size"],
+            progress=True,
+        )
+        click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes")
+
+
+def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
+    """Print the comparison of the models of a folder."""
+    models = _models(folder)
+    from unweave.models.comparison import compared_runs
+    from unweave.progress import progress_bar
+    from unweave.report.tables import runs_table
+
+    with progress_bar(len(models), True) as bar:
+        found = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        click.echo(json.dumps(asdict(found), indent=2))
+        return
+    print_wide(runs_table(found))
+    click.echo("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
+
+
+def training_data(folder: Path) -> DataSet:
+    """The data set that the models of a folder were trained on."""
+    with _needing_torch():
+        from unweave.models.training_file import data_set_of
+
+        return data_set_of(folder)
+
+
+def _models(folder: Path) -> list[TrainedModel]:
+    with _needing_torch():
+        from unweave.models.training_file import read_runs
+
+        return read_runs(folder)
+
+
+@contextmanager
+def _needing_torch() -> Iterator[None]:
+    from unweave.evidence import EvidenceError
+
+    try:
+        yield
+    except ImportError as error:
+        raise EvidenceError(str(error)) from None
+
+
+@click.command()
+@click.argument("model")
+@click.argument("dataset", required=False)
+@click.option("--out", type=click.Path(path_type=Path), help="File to write (.npz).")
+@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights; MODEL is a name in it.")
+@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
+@click.option("--rows", type=click.IntRange(1), help="Number of images to draw at random, instead of all images.")
+@click.option(
+    "--dependence",
+    metavar="TEXT",
+    help="Draw images with dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random images.")
+@click.option(
+    "--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Number of images per batch."
+)
+@click.option(
+    "--spread",
+    type=click.Choice(["std", "log_variance"]),
+    help="What the model returns as second output, after the mean.",
+)
+def encode(model: str, dataset: str | None, **options: Any) -> None:
+    """Encode the images of DATASET with MODEL, and write a file for score and compare.
+
+    MODEL is a function or torch module as module:name, which runs the code of the module, or published weights (an
+    .npz file, or a name with --weights). It may also be a folder that train wrote. The codes of every model are then
+    written next to its weights; the images are those that it was trained on, unless you name DATASET. An interrupted
+    encoding continues when the same command is given again.
+    """
+    with one_sentence_errors():
+        is_folder = Path(model).is_dir()
+        if not is_folder and (dataset is None or options["out"] is None):
+            missing = "DATASET" if dataset is None else "--out"
+            raise click.UsageError(f"{missing} is missing: it may be left out for a folder of runs only.")
+        check_writable(options["out"])
+        from unweave.datasets import DependentSample, load
+        from unweave.datasets.dependence import dependences_from_text
+        from unweave.encoding import encode as encode_images
+        from unweave.encoding import named_model
+
+        size = {} if options["size"] is None else {"size": options["size"]}
+        images = training_data(Path(model)) if dataset is None else load(dataset, options["path"], **size)
+        if options["dependence"]:
+            images = DependentSample(images, dependences_from_text(options["dependence"]))
+        with resumable():
+            if is_folder:
+                encode_folder(Path(model), images, options)
+                return
+            encoded = encode_images(
+                named_model(model, options["weights"]),
+                images,
+                options["out"],
+                rows=options["rows"],
+                seed=options["seed"],
+                batch_size=options["batch_size"],
+                spread=options["spread"],
+                progress=True,
+            )
+        n_codes = encoded.means.shape[1]
+        click.echo(
+            f"wrote {options['out']}: {encoded.n_rows} images, {n_codes} codes, {len(encoded.factor_names)} factors"
+        )

@@ -1,0 +1,71 @@
+"""Data sets by name, for the command line and for files that name one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from unweave.datasets.coloured_shapes import ColouredShapes
+from unweave.datasets.digits import emnist, fashion_mnist, mnist
+from unweave.datasets.dsprites import DSprites, small_sprites
+from unweave.datasets.interface import DataSet, DataSetError
+from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
+
+DATA_SETS: Mapping[str, Callable[..., DataSet]] = {
+    "dsprites": DSprites,
+    "dsprites32": partial(DSprites, 32),
+    "small_sprites": small_sprites,
+    "coloured_shapes": ColouredShapes,
+    "mnist": mnist,
+    "fashion_mnist": fashion_mnist,
+    "emnist": emnist,
+    "dsprites_file": DSpritesFile,
+    "shapes3d": Shapes3D,
+    "mpi3d": MPI3D,
+    "small_norb": SmallNORB,
+    "cars3d": Cars3D,
+    "celeba": CelebA,
+}
+
+# these are read from files; the others are rendered
+FROM_FILES = (
+    "mnist",
+    "fashion_mnist",
+    "emnist",
+    "dsprites_file",
+    "shapes3d",
+    "mpi3d",
+    "small_norb",
+    "cars3d",
+    "celeba",
+)
+
+
+def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
+    """Load a data set by name; ``path`` is for data sets that are read from files, and ``options`` go to the class.
+
+    >>> load("small_sprites").n_images
+    4608
+    >>> load("dsprits")
+    Traceback (most recent call last):
+        ...
+    unweave.datasets.interface.DataSetError: There is no data set 'dsprits': did you mean 'dsprites'?
+    """
+    if name not in DATA_SETS:
+        near = next(iter(get_close_matches(name, DATA_SETS)), None)
+        hint = f"did you mean {near!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
+        raise DataSetError(f"There is no data set {name!r}: {hint}")
+    if (name in FROM_FILES) != (path is not None):
+        what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
+        raise DataSetError(f"{name} {what}.")
+    try:
+        return DATA_SETS[name](*(() if path is None else (path,)), **options)
+    except TypeError:
+        given = ", ".join(options)
+        if set(options) <= set(signature(DATA_SETS[name]).parameters):
+            raise
+        raise DataSetError(f"{name} does not take {given}: leave it out.") from None

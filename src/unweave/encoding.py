@@ -1,0 +1,481 @@
+"""From a model and images to codes."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.datasets import DataSet, DependentSample
+from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.evidence.archives import array_in
+from unweave.evidence.columns import plain
+from unweave.files.reading import CATEGORY, KINDS, NAMES, STD
+from unweave.names import imported
+from unweave.progress import progress_bar
+from unweave.randomness import random_stream
+from unweave.whole_files import write_whole
+
+
+class EncodingError(EvidenceError):
+    """Raised if an encoding cannot be started or finished; the message states what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Codes of some images of a data set.
+
+    Attributes
+    ----------
+    arrays : mapping of name to array
+        codes (n x m), and codes_std and ``codes_category NAME`` if the encoder returns these.
+    factors : array, n x d
+    factor_names, kinds : tuple of str
+    indices : array, n
+        Indices of the images in the data set.
+    note : mapping
+        How the codes were computed: model, data set and its fingerprint, rows, and seed.
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
+    factors: FloatArray
+    factor_names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    indices: NDArray[np.int64]
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of images."""
+        return len(self.indices)
+
+    @property
+    def means(self) -> NDArray[Any]:
+        """Codes, or the means of their posterior."""
+        return self.arrays["codes"]
+
+    @property
+    def codes(self) -> Posterior | NDArray[Any]:
+        """Codes for `Evidence`: a `Posterior` if the encoder is stochastic, otherwise an array."""
+        categories = {
+            name.removeprefix(CATEGORY): table for name, table in self.arrays.items() if name.startswith(CATEGORY)
+        }
+        if STD in self.arrays:
+            return Posterior(self.means, self.arrays[STD], categories=categories or None)
+        return self.means
+
+    def evidence(self, **options: Any) -> Evidence:
+        """Evidence of the factors and codes."""
+        kinds = dict(zip(self.factor_names, self.kinds, strict=True))
+        return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
+
+    def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
+        """The codes and factors of some of the rows."""
+        arrays = {name: array[chosen] for name, array in self.arrays.items()}
+        return Encoded(
+            arrays, self.factors[chosen], self.factor_names, self.kinds, self.indices[chosen], dict(self.note)
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file; an interruption does not leave an incomplete file."""
+        path = Path(path)
+        content: dict[str, Any] = {
+            "factors": self.factors,
+            NAMES: np.array(self.factor_names),
+            KINDS: np.array(self.kinds),
+            **self.arrays,
+            "indices": self.indices,
+            "note": np.array(json.dumps(dict(self.note))),
+        }
+        write_arrays(path, content)
+        return path
+
+
+def read_encoded(path: str | Path) -> Encoded:
+    """Read a file that `Encoded.save` wrote."""
+    path = Path(path)
+    if not path.is_file():
+        raise EncodingError(f"There is no file {path}: create it with unweave encode.")
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            arrays = {name: array_in(content, name, path) for name in content.files}
+        names, kinds = (tuple(map(str, arrays.pop(name))) for name in (NAMES, KINDS))
+        note = json.loads(str(arrays.pop("note")))
+        return Encoded(
+            {name: array for name, array in arrays.items() if name.startswith("codes")},
+            arrays["factors"],
+            names,
+            kinds,
+            arrays["indices"],
+            note,
+        )
+    except EvidenceError:
+        raise
+    except KeyError as error:
+        raise EncodingError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise EncodingError(f"{path} is not a complete file of codes ({error}): create it again.") from None
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write an .npz in one step, so that an interruption does not leave an incomplete file."""
+    try:
+        write_whole(path, lambda stream: np.savez(stream, **arrays))
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "the disk is full: make room and give the same command again" if full else f"{error.strerror}"
+        raise EncodingError(f"{path} cannot be written: {what}.") from None
+
+
+Encoder = Callable[[NDArray[np.float32]], Any]
+
+
+def encoder_of(model: Any) -> Encoder:
+    """Function that encodes an array of images: the model, or its method encode; torch modules in evaluation mode."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.nn.Module):
+        from unweave.neural.decoders import TorchEncoder
+
+        return TorchEncoder(model)
+    encode = getattr(model, "encode", None)
+    function = encode if callable(encode) else model
+    if not callable(function):
+        raise EncodingError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
+    return function
+
+
+def named_model(text: str, weights: str | Path | None = None) -> Any:
+    """Model from ``module:name``, an .npz file of published weights, or a name in the folder of weights."""
+    if text.endswith(".npz") or (weights is not None and ":" not in text):
+        from unweave.neural.published_vaes import read_published
+
+        return read_published(text, weights)
+    if ":" not in text:
+        raise EncodingError(
+            f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
+            "model with --weights and the folder that has its arrays."
+        )
+    found = imported(text, "encoder")
+    return found() if isinstance(found, type) else found
+
+
+Spread = Literal["std", "log_variance"]
+
+SPREAD_NAMES = {"std": "std", "log_variance": "log_variance", "logvar": "log_variance", "log_var": "log_variance"}
+
+TO_ONE = 1e-3
+
+
+class OutputReader:
+    """Reads the output of an encoder for a batch, in the same way for all batches.
+
+    A second array next to the means contains standard deviations or log-variances. If ``spread`` does not state which,
+    the first batch decides: they are log-variances if one of them is negative.
+    """
+
+    def __init__(self, spread: Spread | None = None) -> None:
+        if spread not in (None, "std", "log_variance"):
+            raise EncodingError(f"A spread of {spread!r} is not known: use std or log_variance.")
+        self.spread = spread
+        self._shapes: dict[str, tuple[int, ...]] = {}
+
+    def arrays(self, output: Any, n_images: int) -> dict[str, NDArray[np.float32]]:
+        """Named arrays of a batch; raises an error unless they are finite, with a row per image and constant widths."""
+        found = {name: self._number_table(name, part, n_images) for name, part in self._parts(output).items()}
+        if "codes_std" in found:
+            found["codes_std"] = self._std(found["codes_std"], found["codes"])
+        shapes = {name: array.shape[1:] for name, array in found.items()}
+        self._shapes = self._shapes or shapes
+        if shapes != self._shapes:
+            raise EncodingError(
+                f"The encoder returned {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
+                "let it return the same shapes for all batches."
+            )
+        return found
+
+    def _parts(self, output: Any) -> dict[str, Any]:
+        if isinstance(output, Posterior):
+            tables = {CATEGORY + name: table for name, table in output.categories.items()}
+            self.spread = "std"
+            return {"codes": output.mean, "codes_std": output.std, **tables}
+        if isinstance(output, Mapping):
+            return self._named_parts(output)
+        if isinstance(output, (tuple, list)) and not _is_table(output):
+            if not 1 <= len(output) <= 3:
+                raise EncodingError(
+                    f"The encoder returned {len(output)} values: let it return the mean, the mean and the std or "
+                    "log-variance, or these and the categorical codes."
+                )
+            mean, *rest = output
+            parts = {"codes": mean} | ({"codes_std": rest[0]} if rest and rest[0] is not None else {})
+            return parts | (_categories(rest[1]) if len(rest) == 2 else {})
+        return {"codes": output}
+
+    def _named_parts(self, output: Mapping[str, Any]) -> dict[str, Any]:
+        if "mean" not in output:
+            raise EncodingError(f"The encoder returned {', '.join(map(repr, output))}: let it return 'mean' as well.")
+        parts: dict[str, Any] = {"codes": output["mean"]}
+        for name, spread in SPREAD_NAMES.items():
+            if name in output:
+                parts["codes_std"] = output[name]
+                self.spread = "std" if spread == "std" else "log_variance"
+        return parts | _categories(output.get("categories", {}))
+
+    def _number_table(self, name: str, given: Any, n_images: int) -> NDArray[np.float32]:
+        what = name.removeprefix(CATEGORY)
+        try:
+            table = np.asarray(plain(given), dtype=np.float32)
+        except (TypeError, ValueError):
+            raise EncodingError(
+                f"The encoder returned {type(given).__name__} as {what}: let it return numbers."
+            ) from None
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2 or len(table) != n_images:
+            raise EncodingError(
+                f"The encoder returned {what} of shape {table.shape} for {n_images} images: return one row per image."
+            )
+        bad = ~np.isfinite(table)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise EncodingError(
+                f"The encoder returned {table[row, column]} as {what}, in row {row} and column {column} of a batch: "
+                "codes have to be finite."
+            )
+        if name.startswith(CATEGORY) and ((table < 0).any() or (np.abs(table.sum(axis=1) - 1) > TO_ONE).any()):
+            raise EncodingError(f"The rows of {what} are not probabilities: let the encoder apply its softmax.")
+        return table
+
+    def _std(self, spread: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
+        if spread.shape != mean.shape:
+            raise EncodingError(
+                f"The encoder returned means {mean.shape} and spreads {spread.shape}: return one spread for each mean."
+            )
+        if self.spread is None:
+            self.spread = "log_variance" if (spread < 0).any() else "std"
+        if self.spread == "log_variance":
+            return np.exp(spread / 2)
+        if (spread < 0).any():
+            raise EncodingError(
+                "The encoder returned a negative standard deviation: use --spread log_variance if it is a log-variance."
+            )
+        return spread
+
+
+def _is_table(output: Sequence[Any]) -> bool:
+    """Whether a list is a table of numbers rather than several outputs."""
+    return isinstance(output, list) and bool(output) and isinstance(output[0], (list, float, int))
+
+
+def _categories(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return {f"{CATEGORY}{name}": table for name, table in given.items()}
+    tables = given if isinstance(given, (tuple, list)) else [given]
+    return {f"{CATEGORY}category {number}": table for number, table in enumerate(tables)}
+
+
+def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name.removeprefix(CATEGORY)} of width {shape[0]}" for name, shape in shapes.items())
+
+
+MANIFEST = "manifest.json"
+
+
+class KeptParts:
+    """Finished parts of an encoding, each with a range of rows."""
+
+    def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
+        name = out.name if len(os.fsencode(out.name)) < 250 else sha256(os.fsencode(out.name)).hexdigest()
+        self.out, self.folder = out, out.with_name(name + ".parts")
+        self._identity = json.loads(json.dumps(dict(identity)))
+        if (self.folder / MANIFEST).exists() or any(self.folder.glob("*.npz")):
+            self._refuse_others()
+        else:
+            content = json.dumps(self._identity).encode()
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                write_whole(self.folder / MANIFEST, lambda stream: stream.write(content))
+            except OSError as error:
+                raise EncodingError(f"{self.folder} cannot be written: {error.strerror}; name another file.") from None
+
+    def has(self, start: int, stop: int) -> bool:
+        """Whether there is a complete part with these rows; a damaged one is removed."""
+        path = self._path(start, stop)
+        if not path.is_file():
+            return False
+        try:
+            with np.load(path, allow_pickle=False) as content:
+                return all(len(content[name]) == stop - start for name in content.files) and bool(content.files)
+        except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+            path.unlink(missing_ok=True)
+            return False
+
+    def add(self, start: int, stop: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store the part with these rows."""
+        write_arrays(self._path(start, stop), arrays)
+
+    def read(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
+        """Arrays of the part with these rows, by name."""
+        with np.load(self._path(start, stop), allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+
+    def remove(self) -> None:
+        """Remove the folder, after the output file has been written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, start: int, stop: int) -> Path:
+        return self.folder / f"{start:09}-{stop:09}.npz"
+
+    def _refuse_others(self) -> None:
+        try:
+            found = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = {}
+        different = [name for name, value in self._identity.items() if found.get(name) != value]
+        if different:
+            raise EncodingError(
+                f"{self.folder} has parts of another encoding, whose {different[0]} is different: remove the folder to "
+                "start again, or name another file."
+            )
+
+
+PROBED = 8
+
+BATCHES_PER_PART = 20
+
+
+def encode(
+    model: Any,
+    dataset: DataSet,
+    out: str | Path | None = None,
+    *,
+    rows: int | None = None,
+    seed: int = 0,
+    batch_size: int = 250,
+    spread: Spread | None = None,
+    progress: bool = False,
+) -> Encoded:
+    """Codes of the images of a data set, with their factors.
+
+    Parameters
+    ----------
+    model : torch module, callable, or object with a method encode
+        Takes images (n x channels x height x width, float32 from 0 to 1) and returns their codes (n x m), mean and std,
+        mean and log-variance, a `Posterior`, or a mapping with 'mean', 'std' or 'log_variance', and 'categories'. A
+        third output is the probabilities of categorical codes, n x k each.
+    dataset : `DataSet`
+        A `DependentSample` has dependent factors and needs ``rows``.
+    out : path, optional
+        File to write, .npz. An interrupted encoding continues when it is called again.
+    rows : int, optional
+        Number of images to draw at random, with seed ``seed``. By default all images are encoded in order.
+    batch_size : int
+        Number of images per batch.
+    spread : {"std", "log_variance"}, optional
+        Meaning of the second output; by default it is read as log-variances if the first images give a negative value.
+    progress : bool
+        Whether to show a progress bar on a terminal.
+
+    Examples
+    --------
+    >>> from unweave.datasets import small_sprites
+    >>> encoded = encode(lambda images: images.mean(axis=(1, 2)), small_sprites(), rows=100)
+    >>> encoded.means.shape, encoded.factor_names
+    ((100, 16), ('shape', 'scale', 'x', 'y'))
+    """
+    if batch_size < 1:
+        raise EncodingError(f"batch_size is {batch_size}: use at least one image per batch.")
+    indices = _chosen(dataset, rows, seed)
+    encoder, reader = encoder_of(model), OutputReader(spread)
+    note = {
+        "model": getattr(model, "name", "") or getattr(model, "__qualname__", type(model).__name__),
+        "dataset": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "rows": len(indices),
+        "seed": None if rows is None else seed,
+    }
+    probe = reader.arrays(encoder(dataset.images(indices[:PROBED])), len(indices[:PROBED]))
+    parts = None if out is None else KeptParts(_npz(out), _identity(note, probe, batch_size))
+    stretches = list(_stretches(len(indices), batch_size * BATCHES_PER_PART))
+    kept: list[dict[str, NDArray[Any]]] = []
+    with progress_bar(len(stretches), progress) as bar:
+        for start, stop in stretches:
+            bar.step(f"encoding {dataset.name}: {start} of {len(indices)} images")
+            if parts is not None and parts.has(start, stop):
+                continue
+            found = _encoded_stretch(encoder, reader, dataset, indices[start:stop], batch_size)
+            if parts is None:
+                kept.append(found)
+            else:
+                parts.add(start, stop, found)
+    read = kept if parts is None else [parts.read(start, stop) for start, stop in stretches]
+    arrays = {name: np.concatenate([part[name] for part in read]) for name in read[0]}
+    encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note)
+    if parts is not None:
+        encoded.save(parts.out)
+        parts.remove()
+    return encoded
+
+
+def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
+    if rows is not None and rows < 1:
+        raise EncodingError(f"rows is {rows}: ask for at least one image.")
+    if isinstance(dataset, DependentSample):
+        if rows is None:
+            raise EncodingError("Images with dependent factors are drawn: pass their number as rows (--rows N).")
+        return dataset.sample_indices(rows, seed)
+    if rows is None:
+        return np.arange(len(dataset))
+    if rows > len(dataset):
+        raise EncodingError(f"{dataset.name} has {len(dataset)} images, so {rows} cannot be drawn: ask for fewer.")
+    return random_stream(seed, "encoded images").permutation(len(dataset))[:rows]
+
+
+def _npz(out: str | Path) -> Path:
+    path = Path(out)
+    if path.suffix != ".npz":
+        raise EncodingError(f"{path} does not end with .npz, which is the format of the output: choose such a name.")
+    return path
+
+
+def _stretches(n_rows: int, length: int) -> Iterator[tuple[int, int]]:
+    return ((start, min(start + length, n_rows)) for start in range(0, n_rows, length))
+
+
+def _encoded_stretch(
+    encoder: Encoder, reader: OutputReader, dataset: DataSet, indices: NDArray[np.int64], batch_size: int
+) -> dict[str, NDArray[Any]]:
+    batches = []
+    for start, stop in _stretches(len(indices), batch_size):
+        images = dataset.images(indices[start:stop])
+        batches.append(reader.arrays(encoder(images), len(images)))
+    return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+
+
+def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:
+    """What identifies an encoding, so that only its own parts are reused; a model is identified by its first codes."""
+    choice = {name: note[name] for name in ("dataset", "fingerprint", "rows", "seed")}
+    return choice | {"batch size": batch_size, "model": _digest(probe)}
+
+
+def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Digest of the codes of the first images; codes are rounded, because sums can differ in their last digits."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in arrays.items():
+        digest.update(name.encode() + np.round(array, 3).tobytes())
+    return digest.hexdigest()
+
+
+__all__ = ["Encoded", "EncodingError", "encode", "read_encoded"]

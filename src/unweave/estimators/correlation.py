@@ -1,0 +1,345 @@
+"""Correlation and other dependence of pairs of columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.special import chdtrc, fdtrc, ndtri, stdtr
+from scipy.stats import rankdata
+
+from unweave.arrays import FloatArray
+from unweave.estimators.sparse import SparseColumns, sparse_correlation_matrix
+from unweave.randomness import random_stream
+
+FAR_FROM_ZERO = 1e4
+
+SMALLEST_SQUARES = 1e-280
+
+ROWS_IN_CACHE = 4_096
+
+RANK_TOLERANCE = 1e-7
+
+
+class Correlation(Protocol):
+    """The transformation of columns that are then correlated linearly; the same for codes and factors.
+
+    The strength of a pair is the absolute linear correlation of the two columns that `column` returns. If it returns
+    several functions of a column (n x p), the strength is their largest canonical correlation. Make it a frozen
+    dataclass, because results are cached by it.
+
+    >>> from unweave.metrics import mcc
+    >>> @dataclass(frozen=True)
+    ... class SignAgreement:
+    ...     def column(self, column):
+    ...         return np.sign(column - np.median(column))
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> round(float(mcc(factors, factors**3, correlation=SignAgreement())), 6)
+    1.0
+    """
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """The transformed column (n), or several functions of the column (n x p)."""
+
+
+class SparseCorrelation(Correlation, Protocol):
+    """A correlation that is computed from the nonzero entries of sparse codes; other ones need dense codes."""
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """Correlation of every sparse code (rows) with every orthonormal basis; None if codes must be dense."""
+        return None
+
+
+@dataclass(frozen=True)
+class Pearson:
+    """Linear correlation of the columns as they are.
+
+    >>> Pearson().column(np.array([2.0, 8.0, 4.0])).tolist()
+    [2.0, 8.0, 4.0]
+    """
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """The column itself."""
+        return column
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """Correlation of every sparse code with every factor, from the nonzero entries."""
+        return sparse_correlation_matrix(bases, codes)
+
+
+@dataclass(frozen=True)
+class Spearman:
+    """Linear correlation of ranks; ties share their average rank.
+
+    >>> Spearman().column(np.array([2.0, 8.0, 4.0])).tolist()
+    [1.0, 3.0, 2.0]
+    """
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """The column's ranks."""
+        return ranks(column)
+
+    def of_sparse_codes(self, bases: Sequence[FloatArray], codes: SparseColumns) -> FloatArray | None:
+        """Correlation of the ranks of every sparse code with every factor; all zeros of a code share one rank."""
+        return sparse_correlation_matrix(bases, codes, ranked=True)
+
+
+def ranks(column: FloatArray) -> FloatArray:
+    """Average ranks from 1 to n.
+
+    >>> ranks(np.array([10.0, 30.0, 10.0])).tolist()
+    [1.5, 3.0, 1.5]
+    """
+    order = np.argsort(column)
+    ascending = column[order]
+    if (ascending[1:] == ascending[:-1]).any():
+        return np.asarray(rankdata(column), dtype=np.float64)
+    places = ascending  # reuses the memory: allocating a new array would take as long as filling it
+    places[order] = np.arange(1.0, column.size + 1)
+    return places
+
+
+def features(correlation: Correlation, column: FloatArray) -> FloatArray:
+    """The transformed column as a matrix (n x p)."""
+    return correlation.column(column).reshape(column.size, -1)
+
+
+def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) -> FloatArray:
+    """Orthonormal basis of the centred columns' span, from singular values above ``tolerance`` times the largest.
+
+    >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])).shape
+    (3, 1)
+    """
+    centred = columns - columns.mean(axis=0)
+    noise = np.finfo(np.float64).eps * max(columns.max(initial=0.0), -columns.min(initial=0.0)) * len(columns)
+    if columns.shape[1] == 1:  # the usual case needs no decomposition
+        norm = _norm(centred[:, 0])
+        return np.divide(centred, norm, out=centred) if norm > noise else centred[:, :0]
+    left, spread, _ = np.linalg.svd(centred, full_matrices=False)
+    largest = spread[0] if spread.size else 0.0
+    return np.asarray(left[:, spread > max(tolerance * largest, noise)])
+
+
+def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and centred norm of every column, one column at a time so that the codes are not copied."""
+    n_rows, n_codes = codes.shape
+    means, norms, ones = np.empty(n_codes), np.empty(n_codes), np.ones(n_rows)
+    for i in range(n_codes):
+        column = codes[:, i]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            means[i], squares = (ones @ column) / n_rows, column @ column
+            left = squares - n_rows * means[i] ** 2
+        if left > 0.1 * squares > SMALLEST_SQUARES:  # little cancellation, so that the column need not be centred
+            norms[i] = np.sqrt(left)
+        else:
+            means[i] = column.mean()
+            norms[i] = _norm(column - means[i])
+    return means, norms
+
+
+def _norm(column: FloatArray) -> float:
+    """Euclidean norm; entries whose squares overflow or underflow are scaled first."""
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(column @ column)
+    if SMALLEST_SQUARES < squares < np.inf:
+        return math.sqrt(squares)
+    largest = float(np.abs(column).max(initial=0.0))
+    return largest * float(np.linalg.norm(column / largest)) if largest > 0 else 0.0
+
+
+def multiple_correlation_matrix(
+    bases: Sequence[FloatArray], codes: FloatArray, means: FloatArray, norms: FloatArray
+) -> FloatArray:
+    """Multiple correlation of every code (rows) with every orthonormal, centred basis (columns).
+
+    With one basis column this is the absolute correlation. Only products of codes with bases are computed.
+    """
+    # The bases are centred, so codes are centred only where their mean is so large that rounding errors matter.
+    far = np.flatnonzero(np.abs(means) * np.sqrt(codes.shape[0]) > FAR_FROM_ZERO * norms)
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    projections = np.zeros((stops[-1], codes.shape[1]))
+    for rows, block in _row_blocks(bases):
+        of_rows = block @ codes[rows]
+        of_rows[:, far] = block @ (codes[rows, far] - means[far])
+        projections += of_rows
+    projections = np.divide(projections, norms, out=np.zeros_like(projections), where=norms > 0)
+    matrix = np.empty((codes.shape[1], len(bases)))
+    for j in range(len(bases)):
+        on_basis = projections[stops[j] : stops[j + 1]]
+        matrix[:, j] = np.abs(on_basis[0]) if len(on_basis) == 1 else np.sqrt(np.square(on_basis).sum(axis=0))
+    return np.minimum(matrix, 1.0)
+
+
+def largest_correlations(basis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
+    """Largest canonical correlation of an orthonormal, centred basis with each other basis; 0 if either is empty."""
+    return np.array([min(float(np.linalg.norm(o.T @ basis, 2)), 1.0) if o.size and basis.size else 0.0 for o in others])
+
+
+def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
+    """Largest canonical correlation of every pair of orthonormal, centred bases; nan if either has no columns."""
+    stops = np.cumsum([0, *(basis.shape[1] for basis in bases)])
+    products = np.zeros((stops[-1], stops[-1]))
+    for _, block in _row_blocks(bases):
+        products += block @ block.T
+    matrix = np.full((len(bases), len(bases)), np.nan)
+    for j, k in np.ndindex(matrix.shape):
+        block = products[stops[j] : stops[j + 1], stops[k] : stops[k + 1]]
+        if block.size:
+            matrix[j, k] = min(float(np.linalg.norm(block, 2 if min(block.shape) > 1 else None)), 1.0)
+    return matrix
+
+
+def _row_blocks(bases: Sequence[FloatArray]) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield blocks of rows that fit into the cache: their slice, and all bases there, transposed (columns x rows)."""
+    for start in range(0, len(bases[0]), ROWS_IN_CACHE):
+        rows = slice(start, start + ROWS_IN_CACHE)
+        yield rows, np.concatenate([basis[rows].T for basis in bases])
+
+
+def held_out_correlation(factor: tuple[FloatArray, FloatArray], code: tuple[FloatArray, FloatArray]) -> float:
+    """Correlation on test rows of the pair of directions that correlate most on training rows.
+
+    ``factor`` and ``code`` are (training, test) feature columns. The sign is learned on the training rows too, so that
+    unrelated columns average to zero.
+    """
+    (factor_train, factor_test), (code_train, code_test) = factor, code
+    factor_direction, code_direction = _canonical_directions(factor_train, code_train)
+    left = (factor_test - factor_test.mean(axis=0)) @ factor_direction
+    right = (code_test - code_test.mean(axis=0)) @ code_direction
+    scale = np.linalg.norm(left) * np.linalg.norm(right)
+    return float(left @ right / scale) if scale > 0 else 0.0
+
+
+def _canonical_directions(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    whitened = []
+    for columns in (left, right):
+        basis, spread, axes = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        kept = spread > max(RANK_TOLERANCE * spread[0], np.finfo(np.float64).tiny)
+        whitened.append((basis[:, kept], axes[kept].T / spread[kept]))
+    (left_basis, left_map), (right_basis, right_map) = whitened
+    if not (left_basis.size and right_basis.size):
+        return np.zeros(left.shape[1]), np.zeros(right.shape[1])
+    turn_left, _, turn_right = np.linalg.svd(left_basis.T @ right_basis)
+    return left_map @ turn_left[:, 0], right_map @ turn_right[0]
+
+
+def uniform_scores(columns: FloatArray) -> FloatArray:
+    """Ranks of every column as numbers between 0 and 1; ties share their average.
+
+    >>> uniform_scores(np.array([[3.0], [30.0], [4.0], [4.0]]))[:, 0].tolist()
+    [0.125, 0.875, 0.5, 0.5]
+    """
+    return np.asfortranarray((rankdata(columns, axis=0) - 0.5) / len(columns))
+
+
+def normal_scores(columns: FloatArray) -> FloatArray:
+    """Normal quantiles of the ranks, with mean 0 and variance 1 in every column (all 0 for a constant column).
+
+    >>> scores = normal_scores(np.array([[1.0], [2.0], [700.0]]))[:, 0]
+    >>> scores.round(3).tolist()
+    [-1.225, 0.0, 1.225]
+    """
+    scores = ndtri(uniform_scores(columns))
+    scores -= scores.mean(axis=0)
+    return np.asfortranarray(scores / np.maximum(scores.std(axis=0), np.finfo(np.float64).tiny))
+
+
+@dataclass(frozen=True)
+class RandomDependence:
+    """Largest canonical correlation of random sine features of the ranks.
+
+    The features are nearly collinear (20 sines have a numerical rank of about 5), so a basis of their span is computed
+    from singular vectors whose singular values are not small. A truncated QR decomposition does not cover the span and
+    inflates the coefficient of unrelated columns. The default ``scale`` is that of the code of 003; the authors of the
+    coefficient use 1/6, which gives functions of lower frequency.
+
+    >>> from unweave.estimators.correlation import orthonormal_basis
+    >>> x = np.random.default_rng(0).normal(size=400)
+    >>> a, b = (orthonormal_basis(RandomDependence().column(column)) for column in (x, np.exp(x)))
+    >>> round(float(np.linalg.norm(a.T @ b, 2)), 3)
+    1.0
+    """
+
+    n_features: int = 20
+    scale: float = 0.5
+    seed: int = 0
+
+    def column(self, column: FloatArray) -> FloatArray:
+        """Random sines of the column's ranks within (0, 1], the same for every column."""
+        rng = random_stream(self.seed, "random features")
+        weights = rng.normal(scale=self.scale, size=(2, self.n_features))
+        placed = (ranks(column) / column.size)[:, None]
+        return np.asarray(np.sin(placed @ weights[:-1] + weights[-1]))
+
+
+def independence_p_value(left: FloatArray, right: FloatArray) -> float:
+    """p-value of the chi-squared test of independence; nan if there are no functions.
+
+    >>> x = np.linspace(-1, 1, 101)[:, None]
+    >>> u = (x**2 - (x**2).mean()) / np.linalg.norm(x**2 - (x**2).mean())
+    >>> independence_p_value(x / np.linalg.norm(x), u) > 0.99, independence_p_value(u, u) < 1e-10
+    (True, True)
+    """
+    products = left.T @ right
+    return float(chdtrc(products.size, len(left) * np.square(products).sum())) if products.size else np.nan
+
+
+def canonical_correlation(left: FloatArray, right: FloatArray) -> float:
+    """Largest canonical correlation, corrected for its size under independence; between 0 and 1.
+
+    >>> u = np.repeat([[1.0], [-1.0]], 50, axis=0) / 10
+    >>> round(canonical_correlation(u, u), 6)
+    1.0
+    """
+    products = left.T @ right
+    if not products.size:
+        return np.nan
+    by_chance = min((np.sqrt(left.shape[1]) + np.sqrt(right.shape[1])) ** 2 / len(left), 0.99)
+    largest = min(float(np.linalg.norm(products, 2)), 1.0)
+    return float(np.sqrt(max(largest**2 - by_chance, 0.0) / (1 - by_chance)))
+
+
+def correlation_p_value(correlation: float, n_rows: int) -> float:
+    """Two-sided p-value of a correlation of independent normal columns.
+
+    >>> round(correlation_p_value(0.1, 402), 3)
+    0.045
+    """
+    freedom = n_rows - 2
+    statistic = abs(correlation) * np.sqrt(freedom / max(1 - correlation**2, 1e-300))
+    return float(2 * stdtr(freedom, -statistic))
+
+
+def curvature(source: FloatArray, functions: FloatArray, target: FloatArray) -> tuple[float, float]:
+    """Share of a target's variance that nonlinear functions of a source explain, and its p-value.
+
+    It is the share in addition to that of a linear function, adjusted for the number of functions. ``functions`` are
+    orthonormal and centred; their linear part in the source is removed first.
+
+    >>> x = np.linspace(-1, 1, 201)
+    >>> u = (x**2 - (x**2).mean())[:, None]
+    >>> share, p = curvature(x, u / np.linalg.norm(u), x + x**2)
+    >>> round(share, 2), p < 1e-6
+    (0.21, True)
+    """
+    line = source - source.mean()
+    line = line / np.linalg.norm(line)
+    along = line @ functions
+    # orthonormal functions without one direction have the Gram matrix I - along along', which needs no further product
+    spread, turn = np.linalg.eigh(np.eye(along.size) - np.outer(along, along))
+    kept = spread > 1e-6
+    centred = target - target.mean()
+    unit = centred / np.linalg.norm(centred)
+    n_added = int(kept.sum())
+    freedom = target.size - 2 - n_added
+    if n_added == 0 or freedom < 1:
+        return 0.0, np.nan
+    slope = float(line @ unit)
+    onto = turn[:, kept].T @ (functions.T @ unit - slope * along) / np.sqrt(spread[kept])
+    on_line, added = slope**2, float(np.square(onto).sum())
+    left = max(1 - on_line - added, 1e-12)
+    p_value = float(fdtrc(n_added, freedom, added / n_added / (left / freedom)))
+    return max(added - left * n_added / freedom, 0.0), p_value

@@ -1,1 +1,0 @@
-"""Correlation, dependence and conditional independence of columns."""

@@ -1,1 +1,0 @@
-"""Gram matrices of Jacobians, and priors of latents."""

@@ -1,1 +1,0 @@
-"""Entropy and mutual information of columns and posteriors."""

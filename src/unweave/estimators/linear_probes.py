@@ -1,0 +1,337 @@
+"""Linear probes, classifiers on a single code, and probes of increasing capacity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.estimators.probes import ByIndicators, ByScikitLearn
+from unweave.estimators.sparse import SparseTable
+from unweave.randomness import random_seed
+from unweave.threads import thread_controller
+
+PENALTIES = np.logspace(-9, 3, 37)
+
+ROWS_PER_CODE = 5  # with fewer rows per code, directions of small variance cannot be distinguished from noise
+
+LARGEST_SPARSE_FIT = 4096
+
+ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding errors due to linearly dependent codes
+
+
+@dataclass(frozen=True)
+class FittedLinear:
+    """Centres and scales of the codes, and coefficients of the standardised codes (codes x targets)."""
+
+    centre: FloatArray
+    scale: FloatArray
+    coefficients: FloatArray
+    intercept: FloatArray
+
+    @property
+    def importance(self) -> FloatArray:
+        """Norm over targets of the coefficients of each standardised code."""
+        return np.asarray(np.sqrt(np.square(self.coefficients).sum(axis=1)))
+
+    def predict(self, codes: FloatArray) -> FloatArray:
+        """Predicted targets."""
+        return np.asarray(_standardised(codes, self.centre, self.scale) @ self.coefficients + self.intercept)
+
+
+@dataclass(frozen=True)
+class LinearDesign:
+    """Centres and scales of codes, and the eigendecomposition of their smaller Gram matrix: the costly part of a fit.
+
+    All permutations of the targets share it. ``energies`` are the eigenvalues, and ``burdens`` the weight of the ridge
+    penalty for each of them: 1 for a ridge on the codes.
+    """
+
+    centre: FloatArray
+    scale: FloatArray
+    energies: FloatArray
+    vectors: FloatArray
+    burdens: FloatArray
+
+    def whitened(self, n_rows: int) -> LinearDesign:
+        """Penalise all directions of the codes equally, so that an invertible linear map of the codes has no effect.
+
+        >>> codes = np.random.default_rng(0).normal(size=(50, 2))
+        >>> mixed = codes @ [[1.0, 1.0], [0.0, 0.001]]
+        >>> targets = codes + np.random.default_rng(1).normal(size=(50, 2))
+        >>> one, other = (Linear().design(c).whitened(50).fit(c, targets).predict(c) for c in (codes, mixed))
+        >>> bool(np.allclose(one, other))
+        True
+        """
+        kept = self.energies > ROUNDING * self.energies.max()
+        energies = self.energies[kept]
+        return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
+
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int = 0) -> FittedLinear:
+        """Fit all targets with the codes of this design; ``seed`` is not used."""
+        intercept = targets.mean(axis=0)
+        standardised = _standardised(codes, self.centre, self.scale)
+        coefficients = _ridge_by_cross_validation(self, standardised, targets - intercept)
+        return FittedLinear(self.centre, self.scale, coefficients, intercept)
+
+
+@dataclass(frozen=True)
+class Linear(ByIndicators):
+    """Least squares on standardised codes with an intercept, all targets in one factorisation.
+
+    The ridge penalty of every target is the one of 37 (1e-9 to 1e3 per row) with the smallest generalised
+    cross-validation error. It is negligible for few codes without noise, and prevents overfitting if there are more
+    codes than rows.
+
+    >>> codes = np.random.default_rng(0).normal(size=(100, 3))
+    >>> fitted = Linear().regress(codes, codes[:, :1] + codes[:, 1:2], seed=0)
+    >>> bool(np.allclose(fitted.predict(codes)[:, 0], codes[:, 0] + codes[:, 1]))
+    True
+    """
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
+        """Fit all targets; ``seed`` is not used."""
+        return self.design(codes).fit(codes, targets)
+
+    def prepared(self, codes: FloatArray) -> LinearDesign:
+        """A design; with at least five rows per code, its predictions do not depend on the basis of the codes."""
+        n_rows, n_codes = codes.shape
+        design = self.design(codes)
+        return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
+
+    def largest_sparse_fit(self) -> int:
+        """Largest min(rows, codes) of a `SparseTable` that the probe fits: the size of its Gram matrix."""
+        return LARGEST_SPARSE_FIT
+
+    def design(self, codes: FloatArray | SparseTable) -> LinearDesign:
+        """The part of a fit that depends on the codes alone."""
+        tall = codes.shape[1] <= codes.shape[0]
+        if isinstance(codes, SparseTable):
+            centre, scale = codes.centre_and_scale()
+            gram = codes.standardised(centre, scale).gram(by_rows=not tall)
+        else:
+            centre, scale = codes.mean(axis=0), _safe_scale(codes)
+            standardised = (codes - centre) / scale
+            gram = standardised.T @ standardised if tall else standardised @ standardised.T
+        energies, vectors = np.linalg.eigh(gram)
+        return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
+
+
+def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:
+    """The standardised codes, as an array or as a table that supports matrix products."""
+    return codes.standardised(centre, scale) if isinstance(codes, SparseTable) else (codes - centre) / scale
+
+
+def _ridge_by_cross_validation(design: LinearDesign, codes: Any, targets: FloatArray) -> FloatArray:
+    """Ridge coefficients (codes x targets) of standardised codes and centred targets."""
+    n_rows, n_codes = codes.shape
+    total = np.square(targets).sum(axis=0)
+    if n_codes <= n_rows:
+        return ridge_coefficients(design, codes.T @ targets, total, n_rows)
+    loads = design.vectors.T @ targets
+    # without a penalty, more codes than rows fit any targets exactly
+    added = n_rows * PENALTIES[PENALTIES >= 1e-6][:, None] * design.burdens
+    shrunk = design.energies + added
+    residual = (np.square(loads)[None] * np.square(added / shrunk)[:, :, None]).sum(axis=1)
+    chosen = _chosen(design, shrunk, residual, total, n_rows)
+    return np.asarray(codes.T @ (design.vectors @ (loads / chosen)))
+
+
+def ridge_coefficients(design: LinearDesign, products: FloatArray, total: FloatArray, n_rows: int) -> FloatArray:
+    """Ridge coefficients (codes x targets) from products of the codes with the centred targets, if n_codes <= n_rows.
+
+    ``total`` is the sum of squares of every target.
+
+    >>> codes = np.random.default_rng(0).normal(size=(50, 2))
+    >>> codes = (codes - codes.mean(axis=0)) / codes.std(axis=0)
+    >>> targets = codes @ [[1.0], [2.0]]
+    >>> ridge_coefficients(Linear().design(codes), codes.T @ targets, np.square(targets).sum(axis=0), 50).round(6)
+    array([[1.],
+           [2.]])
+    """
+    loads = design.vectors.T @ products
+    added = n_rows * PENALTIES[:, None] * design.burdens
+    shrunk = design.energies + added
+    explained = (np.square(loads)[None] * ((design.energies + 2 * added) / shrunk**2)[:, :, None]).sum(axis=1)
+    chosen = _chosen(design, shrunk, np.maximum(total - explained, 0.0), total, n_rows)
+    return np.asarray(design.vectors @ (loads / chosen))
+
+
+def _chosen(
+    design: LinearDesign, shrunk: FloatArray, residual: FloatArray, total: FloatArray, n_rows: int
+) -> FloatArray:
+    """Energies plus the penalty with the smallest generalised cross-validation error (directions x targets)."""
+    freedom = n_rows - 1 - (design.energies / shrunk).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)
+    # among penalties with residuals at rounding level, the smallest is chosen
+    errors = np.maximum(errors, 1e-15 * total / n_rows**2)
+    return np.asarray(shrunk[errors.argmin(axis=0)].T)
+
+
+@dataclass(frozen=True)
+class Lasso(ByScikitLearn, ByIndicators):
+    """The lasso on standardised codes and targets; the importance of a code is the norm of its coefficients.
+
+    ``penalty`` is scikit-learn's alpha, or None to choose it by five-fold cross-validation. Labels are fitted through
+    their indicators.
+
+    >>> codes = np.random.default_rng(0).normal(size=(100, 3))
+    >>> bool(Lasso(penalty=0.1).regress(codes, codes[:, :1], seed=0).importance.argmax() == 0)
+    True
+    """
+
+    penalty: float | None = None
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
+        """Fit one lasso per target."""
+        from sklearn.linear_model import Lasso as FixedLasso
+        from sklearn.linear_model import LassoCV
+
+        centre, scale = codes.mean(axis=0), _safe_scale(codes)
+        middle, spread = targets.mean(axis=0), _safe_scale(targets)
+        standardised = (codes - centre) / scale
+        coefficients = np.zeros((codes.shape[1], targets.shape[1]))
+        for t in range(targets.shape[1]):
+            recipe = LassoCV(cv=5) if self.penalty is None else FixedLasso(alpha=self.penalty)
+            coefficients[:, t] = recipe.fit(standardised, (targets[:, t] - middle[t]) / spread[t]).coef_
+        return FittedLinear(centre, scale, coefficients * spread, middle)
+
+
+def _safe_scale(columns: FloatArray) -> FloatArray:
+    """Standard deviations, with 1 for columns that are constant up to rounding."""
+    largest = np.abs(columns).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)
+    spread = (columns / unit).std(axis=0) * unit
+    return np.where(spread > 1e-12 * largest, spread, 1.0)
+
+
+IntArray = NDArray[np.intp]
+
+
+class LineClassifier(Protocol):
+    """A frozen recipe for classifiers that predict labels from one code each.
+
+    >>> classifier: LineClassifier = Neighbourhood(k=1)
+    >>> train, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> classifier.predictions(train, labels, np.array([[0.1], [2.9]]), seed=0)[:, 0].tolist()
+    [0, 1]
+    """
+
+    def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
+        """Predicted label of every test row by each code alone (rows x codes)."""
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Weighted majority label among the ``k`` training rows whose code is nearest to that of the test row.
+
+    It can separate any interval of the code, so that classes between others are as easy as those at the ends. Every
+    training row has weight 1 / size of its class, so that rare labels are not outvoted.
+
+    >>> code = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
+    >>> labels = np.repeat([0, 1, 0], 20)
+    >>> bool((Neighbourhood().predictions(code, labels, code, 0)[:, 0] == labels).all())
+    True
+    """
+
+    k: int = 15
+
+    def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
+        """Predicted label of every test row by each code alone (rows x codes); ``seed`` is not used."""
+        n_rows, n_labels = len(train), int(labels.max()) + 1
+        k = min(self.k, n_rows)
+        weight = 1 / np.maximum(np.bincount(labels, minlength=n_labels), 1)
+        predicted = np.empty(test.shape, dtype=np.intp)
+        for i in range(train.shape[1]):
+            order = np.argsort(train[:, i], kind="stable")
+            line, seen = train[order, i], labels[order]
+            below = np.zeros((n_rows + 1, n_labels))
+            below[np.arange(1, n_rows + 1), seen] = weight[seen]
+            np.cumsum(below, axis=0, out=below)
+            left, right = np.searchsorted(line, test[:, i], "left"), np.searchsorted(line, test[:, i], "right")
+            # all rows with the same value vote; if they are fewer than k, both sides add equally many
+            missing = np.maximum(k - (right - left), 0)
+            start = np.clip(left - missing // 2, 0, n_rows - k)
+            stop = np.maximum(right, np.minimum(start + k, n_rows))
+            predicted[:, i] = (below[stop] - below[np.minimum(start, left)]).argmax(axis=1)
+        return predicted
+
+
+@dataclass(frozen=True)
+class LinearSvm(ByScikitLearn):
+    """One linear support vector machine per label against the rest, as in Kumar et al. (2018); slow.
+
+    With one code it is a threshold, which cannot separate a label that lies between two others.
+
+    >>> codes, labels = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 25), np.array([0, 0, 1, 1] * 25)
+    >>> LinearSvm(strength=1.0).predictions(codes, labels, np.array([[-1.5], [1.5]]), seed=0)[:, 0].tolist()
+    [0, 1]
+    """
+
+    strength: float = 0.01
+
+    def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
+        """Predicted label of every test row by each code alone (rows x codes)."""
+        from sklearn.svm import LinearSVC
+
+        columns = []
+        for i in range(train.shape[1]):
+            machine = LinearSVC(
+                C=self.strength, class_weight="balanced", random_state=random_seed(seed, "line classifiers")
+            )
+            columns.append(machine.fit(train[:, [i]], labels).predict(test[:, [i]]))
+        return np.column_stack(columns)
+
+
+NOTHING_LEFT = 1e-9
+
+
+@dataclass(frozen=True)
+class LinearThenTrees(ByScikitLearn):
+    """A linear probe, and increasing numbers of boosted trees fitted to its residuals; each probe extends the previous.
+
+    The first probe is linear, so that a factor that is a linear function of the codes needs no further capacity. The
+    predictions of the trees are bounded, so that heavy tails do not dominate them.
+
+    >>> codes = np.random.default_rng(0).normal(size=(400, 2))
+    >>> waves = np.sin(2 * codes)
+    >>> losses = LinearThenTrees().losses(codes[:300], waves[:300], codes[300:], waves[300:], 0)
+    >>> bool((losses[-1] < losses[0]).all())
+    True
+    """
+
+    n_trees: tuple[int, ...] = (0, 1, 4, 16, 64)
+    depth: int = 3
+    learning_rate: float = 0.3
+    min_leaf: int = 5
+
+    def losses(
+        self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
+    ) -> FloatArray:
+        """Squared errors summed over test rows (probes x targets); test codes are clipped to their training range."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        unseen = np.clip(test, train.min(axis=0), train.max(axis=0))
+        linear = Linear().regress(train, targets, seed)
+        left, wrong = targets - linear.predict(train), test_targets - linear.predict(unseen)
+        losses = np.repeat(np.square(wrong).sum(axis=0)[None], len(self.n_trees), axis=0)
+        something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
+        with thread_controller().limit(limits=1, user_api="openmp"):
+            for t in np.flatnonzero(something).tolist():
+                model = HistGradientBoostingRegressor(
+                    max_iter=max(self.n_trees),
+                    max_depth=self.depth,
+                    max_leaf_nodes=None,
+                    learning_rate=self.learning_rate,
+                    min_samples_leaf=self.min_leaf,
+                    early_stopping=False,
+                    random_state=random_seed(seed, "trees"),
+                ).fit(train, left[:, t])
+                for n_trees, added in enumerate(model.staged_predict(unseen), start=1):
+                    if n_trees in self.n_trees:
+                        losses[self.n_trees.index(n_trees), t] = np.square(wrong[:, t] - added).sum()
+        return losses

@@ -1,0 +1,391 @@
+"""Probes: models that predict a factor from codes, fitted and tested on different rows."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from unweave.arrays import FloatArray
+from unweave.estimators.counts import edges_in_gaps
+from unweave.randomness import random_seed
+from unweave.threads import thread_controller
+
+LIBRARY = f"scikit-learn {sklearn.__version__}"
+
+
+class FittedProbe(Protocol):
+    """A probe after fitting."""
+
+    @property
+    def importance(self) -> FloatArray:
+        """Non-negative importance of every code, in the probe's own unit."""
+
+    def predict(self, codes: FloatArray) -> NDArray[Any]:
+        """Predicted targets (rows x targets) or, for a classifier, labels (rows)."""
+
+
+class PreparedProbe(Protocol):
+    """A regression whose computations that depend on the codes alone are done."""
+
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit the probe to all target columns, with the codes for which it was prepared."""
+
+
+class Probe(Protocol):
+    """A frozen recipe for fitting; the same seed gives the same fit.
+
+    `regress` and `classify` have to be written. A probe whose fit has a costly part that depends on the codes alone may
+    compute it in `prepared`, which the null distribution of a score calls once for all permutations of the factors.
+
+    >>> from unweave.metrics import r2
+    >>> @dataclass(frozen=True)
+    ... class Mean(Probe):
+    ...     def regress(self, codes, targets, seed):
+    ...         return FittedMean(targets.mean(axis=0), np.ones(codes.shape[1]))
+    ...
+    ...     def classify(self, codes, labels, seed):
+    ...         return FittedMean(np.bincount(labels).argmax(), np.ones(codes.shape[1]))
+    >>> @dataclass(frozen=True)
+    ... class FittedMean:
+    ...     mean: np.ndarray
+    ...     importance: np.ndarray
+    ...
+    ...     def predict(self, codes):
+    ...         return np.broadcast_to(self.mean, (len(codes), *np.shape(self.mean)))
+    >>> factors = np.random.default_rng(0).normal(size=(100, 2))
+    >>> round(r2(factors, factors, probe=Mean()).raw, 6)
+    0.0
+    """
+
+    @abstractmethod
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit all target columns (rows x targets)."""
+
+    @abstractmethod
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
+        """Fit one column of labels."""
+
+    def prepared(self, codes: FloatArray) -> PreparedProbe:
+        """The part of the regression that depends on the codes alone; by default, nothing is prepared."""
+        return Unprepared(self)
+
+    def largest_sparse_fit(self) -> int:
+        """Largest min(rows, codes) of a `SparseTable` that the probe fits; 0 (the default) if codes must be dense."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Unprepared:
+    """A regression without preparation: every fit starts from the codes."""
+
+    probe: Probe
+
+    def fit(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedProbe:
+        """Fit all target columns."""
+        return self.probe.regress(codes, targets, seed)
+
+
+class ByScikitLearn:
+    """An estimator that scikit-learn fits."""
+
+    @property
+    def library(self) -> str:
+        """The library and its version, which are recorded with every score because results differ between libraries."""
+        return LIBRARY
+
+
+class ByIndicators(Probe, Protocol):
+    """A probe that classifies by regression on the indicators of the labels; derived classes define `regress`."""
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
+        """Fit the indicators of the labels; the label with the largest prediction is predicted."""
+        distinct = np.unique(labels)
+        return LargestIndicator(self.regress(codes, (labels[:, None] == distinct).astype(np.float64), seed), distinct)
+
+
+@dataclass(frozen=True)
+class LargestIndicator:
+    """A fitted regression of label indicators."""
+
+    fitted: FittedProbe
+    labels: NDArray[np.intp]
+
+    @property
+    def importance(self) -> FloatArray:
+        """Importance of every code for all indicators."""
+        return self.fitted.importance
+
+    def predict(self, codes: FloatArray) -> NDArray[np.intp]:
+        """The label whose indicator is largest."""
+        return np.asarray(self.labels[self.fitted.predict(codes).argmax(axis=1)])
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Fitted scikit-learn models, one per target column; ``seen`` computes their inputs from the codes."""
+
+    models: tuple[Any, ...]
+    importance: FloatArray
+    seen: Callable[[FloatArray], FloatArray]
+    classifier: bool = False
+
+    def predict(self, codes: FloatArray) -> NDArray[Any]:
+        """Predicted targets or labels."""
+        seen = self.seen(codes)
+        if self.classifier:
+            return np.asarray(self.models[0].predict(seen))
+        return np.column_stack([model.predict(seen) for model in self.models])
+
+
+@dataclass(frozen=True)
+class BoostedTrees(ByScikitLearn, Probe):
+    """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
+
+    Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
+    the importance equally, so that it does not depend on the order of the codes or on how ties are resolved. Codes are
+    cut into 255 bins whose edges lie in gaps, so that clusters of a discrete factor are not split. Classes with fewer
+    than ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
+    unrelated codes.
+    """
+
+    n_trees: int = 100
+    depth: int = 3
+    learning_rate: float = 0.1
+    min_leaf: int = 5
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one ensemble per target."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return self._fit(HistGradientBoostingRegressor, codes, list(targets.T), seed)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble, with one tree per class and round."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        counts = np.bincount(labels)
+        if np.count_nonzero(counts >= self.min_leaf) > 1:
+            learnable = counts[labels] >= self.min_leaf
+            codes, labels = codes[learnable], labels[learnable]
+        return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
+
+    def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:
+        group_of_code, firsts = monotone_groups(codes)
+        seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
+        binned, models, gains = seen(codes), [], np.zeros(firsts.size)
+        # one thread, because several threads would sum gradients in another order and round differently
+        with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
+            for target in targets:
+                model = kind(
+                    max_iter=self.n_trees,
+                    max_depth=self.depth,
+                    max_leaf_nodes=None,
+                    learning_rate=self.learning_rate,
+                    min_samples_leaf=self.min_leaf,
+                    early_stopping=False,
+                    random_state=random_seed(seed, "trees"),
+                ).fit(binned, target)
+                gains += split_gains(model, firsts.size)
+                models.append(model)
+        sharers = np.bincount(group_of_code)
+        importance = (gains / sharers)[group_of_code]
+        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__)
+
+
+@dataclass(frozen=True)
+class GapBins:
+    """Maps codes to bin numbers, for the codes in ``chosen`` only."""
+
+    chosen: NDArray[np.intp]
+    edges: tuple[FloatArray, ...]
+
+    def __call__(self, codes: FloatArray) -> FloatArray:
+        """Bin numbers (rows x chosen codes)."""
+        columns = [np.searchsorted(edges, codes[:, i]) for i, edges in zip(self.chosen, self.edges, strict=True)]
+        return np.column_stack(columns).astype(np.float64)
+
+
+def split_gains(model: Any, n_codes: int) -> FloatArray:
+    """Total gain of the splits on each code in a fitted histogram gradient boosting model.
+
+    scikit-learn stores the gain in every node but does not expose it. Only this function reads the private field, and a
+    test compares the result with LightGBM's public gains.
+    """
+    gains = np.zeros(n_codes)
+    for trees_of_round in model._predictors:
+        for tree in trees_of_round:
+            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+            np.add.at(gains, splits["feature_idx"], splits["gain"])
+    return np.maximum(gains, 0.0)
+
+
+def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Group number of every code, and the first code of every group of codes that are strictly monotone in each other.
+
+    >>> groups, firsts = monotone_groups(np.array([[1.0, 5.0, -1.0], [2.0, 4.0, -8.0], [3.0, 9.0, -27.0]]))
+    >>> groups.tolist(), firsts.tolist()
+    ([0, 1, 0], [0, 1])
+    """
+    group_by_order: dict[bytes, int] = {}
+    firsts: list[int] = []
+    group_of_code = np.empty(codes.shape[1], dtype=np.intp)
+    for i in range(codes.shape[1]):
+        places = np.unique(codes[:, i], return_inverse=True)[1]
+        if 2 * places[np.argmax(2 * places != places.max())] > places.max():
+            places = places.max() - places  # gives increasing and decreasing copies the same direction
+        key = places.astype(np.int32).tobytes()
+        if key not in group_by_order:
+            group_by_order[key] = len(firsts)
+            firsts.append(i)
+        group_of_code[i] = group_by_order[key]
+    return group_of_code, np.array(firsts, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Ensembles(ByScikitLearn, Probe):
+    """Ensembles of trees of scikit-learn with impurity importances; derived classes define the models and options."""
+
+    def _kinds(self) -> tuple[Any, Any]:
+        """The regressor and the classifier."""
+        raise NotImplementedError
+
+    def _options(self) -> dict[str, Any]:
+        """Options of both models, apart from the seed."""
+        raise NotImplementedError
+
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
+        """Fit one ensemble per target."""
+        kind, options = self._kinds()[0], self._options()
+        with unchecked():
+            models = tuple(
+                kind(**options, random_state=random_seed(seed, "trees")).fit(codes, target) for target in targets.T
+            )
+        # impurity importances are shares of the target's variance, and are weighted by it before they are added up
+        shares = np.stack([model.feature_importances_ for model in models])
+        return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
+
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble."""
+        with unchecked():
+            model = self._kinds()[1](**self._options(), random_state=random_seed(seed, "trees")).fit(codes, labels)
+        return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+
+
+@dataclass(frozen=True)
+class GradientBoosting(Ensembles):
+    """scikit-learn's exact gradient boosting with its defaults, as in disentanglement_lib and the code of 003; slow."""
+
+    n_trees: int = 100
+    depth: int = 3
+    learning_rate: float = 0.1
+
+    def _kinds(self) -> tuple[Any, Any]:
+        from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+        return GradientBoostingRegressor, GradientBoostingClassifier
+
+    def _options(self) -> dict[str, Any]:
+        return {"n_estimators": self.n_trees, "max_depth": self.depth, "learning_rate": self.learning_rate}
+
+
+@dataclass(frozen=True)
+class RandomForest(Ensembles):
+    """A random forest with impurity importances, as in DCI-ES."""
+
+    n_trees: int = 100
+    depth: int | None = None
+
+    def _kinds(self) -> tuple[Any, Any]:
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        return RandomForestRegressor, RandomForestClassifier
+
+    def _options(self) -> dict[str, Any]:
+        return {"n_estimators": self.n_trees, "max_depth": self.depth}
+
+
+def unchecked() -> AbstractContextManager[None]:
+    """Context without scikit-learn's input checks, which take a third of the time of small trees."""
+    from sklearn import config_context
+
+    return config_context(assume_finite=True, skip_parameter_validation=True)
+
+
+def _as_they_are(codes: FloatArray) -> FloatArray:
+    return codes
+
+
+Folds = NDArray[np.intp]
+
+TINY = 1e-6
+
+
+def least_squares(design: FloatArray, targets: FloatArray, penalty: float = TINY) -> FloatArray:
+    """Coefficients ((1 + p) x m), the intercept first; ``penalty`` is a ridge per row."""
+    columns = np.column_stack([np.ones(len(design)), design])
+    return np.asarray(_solved(columns.T @ columns, columns.T @ targets, penalty * len(design)))
+
+
+def out_of_fold_least_squares(
+    design: FloatArray, targets: FloatArray, fold: Folds, penalty: float = TINY
+) -> FloatArray:
+    """Prediction of every row (n x m) by a fit with intercept on the other folds.
+
+    >>> x = np.arange(6.0)[:, None]
+    >>> out_of_fold_least_squares(x, 2 * x + 1, np.array([0, 1, 2, 0, 1, 2]), 0.0)[:, 0].round(6).tolist()
+    [1.0, 3.0, 5.0, 7.0, 9.0, 11.0]
+    """
+    columns = np.column_stack([np.ones(len(design)), design])
+    squares, products = columns.T @ columns, columns.T @ targets
+    predicted = np.empty(targets.shape)
+    for k in np.unique(fold):
+        test = np.flatnonzero(fold == k)
+        left_out = columns[test]
+        rest = squares - left_out.T @ left_out, products - left_out.T @ targets[test]
+        predicted[test] = left_out @ _solved(*rest, penalty * (len(design) - test.size))
+    return predicted
+
+
+def _solved(squares: FloatArray, products: FloatArray, ridge: float) -> FloatArray:
+    ridges = np.full(len(squares), ridge)
+    ridges[0] = 0.0  # the intercept is not penalised
+    penalised = squares + np.diag(ridges)
+    try:
+        return np.asarray(cho_solve(cho_factor(penalised, check_finite=False), products, check_finite=False))
+    except np.linalg.LinAlgError:  # columns that are linearly dependent in spite of the penalty
+        return np.asarray(np.linalg.lstsq(penalised, products, rcond=None)[0])
+
+
+def out_of_fold_kernel_ridge(
+    kernel: FloatArray, targets: FloatArray, fold: Folds, penalties: tuple[float, ...]
+) -> Iterator[FloatArray]:
+    """Predictions of every row by kernel ridge regression on the other folds, one array (n x m) per penalty.
+
+    Penalties are relative to the mean of the kernel's diagonal.
+    """
+    predicted = np.empty((len(penalties), *targets.shape))
+    for k in np.unique(fold):
+        test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        inner, across = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
+        mean = targets[train].mean(axis=0)
+        for place, penalty in enumerate(penalties):
+            predicted[place, test] = mean + across @ kernel_weights(inner, targets[train] - mean, penalty)
+    return iter(predicted)
+
+
+def kernel_weights(kernel: FloatArray, centred_targets: FloatArray, penalty: float) -> FloatArray:
+    """Weights a of the kernel ridge fit k(x, .) a to centred targets."""
+    penalised = kernel.copy()
+    penalised.flat[:: len(kernel) + 1] += penalty * kernel.trace() / len(kernel)
+    factor = cho_factor(penalised, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, centred_targets, check_finite=False))

@@ -1,1 +1,0 @@
-"""Probes that predict a factor from the codes."""

@@ -1,1 +1,0 @@
-"""Regression of one set of columns on another."""

@@ -1,1 +1,0 @@
-"""Exact sums, ranks and counts of sparse columns, computed from their nonzero entries."""

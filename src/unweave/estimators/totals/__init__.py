@@ -1,1 +1,0 @@
-"""Counts, moments and products summed over blocks of rows, from which some metrics are computed without the rows."""

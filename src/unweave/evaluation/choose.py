@@ -1,0 +1,352 @@
+"""Which metrics answer which question, within a time budget."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unweave.card import Metric
+from unweave.card.decorator import metric_of, stated_options
+from unweave.card.options import check_option_values, option_types
+from unweave.evaluation.results import Row
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics import CATALOGUE
+from unweave.names import imported, suggestion
+from unweave.score import Score
+from unweave.trust.budget import Allowance, DataSizes, Prices, Work, draw_plan, rows_for_draws, table, work_of
+from unweave.trust.effects import Steps
+from unweave.trust.floors import may_use_some_rows
+from unweave.trust.scoring import ScoredMetric
+
+PANEL_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the metrics that answer it.
+
+    ``short`` is the question for narrow tables. ``measures`` lists the values of `Card.measures` that belong to it.
+    ``panel`` names its metrics in the panel in order of preference: the first one that may be trusted gives the answer.
+
+    >>> QUESTIONS[0].text
+    'Is every factor in a code of its own?'
+    """
+
+    name: str
+    text: str
+    short: str
+    measures: tuple[str, ...]
+    panel: tuple[str, ...] = ()
+
+
+QUESTIONS = (
+    Question(
+        "recovery",
+        "Is every factor in a code of its own?",
+        "Own code for each factor?",
+        ("one-to-one recovery",),
+        ("identification", "mcc"),
+    ),
+    Question(
+        "explicitness",
+        "Can the factors be read out of the codes?",
+        "Are the factors readable?",
+        ("explicitness",),
+        ("r2", "dci_informativeness"),
+    ),
+    Question(
+        "modularity",
+        "Does each code carry one factor only?",
+        "One factor per code?",
+        ("modularity", "modularity and explicitness"),
+        ("dci_disentanglement", "minimality"),
+    ),
+    Question(
+        "compactness",
+        "Is each factor in one code only?",
+        "One code per factor?",
+        ("compactness", "compactness and explicitness"),
+        ("dci_completeness", "mig", "rmig"),
+    ),
+    Question(
+        "other content",
+        "Is anything else in the codes?",
+        "Anything else in codes?",
+        ("invariance to nuisances", "informativeness", "size"),
+        ("nuisances_invariance",),
+    ),
+    Question("independence", "Are the codes independent of each other?", "Independent codes?", ("independence",)),
+    Question(
+        "decoder",
+        "What do the latents do to the data?",
+        "What do the latents do?",
+        (
+            "entropy of the generated data",
+            "importance of latents",
+            "orthogonality of latents",
+            "agreement of two decoders",
+        ),
+        ("manifold_entropy", "manifold_total_correlation"),
+    ),
+)
+
+OTHER = Question("other", "Other metrics", "Other metrics", ())
+
+PANEL = tuple(name for question in QUESTIONS for name in question.panel)
+
+
+def question_of(measures: str) -> Question:
+    """The question that a metric answers, by `Card.measures`.
+
+    >>> question_of("compactness").name, question_of("beauty").name
+    ('compactness', 'other')
+    """
+    return next((question for question in QUESTIONS if measures in question.measures), OTHER)
+
+
+MetricChoice = str | Metric | functools.partial[Any]
+
+TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def fitting_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None, evidence: Evidence) -> dict[str, Any]:
+    """Metrics by label that are to be computed on this evidence.
+
+    Metrics of a group whose needs are not met are left out; a metric given by its own name is kept, and its row states
+    what is missing. Where no metric of the panel can be computed, such as for a decoder or a posterior alone, all
+    metrics of the catalogue that can be computed are chosen.
+
+    >>> evidence = Evidence([[1.0], [2.0], [3.0]], [[0.1], [0.2], [0.3]])
+    >>> list(fitting_metrics("matching", evidence)), list(fitting_metrics("geometry", evidence))
+    (['mcc'], [])
+    """
+    chosen, named = chosen_metrics(metrics), _named_labels(metrics)
+    fitting = {
+        label: entry
+        for label, entry in chosen.items()
+        if label in named or metric_of(entry).card.lacking(evidence) is None
+    }
+    if fitting or metrics is not None:
+        return fitting
+    return {name: entry for name, entry in CATALOGUE.items() if entry.card.lacking(evidence) is None}
+
+
+def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dict[str, Any]:
+    """Metrics by label, the panel for None; a label is the name of the metric with its stated options."""
+    choices = _choices(metrics)
+    if not choices:
+        raise EvidenceError("There is no metric to compute: name at least one, or pass None for the panel.")
+    chosen: dict[str, Any] = {}
+    for entry in (entry for choice in choices for entry in _entries(choice)):
+        label = _label(entry)
+        if label in chosen and metric_of(chosen[label]) is not metric_of(entry):
+            raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
+        chosen[label] = entry
+    return chosen
+
+
+def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[MetricChoice]:
+    if metrics is None:
+        return ["panel"]
+    if not (isinstance(metrics, Iterable) or callable(metrics)):
+        raise EvidenceError(
+            f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
+        )
+    return [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+
+
+def _entries(choice: MetricChoice) -> Iterator[Any]:
+    """The chosen metric, or all metrics of the named group."""
+    if not isinstance(choice, str):
+        yield choice
+    elif choice.strip() in (groups := metric_groups()):
+        yield from groups[choice.strip()]
+    else:
+        yield chosen_by_text(choice)
+
+
+def metric_groups() -> dict[str, list[Metric]]:
+    """Metrics by the name of their group: the panel, the whole catalogue, and every family."""
+    return {"panel": [CATALOGUE[name] for name in PANEL], "all": list(CATALOGUE.values()), **metric_families()}
+
+
+def metric_families() -> dict[str, list[Metric]]:
+    """Metrics of the catalogue by package; a package that has the name of a metric does not count as a family.
+
+    >>> [entry.card.name for entry in metric_families()["infomec"]]
+    ['infomec_modularity', 'infomec_explicitness', 'infomec_compactness']
+    """
+    families: dict[str, list[Metric]] = {}
+    for entry in CATALOGUE.values():
+        for room in inspect.unwrap(entry).__module__.removeprefix("unweave.metrics.").split(".")[:-1]:
+            if room not in CATALOGUE:
+                families.setdefault(room, []).append(entry)
+    return families
+
+
+def _named_labels(metrics: MetricChoice | Iterable[MetricChoice] | None) -> set[str]:
+    """Labels of metrics that were chosen by their own name and not by a group."""
+    groups = metric_groups()
+    single = [one for one in _choices(metrics) if not (isinstance(one, str) and one.strip() in groups)]
+    return {_label(entry) for one in single for entry in _entries(one)}
+
+
+def _label(choice: Any) -> str:
+    name, options = metric_of(choice).card.name, stated_options(choice)
+    for option in options:
+        _check_option(metric_of(choice), option)
+    check_option_values(name, option_types(inspect.unwrap(metric_of(choice))), options)
+    stated = ", ".join(f"{option}={value}" for option, value in options.items())
+    return f"{name} ({stated})" if stated else name
+
+
+def chosen_by_text(text: str) -> Any:
+    """The metric that a text names, with options after colons; your own metrics are written as module:name.
+
+    >>> chosen_by_text("mcc:correlation=spearman:cross_fit=true").keywords
+    {'correlation': 'spearman', 'cross_fit': True}
+    """
+    name, *stated = (part.strip() for part in text.split(":"))
+    if name in CATALOGUE:
+        entry: Any = CATALOGUE[name]
+    elif stated and "=" not in stated[0]:
+        entry = imported(f"{name}:{stated.pop(0)}", "metric")
+    else:
+        raise EvidenceError(
+            f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_groups()])}"
+        )
+    options = dict(_read_option(metric_of(entry), pair) for pair in stated)
+    return functools.partial(entry, **options) if options else entry
+
+
+def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
+    """Name and value of NAME=VALUE; the value has the type of the option's default."""
+    option, equals, value = (part.strip() for part in pair.partition("="))
+    _check_option(entry, option)
+    default = entry.options[option].default
+    if not isinstance(default, (bool, int, float, str)):
+        raise EvidenceError(
+            f"{option} of {entry.card.name} is not a number or a word: "
+            f"pass functools.partial({entry.card.name}, {option}=...) in Python."
+        )
+    try:
+        if not equals:
+            raise ValueError
+        return option, TRUTH[value.lower()] if isinstance(default, bool) else type(default)(value)
+    except (ValueError, KeyError):
+        raise EvidenceError(
+            f"{pair!r} does not set {option} of {entry.card.name}: write {option}=VALUE, such as {option}={default}."
+        ) from None
+
+
+def _check_option(entry: Metric, option: str) -> None:
+    if option not in entry.options:
+        raise EvidenceError(f"{entry.card.name} has no option {option!r}: it has {', '.join(entry.options) or 'none'}.")
+
+
+LEAST_SHARE = 0.5  # of the budget, for noise floors, intervals and verdicts, however long the scores take
+
+MAIN = tuple(question.panel[0] for question in QUESTIONS if question.panel)  # the first metric of every question
+
+UNKNOWN = 0.1  # seconds assumed by the progress bar for a metric that is not in the table of costs
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The metrics of one representation that have a score, by label, with their rows."""
+
+    rows: Mapping[str, Row]
+    metrics: Mapping[str, Any]
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """Scores by label."""
+        return {label: row.score for label, row in self.rows.items() if row.score is not None}
+
+    @property
+    def scored_metrics(self) -> dict[str, ScoredMetric]:
+        """The metrics with their scores, so that they are not computed again."""
+        return {label: ScoredMetric(self.metrics[label], score) for label, score in self.scores.items()}
+
+    def works(self, sizes: DataSizes) -> dict[str, Work]:
+        """The computation behind each metric, with its cost model."""
+        return {label: work_of(metric, self.rows[label].seconds, sizes) for label, metric in self.metrics.items()}
+
+
+@dataclass(frozen=True)
+class TimeShare:
+    """One representation's share of the budget: its seconds, and the number of rows that each metric's draws use."""
+
+    works: Mapping[str, Work]
+    sizes: DataSizes
+    seconds: float
+    stated: float
+    rows: Mapping[str, int]
+
+    @property
+    def rows_of_parts(self) -> dict[str, int]:
+        """Largest number of rows of a part, for metrics whose variance falls as one over the number of rows."""
+        return {label: self.rows[label] for label, work in self.works.items() if not work.fixed_rows}
+
+    def plan(self, steps: Steps | None, started: float) -> TimePlan:
+        """The plan of draws for every metric; ``steps`` are the data sets on which verdicts compute metrics again."""
+        tried = [DataSizes.of(evidence) for evidence in steps.evidences] if steps else []
+        planned = draw_plan(self.works, self.sizes, self.seconds, rows=self.rows, tried=tried, main=MAIN)
+        prices = {
+            work.name: (Prices.of(work, self.sizes, self.rows[label], tried), planned[label])
+            for label, work in self.works.items()
+        }
+        return TimePlan(
+            allowance=Allowance(planned, self.seconds, self.stated, self.rows, self.rows_of_parts, started),
+            seconds_of_draws=sum(plan.n_draws * price.draw for price, plan in prices.values()),
+            seconds_of_parts=sum(plan.n_parts * price.part for price, plan in prices.values()),
+            seconds_of_trials=sum(plan.tried * price.trial for price, plan in prices.values()),
+        )
+
+
+@dataclass(frozen=True)
+class TimePlan:
+    """Draws of one representation, the clock that stops them, and their expected seconds."""
+
+    allowance: Allowance
+    seconds_of_draws: float
+    seconds_of_parts: float
+    seconds_of_trials: float
+
+
+def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], budget: float) -> dict[str, TimeShare]:
+    """The share of the budget for every representation.
+
+    The budget is a total. The expected time of the scores is subtracted, but at least half of the budget remains for
+    noise floors, intervals and verdicts. Representations are compared on the same parts of the samples, so all of them
+    use the same number of rows.
+    """
+    sizes = {name: DataSizes.of(evidence) for name, evidence in evidences.items()}
+    works = {name: scored[name].works(sizes[name]) for name in evidences}
+    scores = sum(
+        work.seconds(sizes[name])
+        for name in evidences
+        for work in {work.name: work for work in works[name].values()}.values()
+    )
+    each = max(budget - scores, LEAST_SHARE * budget) / len(evidences)
+    rows: dict[str, int] = {}
+    alike = all(map(may_use_some_rows, evidences.values()))
+    for name in evidences:
+        for label, n_rows in rows_for_draws(works[name], sizes[name], each if alike else math.inf).items():
+            rows[label] = min(n_rows, rows.get(label, n_rows))
+    return {name: TimeShare(works[name], sizes[name], each, budget, rows) for name in evidences}
+
+
+def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:
+    """Expected seconds of the score of each label; a computation that several metrics share counts for the first."""
+    sizes, seen = DataSizes.of(evidence), set()
+    seconds = []
+    for label in labels:
+        work: Work | None = table().get(label)
+        seconds.append(UNKNOWN if work is None else 1e-3 if work.name in seen else work.seconds(sizes))
+        seen.add(work.name if work else label)
+    return seconds

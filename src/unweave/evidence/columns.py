@@ -1,0 +1,617 @@
+"""Tables of any library, lists and batches as columns of numbers, checked and named."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import IO, Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+
+Levels = tuple[str, ...]
+
+LARGEST_EXACT_INTEGER = 2**53
+
+LONGEST_NAME = 60
+
+
+class EvidenceError(ValueError):
+    """Raised for input that cannot be scored; the message states what is wrong, where, and what to do."""
+
+
+def quoted(name: object) -> str:
+    """A name for messages, in quotes; long names are shortened in the middle.
+
+    >>> quoted("size"), quoted("x" * 10_000)
+    ("'size'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxxx'")
+    """
+    shown = repr(str(name))
+    half = LONGEST_NAME // 2
+    return shown if len(shown) <= LONGEST_NAME + 3 else f"{shown[:half]}...{shown[-half:]}"
+
+
+def plain(given: object) -> NDArray[Any]:
+    """Numpy array from an array-like object; tensors are copied to main memory without importing their library.
+
+    >>> plain([["square", 1], [None, 2]]).dtype
+    dtype('O')
+    """
+    if isinstance(given, np.ma.MaskedArray):  # np.asarray would ignore the mask
+        uncovered = given.data.astype(object)
+        uncovered[np.ma.getmaskarray(given)] = None
+        return uncovered
+    if type(given).__module__.split(".")[0] in ("h5py", "zarr"):
+        return read_stored(given, ...)
+    for step in ("detach", "cpu", "resolve_conj"):
+        given = getattr(given, step)() if hasattr(given, step) else given
+    try:
+        array = np.asarray(given)
+    except ValueError as error:  # ragged lists
+        raise EvidenceError(
+            "The rows have different lengths: pass a table in which every row has as many values."
+        ) from error
+    except (TypeError, RuntimeError):  # half precisions that numpy does not support
+        return _widened(given)
+    if array.dtype.kind in "US" and isinstance(given, (list, tuple)):
+        return np.array(given, dtype=object)  # numpy would convert numbers and nan to text
+    return array
+
+
+def read_stored(array: Any, rows: Any) -> NDArray[Any]:
+    """Rows of an array of HDF5, Zarr or dask; every error of a damaged file becomes an EvidenceError."""
+    try:
+        block = array[rows]
+        return np.asarray(block.compute(scheduler="synchronous") if hasattr(block, "compute") else block)
+    except Exception as error:  # every compression has errors of its own
+        reason = " ".join(str(error).split())[:100]
+        raise EvidenceError(f"An array cannot be read ({reason}): check the file, or save it again.") from None
+
+
+def _widened(tensor: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(tensor.float())
+    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+        raise EvidenceError(
+            f"An object of type {type(tensor).__name__} cannot be read as numbers: turn it into a numpy array first."
+        ) from error
+
+
+def series_values(series: nw.Series[Any]) -> NDArray[Any]:
+    """Values of a data frame's column as a numpy array, without loss of precision."""
+    ordered = getattr(getattr(nw.to_native(series), "cat", None), "ordered", False)
+    if ordered:  # positions in the stated order, so that the factor is numeric; pandas codes missing values as -1
+        places = np.asarray(nw.to_native(series).cat.codes, dtype=np.float64)
+        return np.where(places < 0, np.nan, places)
+    # the user chose an unordered type, so that the values are categories even if they are numbers
+    if series.dtype in (nw.Categorical, nw.Enum):
+        series = series.cast(nw.String)
+    # columns with missing values would be rounded to floats, and numpy has no integers of 128 bits
+    exact = series.dtype.is_integer() and (series.null_count() or series.dtype in (nw.Int128, nw.UInt128))
+    return np.array(series.to_list(), dtype=object) if exact else series.to_numpy()
+
+
+def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None]:
+    """Column as float64, with its levels if it is text (None otherwise).
+
+    >>> numbers(np.array(["b", "a"]), "Factor 'shape'")
+    (array([1., 0.]), ('a', 'b'))
+    """
+    kind = column.dtype.kind
+    if kind in "iu" and column.size:
+        for entry in (int(column.min()), int(column.max())):
+            _refuse_rounding(entry, where)
+    # half precisions from extensions of numpy have the kind of raw bytes
+    if kind in "fiub" or (kind == "V" and "float" in column.dtype.name):
+        with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
+            return column.astype(np.float64), None
+    if kind == "U":
+        return _levels(column.tolist())
+    if kind in "OST":
+        return _numbers_of_objects(column.astype(object).tolist(), where)
+    raise EvidenceError(
+        f"{where} has type {column.dtype}, which is neither number nor text: convert it to numbers or text first."
+    )
+
+
+def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Levels | None]:
+    present = [entry for entry in entries if not is_missing(entry)]
+    if present and all(isinstance(entry, (str, bytes)) for entry in present):
+        return _levels([None if is_missing(entry) else _word(entry) for entry in entries])
+    values = [math.nan if is_missing(entry) else _number(entry, where, row) for row, entry in enumerate(entries)]
+    return np.array(values, dtype=np.float64), None
+
+
+def _number(entry: Any, where: str, row: int) -> float:
+    if isinstance(entry, (str, bytes)):
+        raise EvidenceError(
+            f"{where} mixes text with numbers (row {row} is {reprlib.repr(entry)}): "
+            "make the column all numbers or all text."
+        )
+    # numpy's time differences are a subclass of integers
+    if not isinstance(entry, (Real, Decimal, np.bool_)) or isinstance(entry, np.timedelta64):
+        raise EvidenceError(
+            f"{where} contains an object of type {type(entry).__name__} in row {row}, which is neither number nor "
+            "text: convert the column to numbers or text first."
+        )
+    if isinstance(entry, Integral):
+        _refuse_rounding(int(entry), where)
+    return float(entry)
+
+
+def _refuse_rounding(entry: int, where: str) -> None:
+    if abs(entry) > LARGEST_EXACT_INTEGER:
+        raise EvidenceError(
+            f"{where} contains integers above 2**53 that would be rounded: number its values from 0, "
+            "or leave it out if it is an identifier."
+        )
+
+
+def _levels(entries: Sequence[str | None]) -> tuple[FloatArray, Levels]:
+    levels = tuple(sorted({entry for entry in entries if entry is not None}))
+    position = {level: float(k) for k, level in enumerate(levels)}
+    return np.array([math.nan if entry is None else position[entry] for entry in entries]), levels
+
+
+def _word(entry: str | bytes) -> str:
+    return entry.decode("utf-8", "backslashreplace") if isinstance(entry, bytes) else str(entry)
+
+
+def is_missing(entry: Any) -> bool:
+    """Whether an entry is missing: None, nan, or a missing value of pandas."""
+    # pandas.NA cannot be compared, so it is recognised by the name of its type
+    return (
+        entry is None
+        or type(entry).__name__ in ("NAType", "NaTType")
+        or (isinstance(entry, (float, np.floating, Decimal)) and entry != entry)
+    )
+
+
+def constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the constant columns."""
+    if not columns.size:
+        return ()
+    return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named float64 columns, column-major; text is stored as the index of its sorted levels, missing values as nan.
+
+    ``what`` is the singular word for a column, such as 'factor'. ``index`` is the row index of a pandas table.
+    """
+
+    what: str
+    values: FloatArray
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]
+    index: Any = None
+
+    @property
+    def is_text(self) -> tuple[bool, ...]:
+        """Which columns were text."""
+        return tuple(levels is not None for levels in self.levels)
+
+    def rows(self, kept: NDArray[np.intp]) -> Table:
+        """The table of these rows alone, without a row index."""
+        return Table(self.what, np.asfortranarray(self.values[kept]), self.names, self.levels)
+
+
+def read_table(given: object, what: str, names: Sequence[str] | None = None) -> Table:
+    """Table from numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or nested lists.
+
+    ``what`` is the singular word for a column ('factor', 'code'), which messages and default names use.
+
+    >>> read_table([[1, 2], [3, 4]], "code").names
+    ('code 0', 'code 1')
+    >>> read_table({"shape": ["square", "heart"]}, "factor").levels
+    (('heart', 'square'),)
+    """
+    columns, found_names, index = _columns_of(given, what)
+    if names is not None:
+        found_names = _checked_names(names, len(columns), what)
+    if not columns:
+        raise EvidenceError(f"The {what}s have no columns: pass a table with at least one {what}.")
+    refuse_repeated(found_names, what)
+    lengths = {len(column) for column in columns}
+    if len(lengths) > 1:
+        raise EvidenceError(
+            f"The {what} columns have different lengths ({', '.join(map(str, sorted(lengths)))}): "
+            "every column needs one value per row."
+        )
+    if lengths == {0}:
+        raise EvidenceError(f"The {what}s have no rows: pass at least a few samples.")
+    values = np.empty((lengths.pop(), len(columns)), dtype=np.float64, order="F")
+    levels: list[Levels | None] = []
+    for j, (name, column) in enumerate(zip(found_names, columns, strict=True)):
+        values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
+        levels.append(column_levels)
+    return Table(what, values, tuple(found_names), tuple(levels), index)
+
+
+def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
+    """Table of numbers; raises an error if a column contains text."""
+    table = read_table(given, what, names)
+    text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
+    if text:
+        raise EvidenceError(
+            f"{what.capitalize()} {quoted(text[0])} contains text: {what}s are numbers, so leave this column out."
+        )
+    return table
+
+
+def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str], Any]:
+    if isinstance(given, Mapping):
+        names = [str(key) for key in given]
+        read = [
+            read_column(entry, f"{what.capitalize()} {quoted(name)}")
+            for name, entry in zip(names, given.values(), strict=True)
+        ]
+        index = common_index({f"{what} {quoted(name)}": index for name, (_, index) in zip(names, read, strict=True)})
+        return [column for column, _ in read], names, index
+    given = _in_memory(given)
+    try:
+        frame = nw.from_native(given, eager_only=True, allow_series=True, pass_through=True)
+    except DuplicateError:
+        refuse_repeated([str(name) for name in getattr(given, "column_names", getattr(given, "columns", ()))], what)
+        raise
+    if isinstance(frame, nw.Series):
+        column, index = read_column(given, f"The {what}")
+        return [column], [str(frame.name or f"{what} 0")], index
+    if isinstance(frame, nw.DataFrame):
+        columns, names = [], []
+        for entry in frame.iter_columns():  # access by position would take quadratic time
+            for name, column in _columns_of_series(entry, what):
+                columns.append(column)
+                names.append(name)
+        return columns, names, _row_index(given)
+    array = plain(given)
+    if array.ndim == 0:
+        raise EvidenceError(
+            f"The {what}s are an object of type {type(given).__name__}, which has no rows: "
+            "pass an array, a data frame, a mapping of columns, or lists."
+        )
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise EvidenceError(
+            f"The {what}s have shape {array.shape}: pass a table with one row per sample and one column per {what}, "
+            "flattening or pooling what is larger."
+        )
+    if not array.shape[0]:  # before a name is made for each of any number of columns
+        raise EvidenceError(f"The {what}s have no rows: pass at least a few samples.")
+    return list(array.T), [f"{what} {j}" for j in range(array.shape[1])], None
+
+
+def _in_memory(given: object) -> object:
+    """A lazy table or a Dataset of Hugging Face as a table in memory; other objects are returned unchanged."""
+    if hasattr(given, "to_polars") and hasattr(given, "features"):  # a Dataset of Hugging Face
+        return given.to_polars()
+    return given.compute() if hasattr(given, "compute") and hasattr(given, "dask") else given
+
+
+def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]:
+    """Names and columns of a series; a series of lists, such as embeddings, has one column per list entry."""
+    where = f"{what.capitalize()} {quoted(series.name)}"
+    if series.dtype not in (nw.List, nw.Array):
+        return [(str(series.name), _one_value_per_row(series_values(series), where))]
+    rows = series.to_list()
+    lengths = {-1 if row is None else len(row) for row in rows}
+    if len(lengths) != 1 or lengths == {-1}:
+        stated = ", ".join("none" if length < 0 else str(length) for length in sorted(lengths)[:4])
+        raise EvidenceError(f"{where} contains lists of different lengths ({stated}): give every row equally many.")
+    table = np.array(rows)
+    if table.ndim != 2:
+        raise EvidenceError(f"{where} contains nested lists of shape {table.shape[1:]}: flatten them to one per row.")
+    return [(f"{series.name} {k}", table[:, k]) for k in range(table.shape[1])]
+
+
+def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
+    """One column as a numpy array, and its row index if it is a pandas series (None otherwise)."""
+    series = nw.from_native(given, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _one_value_per_row(series_values(series), where), _row_index(given)
+    return _one_value_per_row(plain(given), where), None
+
+
+def _one_value_per_row(column: NDArray[Any], where: str) -> NDArray[Any]:
+    if column.ndim != 1:
+        raise EvidenceError(f"{where} has shape {column.shape}: pass one value per row.")
+    return column
+
+
+def _row_index(given: object) -> Any:
+    index = getattr(given, "index", None)
+    return index if hasattr(index, "equals") else None
+
+
+def common_index(indexes: Mapping[str, Any]) -> Any:
+    """The common row index of all indexed tables, or None; raises an error if indexes differ."""
+    known = [(what, index) for what, index in indexes.items() if index is not None]
+    if not known:
+        return None
+    first, shared = known[0]
+    for what, index in known:
+        if not index.equals(shared):
+            raise EvidenceError(
+                f"The {first} and the {what} have different row indexes: align them (as in codes.loc[factors.index]), "
+                "or reset both indexes if the rows are already in the same order."
+            )
+    return shared
+
+
+def refuse_repeated(names: Sequence[str], what: str) -> None:
+    """Raise an error if two columns have the same name."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise EvidenceError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
+
+
+def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
+    stated = [names] if isinstance(names, str) else [str(name) for name in names]
+    if len(stated) != n_columns:
+        raise EvidenceError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
+    return stated
+
+
+def common_length(tables: Mapping[str, Table]) -> int:
+    """Number of rows of all tables, whose indices have to agree."""
+    lengths = {what: table.values.shape[0] for what, table in tables.items()}
+    if len(set(lengths.values())) > 1:
+        stated = ", ".join(f"{what} have {n} rows" for what, n in lengths.items())
+        raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
+    common_index({what: table.index for what, table in tables.items()})
+    return next(iter(lengths.values()), 0)
+
+
+ROWS_AT_A_TIME = 65_536
+
+
+def gathered(batches: Iterable[Any] | Callable[[], Iterable[Any]], on_disk: bool) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations (rows x codes, column-major) of all batches, with one batch in memory at a time.
+
+    >>> mean, std = gathered([([[0.0]], [[1.0]]), ([[2.0]], [[1.0]])], on_disk=True)
+    >>> mean[:, 0].tolist()
+    [0.0, 2.0]
+    """
+    n_rows = n_codes = 0
+    with tempfile.TemporaryFile() as means, tempfile.TemporaryFile() as stds:
+        for mean, std in _checked(batches() if callable(batches) else batches):
+            if n_rows and mean.shape[1] != n_codes:
+                raise EvidenceError(
+                    f"A batch has {mean.shape[1]} codes and earlier ones have {n_codes}: pass batches of one encoder."
+                )
+            n_codes, n_rows = mean.shape[1], n_rows + mean.shape[0]
+            means.write(mean.tobytes())
+            stds.write(std.tobytes())
+        if not n_rows:
+            raise EvidenceError("There are no batches: pass an iterable of (mean, std), or a function that gives one.")
+        return _columns(means, n_rows, n_codes, on_disk), _columns(stds, n_rows, n_codes, on_disk)
+
+
+def _checked(batches: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    for k, batch in enumerate(batches):
+        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
+            raise EvidenceError(f"Batch {k} is not a pair: every batch is (mean, std) of some rows.")
+        mean, std = (np.asarray(plain(part), dtype=np.float64) for part in batch)
+        if mean.ndim != 2 or mean.shape != std.shape:
+            raise EvidenceError(
+                f"Batch {k} has a mean of shape {mean.shape} and a std of shape {std.shape}: both must be rows x codes."
+            )
+        yield mean, std
+
+
+def _columns(file: IO[bytes], n_rows: int, n_codes: int, on_disk: bool) -> FloatArray:
+    """Contiguous columns from a file that is stored by rows, converted in blocks of rows."""
+    file.flush()
+    by_row = np.memmap(file, dtype=np.float64, mode="r", shape=(n_rows, n_codes))
+    if on_disk:
+        with tempfile.TemporaryFile() as kept:
+            columns: FloatArray = np.memmap(kept, dtype=np.float64, mode="w+", shape=(n_codes, n_rows))
+    else:
+        columns = np.empty((n_codes, n_rows))
+    for start in range(0, n_rows, ROWS_AT_A_TIME):
+        rows = slice(start, start + ROWS_AT_A_TIME)
+        columns[:, rows] = by_row[rows].T
+    values = columns.T
+    values.flags.writeable = False
+    return values
+
+
+SUM_TOLERANCE = 1e-3
+
+
+def probability_table(given: object, where: str) -> FloatArray:
+    """Checked table of probabilities, with rows normalised to a sum of one.
+
+    >>> probability_table([[0.5, 0.5], [0.0, 1.0]], "Factor 'shape'").shape
+    (2, 2)
+    """
+    table = np.array(plain(given), dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise EvidenceError(
+            f"{where} has shape {table.shape}: a table of probabilities has one row per sample and one column per "
+            "value, two at least."
+        )
+    if not np.isfinite(table).all() or (table < 0).any():
+        bad = int((~np.isfinite(table) | (table < 0)).any(axis=1).sum())
+        raise EvidenceError(
+            f"{where} is negative or missing in {bad} rows: pass probabilities, such as the softmax of the logits, "
+            "or give every column a name of its own if these are several factors."
+        )
+    totals = table.sum(axis=1)
+    off = np.abs(totals - 1) > SUM_TOLERANCE
+    if off.any():
+        first = int(np.flatnonzero(off)[0])
+        raise EvidenceError(
+            f"{where} does not sum to one in {int(off.sum())} rows (row {first} sums to {totals[first]:.4g}): "
+            "pass probabilities, such as the softmax of the logits, or give every column a name of its own "
+            "if these are several factors."
+        )
+    table /= totals[:, None]
+    table.flags.writeable = False
+    return table
+
+
+def split_off_tables(factors: object) -> tuple[object, dict[str, FloatArray]]:
+    """Factors with every table of probabilities replaced by the most probable values, and these tables by name.
+
+    >>> factors, tables = split_off_tables({"size": [1.0, 2.0], "shape": [[0.9, 0.1], [0.2, 0.8]]})
+    >>> factors["shape"].tolist(), list(tables)
+    ([0, 1], ['shape'])
+    """
+    if not isinstance(factors, Mapping):
+        return factors, {}
+    tables = {
+        name: probability_table(column, f"Factor {quoted(name)}, a table read as probabilities of its values,")
+        for name, column in factors.items()
+        if _is_table(column)
+    }
+    columns = {name: tables[name].argmax(axis=1) if name in tables else column for name, column in factors.items()}
+    return columns, {str(name): table for name, table in tables.items()}
+
+
+def _is_table(column: object) -> bool:
+    if hasattr(column, "shape"):
+        return len(column.shape) == 2
+    return isinstance(column, (list, tuple)) and bool(column) and isinstance(column[0], (list, tuple))
+
+
+LARGEST_SQUARED = 1e150
+
+LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squares of differences in the last digits
+
+
+def refuse_extremes(*tables: Table | None) -> None:
+    """Raise an error for columns whose squares overflow or underflow float64."""
+    for table in filter(None, tables):
+        for name, column in zip(table.names, table.values.T, strict=True):
+            with np.errstate(over="ignore"):
+                largest, span = np.abs(column).max(), column.max() - column.min()
+            if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
+                raise EvidenceError(
+                    f"{table.what.capitalize()} {quoted(name)} reaches {largest:.3g} and spans {span:.3g}, "
+                    "so that squares overflow or underflow: state it in other units."
+                )
+
+
+def within_reach(codes: FloatArray) -> FloatArray:
+    """Codes divided by a common power of two, if any is above 2**500 or all of a column are below 2**-250.
+
+    No metric depends on the common scale of all codes, and division by a power of two is exact. A column that is still
+    too small is scaled up to 2**-250, where it remains negligible relative to the largest column.
+
+    >>> within_reach(np.array([[1.5, 2.0], [1.0, -3.0]])).tolist()
+    [[1.5, 2.0], [1.0, -3.0]]
+    >>> scaled = within_reach(np.array([[1e308, 1.0], [-1e308, 2.0]]))
+    >>> float(scaled[1, 0] / scaled[0, 0]), float(scaled[1, 1] / scaled[0, 1]), bool(np.square(scaled).sum() < np.inf)
+    (-1.0, 2.0, True)
+    """
+    largest = np.maximum(codes.max(axis=0, initial=0.0), -codes.min(axis=0, initial=0.0))
+    exponents = np.frexp(largest)[1][largest > 0]
+    if not exponents.size or (exponents.max() <= LARGEST_EXPONENT and exponents.min() >= SMALLEST_EXPONENT):
+        return codes
+    unit = exponents.max() - np.clip(exponents.max(), 0, LARGEST_EXPONENT)
+    shifts = np.zeros(largest.size, dtype=np.intp)
+    shifts[largest > 0] = np.maximum(exponents - unit, SMALLEST_EXPONENT) - exponents
+    return np.asfortranarray(np.ldexp(codes, shifts))
+
+
+MOST_COLUMNS_NAMED = 5
+
+
+def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
+    """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
+    if missing not in ("refuse", "drop"):
+        raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
+    masks = {what: _missing_mask(table) for what, table in tables.items()}
+    found = [mask.any(axis=1) for mask in masks.values() if mask is not None]
+    if not found:
+        return None
+    bad_rows = np.logical_or.reduce(found)
+    if missing == "refuse":
+        counts = [
+            f"{tables[what].what} {quoted(name)} ({count})"
+            for what, mask in masks.items()
+            if mask is not None
+            for name, count in zip(tables[what].names, mask.sum(axis=0), strict=True)
+            if count
+        ]
+        left_out = len(counts) - MOST_COLUMNS_NAMED
+        more = f" and {left_out} more column{'s' * (left_out > 1)}" if left_out > 0 else ""
+        raise EvidenceError(
+            f"Values are missing in {int(bad_rows.sum())} of {bad_rows.size} rows: "
+            f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
+            "missing='drop' (--missing drop on the command line)."
+        )
+    if bad_rows.all():
+        raise EvidenceError(
+            "Every row has a missing value, so dropping leaves none: fill them in or leave columns out."
+        )
+    return np.flatnonzero(~bad_rows)
+
+
+def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
+    """Mask of the missing values, or None if there are none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(table.values.sum()):  # the usual case needs one pass and no mask
+            return None
+    infinite = np.isinf(table.values).sum(axis=0)
+    if infinite.any():
+        j = int(np.flatnonzero(infinite)[0])
+        raise EvidenceError(
+            f"{table.what.capitalize()} {quoted(table.names[j])} is infinite in {infinite[j]} rows: "
+            "clip these values or leave the rows out."
+        )
+    mask = np.isnan(table.values)
+    return mask if mask.any() else None
+
+
+def checked_groups(
+    code_groups: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Checked groups of code names; a code is given by its name, or by its number from 0, and is in one group only.
+
+    >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
+    {'position': ('x', 'y')}
+    """
+    groups = _named_groups(code_groups or {}, names)
+    empty = next((group for group, members in groups.items() if not members), None)
+    if empty is not None:
+        raise EvidenceError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
+    members = [member for group in groups.values() for member in group]
+    strange = [member for member in members if member not in names]
+    if strange:
+        raise EvidenceError(
+            f"code_groups names {quoted(strange[0])}, which is not a code: "
+            "use the codes' names, or their numbers from 0."
+        )
+    if len(set(members)) < len(members):
+        twice = next(member for member in members if members.count(member) > 1)
+        raise EvidenceError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
+    return groups
+
+
+def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
+        raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
+    return {
+        str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
+        for group, members in given.items()
+    }
+
+
+def _name_of(member: str | int, names: tuple[str, ...]) -> str:
+    """Name of a code; a number is read as a name if a code has this name, and otherwise as a position."""
+    if str(member) in names or isinstance(member, str):
+        return str(member)
+    return names[member] if isinstance(member, Integral) and 0 <= member < len(names) else str(member)

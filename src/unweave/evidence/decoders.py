@@ -1,0 +1,163 @@
+"""Jacobians of decoders, and samplers for interventions."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray
+from unweave.evidence.columns import EvidenceError, plain
+from unweave.randomness import random_stream
+
+BLOCK_BYTES = 64 * 2**20
+
+# a library, and the module that registers an adapter for its decoders when it is imported
+ADAPTER_HOMES = {"torch": "unweave.neural.decoders"}
+
+_adapters: list[Callable[[object], Decoder | None]] = []
+
+
+@runtime_checkable
+class Decoder(Protocol):
+    """A map from latents (n x d) to data (n x D, flattened) that can be differentiated.
+
+    A decoder may also have ``decode(latents)``, for traversals and contour grids, and ``encode(data)``, for comparisons
+    with another decoder at the same data; both take and return numpy arrays.
+    """
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, d."""
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Yield Jacobians (b x D x d) at the first b latents, at the next b, and so on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jacobians:
+    """Jacobians that were computed elsewhere (JAX, TensorFlow, a formula), at latents drawn from the prior.
+
+    Parameters
+    ----------
+    values : array, n x D x d, or D x d for a linear decoder
+        Derivative of every output with respect to every latent.
+    scales : array, d or n x d, optional
+        Standard deviations of the latents, if the prior is not standard normal (see
+        `unweave.estimators.geometry`).
+
+    Examples
+    --------
+    >>> Jacobians(np.eye(3)).latent_size
+    3
+    """
+
+    values: NDArray[np.floating]
+    scales: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        values = plain(self.values)
+        values = values[None] if values.ndim == 2 else values
+        if values.ndim != 3 or not values.size or values.dtype.kind not in "fiu":
+            raise EvidenceError(
+                f"The Jacobians have shape {values.shape} and type {values.dtype}: pass numbers as samples x outputs x "
+                "latents, flattening the outputs."
+            )
+        if self.scales is not None:
+            scales = np.asarray(plain(self.scales), dtype=np.float64)
+            if scales.shape not in ((values.shape[2],), (values.shape[0], values.shape[2])):
+                raise EvidenceError(
+                    f"The scales have shape {scales.shape} for {values.shape[0]} Jacobians of {values.shape[2]} "
+                    "latents: pass one scale per latent, or one per sample and latent."
+                )
+            object.__setattr__(self, "scales", np.broadcast_to(scales, (values.shape[0], values.shape[2])))
+        object.__setattr__(self, "values", values)
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, d."""
+        return int(self.values.shape[2])
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples at which the Jacobians were computed."""
+        return int(self.values.shape[0])
+
+    def jacobian_blocks(self, latents: FloatArray | None = None) -> Iterator[FloatArray]:
+        """Yield all Jacobians in blocks of 64 MB; ``latents`` is not used."""
+        _, n_outputs, size = self.values.shape
+        rows = max(1, BLOCK_BYTES // (8 * n_outputs * size))
+        for start in range(0, self.n_samples, rows):
+            block = np.asarray(self.values[start : start + rows], dtype=np.float64)
+            yield block if self.scales is None else block * self.scales[start : start + rows, None, :]
+
+    def digest(self) -> bytes:
+        """Digest of the values and scales."""
+        found = hashlib.blake2b(np.ascontiguousarray(self.values).data, digest_size=16)
+        found.update(b"" if self.scales is None else np.ascontiguousarray(self.scales).data)
+        return found.digest()
+
+
+def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
+    """Register a function that turns a library's own decoders into a `Decoder`, and returns None for other objects."""
+    _adapters.append(adapter)
+
+
+def decoder_of(given: object) -> Decoder | None:
+    """The given object as a `Decoder`: unchanged if it is one, an array as `Jacobians`, otherwise by an adapter.
+
+    >>> decoder_of(np.ones((10, 3, 2))).latent_size
+    2
+    """
+    if given is None or (isinstance(given, Decoder) and not isinstance(given, type)):
+        return given
+    if isinstance(given, (np.ndarray, list)) or (hasattr(given, "__array__") and hasattr(given, "shape")):
+        return Jacobians(given)  # type: ignore[arg-type]
+    for library, home in ADAPTER_HOMES.items():
+        if library in sys.modules:
+            import_module(home)
+    for adapter in _adapters:
+        found = adapter(given)
+        if found is not None:
+            return found
+    raise EvidenceError(
+        f"The decoder is a {type(given).__name__}, which cannot be differentiated here: pass its Jacobians as an array "
+        "(samples x outputs x latents), a torch module, or an object with latent_size and jacobian_blocks."
+    )
+
+
+def digest_of(decoder: Decoder | None) -> bytes:
+    """Digest of a decoder if it has one, otherwise the name of its class; empty for None."""
+    digest = getattr(decoder, "digest", None)
+    return b"" if decoder is None else digest() if digest else type(decoder).__qualname__.encode()
+
+
+Sampler = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """Draws factors by a sampler, and pairs them with the codes of other samples, in which no factor is fixed.
+
+    >>> def sampler(fixed, n_rows, rng):
+    ...     factors = np.full(n_rows, fixed.get("size", 0.0))
+    ...     return factors, factors[:, None]
+    >>> factors, codes = Unpaired(sampler, seed=0)({"size": 3.0}, 2, np.random.default_rng(0))
+    >>> factors.tolist(), codes.tolist()
+    ([3.0, 3.0], [[0.0], [0.0]])
+    """
+
+    sampler: Sampler
+    seed: int
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Draw ``n_rows`` rows of factors, and as many codes that do not belong to them."""
+        factors, _ = self.sampler(fixed, n_rows, rng)
+        free = random_stream(self.seed, "codes of other samples", int(rng.integers(2**31)))
+        return factors, self.sampler({}, n_rows, free)[1]

@@ -1,0 +1,473 @@
+"""`Evidence`, the input of a metric, and the evidences that are derived from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import compress
+from typing import Any, Self, Unpack
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse import SparseColumns
+from unweave.evidence.blocks import NeedsRows, RowSummary, large_source, read_large
+from unweave.evidence.columns import (
+    EvidenceError,
+    Levels,
+    checked_groups,
+    constant_names,
+    refuse_extremes,
+    rows_without_missing,
+    within_reach,
+)
+from unweave.evidence.decoders import Sampler, Unpaired, decoder_of, digest_of
+from unweave.evidence.inputs import (
+    OPTION_NAMES,
+    EvidenceOptions,
+    Inputs,
+    names_of,
+    parts_by_labels,
+    read_inputs,
+    refuse_unknown_options,
+    rows_of_part,
+    values_of,
+    with_option_signature,
+)
+from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
+from unweave.evidence.posterior import Posterior
+from unweave.evidence.sparse import code_names_of, constant_columns, is_sparse, sparse_columns
+from unweave.evidence.splits import fold_of_each_row, places, renumbered, same_rows, shuffled_rows, train_and_test_rows
+from unweave.randomness import random_stream
+
+
+class Derivable:
+    """Base class of `Evidence` with its attributes and the methods that derive other evidence from it."""
+
+    n_rows: int
+    n_dropped: int
+    kept_rows: Rows
+    factors: FloatArray
+    declared_kinds: tuple[DeclaredKind, ...]
+    factor_tables: dict[str, FloatArray]
+    codes: FloatArray
+    sparse_codes: SparseColumns | None
+    posterior: Posterior | None
+    nuisances: FloatArray
+    row_groups: Rows | None
+    code_names: tuple[str, ...]
+    code_groups: dict[str, Any]
+    sampler: Sampler | None
+    labelled_parts: tuple[Self, ...]
+    all_rows: RowSummary | None
+    is_summary: bool
+    _permuted_from: tuple[Self, Rows] | None
+    _splits_of: tuple[Self, Rows] | None
+    _memo: dict[Any, Any]
+
+    def _seal(self) -> None:
+        """Make the arrays read-only, so that cached results stay valid."""
+        for name in ("factors", "codes", "nuisances", "kept_rows", "row_groups"):
+            array = self.__dict__.get(name)
+            if array is not None:
+                array.flags.writeable = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("factors", "codes") and self.__dict__.get("is_summary"):
+            raise NeedsRows
+        if name == "codes" and self.__dict__.get("sparse_codes") is not None:
+            raise EvidenceError(
+                "This needs dense codes and the codes are sparse: use evaluate(..., screen=True), or pass "
+                "codes.toarray() if it fits in memory."
+            )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_memo" in self.__dict__:
+            raise AttributeError(f"Evidence cannot be changed: build another Evidence instead of setting {name}.")
+        object.__setattr__(self, name, value)
+
+    def summary(self) -> Self:
+        """Evidence with the totals of all rows but without rows; access to its factors or codes raises `NeedsRows`."""
+        if "summary" not in self._memo:
+            assert self.all_rows is not None
+            other = self._with(all_rows=self.all_rows, is_summary=True, n_rows=self.all_rows.n_rows)
+            for name in ("factors", "codes"):
+                del other.__dict__[name]
+            self._memo["summary"] = other
+        kept: Self = self._memo["summary"]
+        return kept
+
+    def _refuse_summary(self) -> None:
+        """Raise `NeedsRows` for a summary, which has no rows to split, permute or choose from."""
+        if self.is_summary:
+            raise NeedsRows
+
+    @property
+    def permuted_from(self) -> tuple[Self, Rows] | None:
+        """The evidence of which this is a permutation, and the order of its factor rows; None if it is not permuted."""
+        return self._permuted_from
+
+    def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+        """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
+
+        >>> from unweave import Evidence
+        >>> train, test = Evidence([1, 2, 3, 4], [1, 2, 3, 4]).folds(2, seed=0)[0]
+        >>> sorted([*train.tolist(), *test.tolist()])
+        [0, 1, 2, 3]
+        """
+        self._refuse_summary()
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
+                return folds
+        key = ("fold of each row", n_folds, seed)
+        if key not in self._memo:
+            self._memo[key] = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed, self.class_columns)
+        fold: Rows = self._memo[key]
+        return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+    @property
+    def class_columns(self) -> tuple[FloatArray, ...]:
+        """Columns of the factors that have classes, which splits keep in equal shares."""
+        classes = (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
+        kinds = self.declared_kinds
+        return tuple(self.factors[:, j] for j, declared in enumerate(kinds) if declared.kind in classes)
+
+    def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
+        """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""
+        self._refuse_summary()
+        if self._splits_of is not None:
+            original, kept = self._splits_of
+            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            if train.size and test.size:
+                return train, test
+        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed, self.class_columns)
+
+    def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
+        """The same columns, with each row of codes assigned to another row of factors; results per column are shared.
+
+        Factors and nuisances are permuted together, and a sampler's codes no longer depend on its fixed factors.
+        ``order`` is a permutation to use instead of a random one.
+
+        >>> from unweave import Evidence
+        >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
+        >>> sorted(evidence.permuted(0).factors[:, 0].tolist())
+        [1.0, 2.0, 3.0]
+        """
+        generator = random_stream(rng, "permuted rows")
+        if order is None:
+            order = shuffled_rows(self.n_rows, self.row_groups, generator)
+        return self._with(
+            factors=self.factors[order],
+            factor_tables={name: table[order] for name, table in self.factor_tables.items()},
+            nuisances=self.nuisances[order],
+            sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
+            labelled_parts=tuple(part.permuted(generator) for part in self.labelled_parts),
+            _permuted_from=(self, order),
+        )
+
+    def recoded(self, codes: FloatArray | Posterior, sampler: Sampler | None = None) -> Self:
+        """The same samples with other codes of the same names, and with a sampler that draws such codes.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], [4, 5, 6]).recoded(np.zeros((3, 1))).dead_codes
+        ('code 0',)
+        """
+        posterior = codes if isinstance(codes, Posterior) else None
+        points = codes.table.values if isinstance(codes, Posterior) else codes
+        return self._with(
+            codes=points,
+            posterior=posterior,
+            sparse_codes=None,
+            sampler=sampler,
+            labelled_parts=(),
+            _permuted_from=None,
+        )
+
+    def rows(self, index: Rows) -> Self:
+        """The evidence of these rows alone, given by their numbers or a mask."""
+        self._refuse_summary()
+        index = np.arange(self.n_rows)[index]
+        sparse = self.sparse_codes
+        codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
+        kept_rows = self.kept_rows[index]
+        parts = [part.rows(rows_of_part(part, self.kept_rows, kept_rows)) for part in self.labelled_parts]  # type: ignore[arg-type]
+        return self._with(
+            n_rows=index.size,
+            kept_rows=kept_rows,
+            labelled_parts=tuple(parts),
+            factors=self.factors[index],
+            factor_tables={name: table[index] for name, table in self.factor_tables.items()},
+            **codes,
+            nuisances=self.nuisances[index],
+            posterior=None if self.posterior is None else self.posterior.rows(index),
+            row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
+            _permuted_from=None,
+            _splits_of=None,
+        )
+
+    def choosing_codes(self, index: Rows) -> Self:
+        """The evidence of these codes alone, in this order; sparse codes become dense.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], np.eye(3)).choosing_codes(np.array([2, 0])).code_names
+        ('code 2', 'code 0')
+        """
+        self._refuse_summary()
+        if self.posterior is not None or self.code_groups:
+            raise EvidenceError(
+                "Codes of a posterior or in groups cannot be chosen: choose columns before building the Evidence."
+            )
+        sparse = self.sparse_codes
+        codes = self.codes[:, index] if sparse is None else sparse.chosen(index).dense(slice(0, len(index)))
+        return self._with(
+            codes=codes,
+            sparse_codes=None,
+            code_names=tuple(self.code_names[i] for i in index),
+            labelled_parts=tuple(part.choosing_codes(index) for part in self.labelled_parts),
+            sampler=None,
+            _permuted_from=None,
+        )
+
+    def leaving_out(self, index: Rows) -> Self:
+        """The evidence without these rows; splits and folds assign every remaining row as in the whole evidence.
+
+        >>> from unweave import Evidence
+        >>> whole = Evidence([1, 2, 3, 4], [1, 2, 3, 4])
+        >>> fewer = whole.leaving_out(whole.split(0.5, seed=0)[1][:1])
+        >>> fewer.kept_rows[fewer.split(0.5, seed=0)[0]].tolist() == whole.split(0.5, seed=0)[0].tolist()
+        True
+        """
+        kept = np.setdiff1d(np.arange(self.n_rows), index)
+        return self.rows(kept)._with(_splits_of=(self, kept))
+
+    def factors_alone(self) -> Self:
+        """The same factors without the codes, which use most of the memory."""
+        self._refuse_summary()
+        nothing = np.empty((self.n_rows, 0))
+        return self._with(
+            codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None, labelled_parts=()
+        )
+
+    def keeping(self, given_rows: Rows) -> Self:
+        """The evidence restricted to these rows, by their original numbers; the other rows count as dropped.
+
+        >>> from unweave import Evidence
+        >>> Evidence([1, 2, 3], [4, 5, 6]).keeping(np.array([0, 2])).n_dropped
+        1
+        """
+        fewer = self.rows(np.flatnonzero(np.isin(self.kept_rows, given_rows)))
+        return fewer._with(n_dropped=self.n_dropped + self.n_rows - fewer.n_rows)
+
+    def _with(self, **changed: Any) -> Self:
+        """A copy with these attributes changed, and without cached results."""
+        other = object.__new__(type(self))
+        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
+        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        changed = {"all_rows": None, "is_summary": False} | changed  # totals are valid for the original rows only
+        tables = {
+            name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
+        }
+        other.__setstate__(kept | changed | tables)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_memo": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _memo={})
+        self._seal()
+
+
+def fingerprint_of(evidence: Evidence) -> str:
+    """Hexadecimal digest of all data that a score can depend on."""
+    digest = hashlib.blake2b(digest_size=16)
+    spreads = () if evidence.posterior is None else evidence.posterior.spreads
+    sparse = evidence.sparse_codes
+    codes = (evidence.codes,) if sparse is None else (sparse.values, np.asarray(sparse.rows, np.int64), sparse.starts)
+    tables = (evidence.factors, *codes, evidence.nuisances, *spreads, *evidence.factor_tables.values())
+    for array in tables:
+        digest.update(repr(array.shape).encode())
+        digest.update(np.ascontiguousarray(array.T).data)
+    if evidence.row_groups is not None:
+        digest.update(b"row groups")
+        digest.update(evidence.row_groups.data)
+    if evidence.all_rows is not None:
+        digest.update(evidence.all_rows.digest())
+    digest.update(digest_of(evidence.decoder) + digest_of(evidence.reference))
+    names = (
+        evidence.factor_names,
+        evidence.factor_levels,
+        evidence.code_names,
+        evidence.nuisance_names,
+        evidence.code_groups,
+    )
+    digest.update(repr((evidence.declared_kinds, names)).encode())
+    for part in evidence.labelled_parts:
+        digest.update(part.fingerprint.encode())
+    return digest.hexdigest()
+
+
+class Evidence(Derivable):
+    """Factors, codes and other data about the same samples: read, checked, and immutable.
+
+    Parameters
+    ----------
+    factors : table, n x d, or `RowBlocks`
+        The true factors: a numpy array, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or lists. In
+        a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. If factors and codes are
+        large memory-mapped arrays or arrays of HDF5, Zarr or dask, they are read in blocks, as `RowBlocks` are. Metrics
+        that can be computed from counts and products then use all rows, and other metrics a random sample.
+    codes : table, n x m, sparse matrix, or `Posterior`
+        The learned representation. Metrics that do not use posteriors use the means of a posterior. Codes above 1e150
+        or below 1e-75 are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some
+        metrics support sparse codes, and the other metrics raise an error.
+    kinds : str, sequence or mapping, optional
+        continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
+        Kinds not given are inferred: text is categorical; a number with at most 50 distinct values that occur five
+        times on average is ordinal; other numbers are continuous. Ordered categories of pandas become level numbers.
+    missing : {"refuse", "drop"}
+        Whether rows with missing values raise an error or are dropped (`n_dropped` is their number, and `kept_rows`
+        has the rest). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
+    nuisances : table, optional
+        Variables of the data that the codes should not depend on.
+    row_groups : sequence of n labels, optional
+        Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
+    code_groups : mapping of name to code names or numbers, optional
+        Codes that form one sub-representation.
+    factor_names, code_names : sequence of str, optional
+        Names for tables without column names, or other names.
+    decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
+        The map from latents to data, for geometric metrics.
+    reference : as ``decoder``, optional
+        Another decoder with which ``decoder`` is compared, such as the true one.
+    sampler : callable, optional
+        ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws ``n_rows`` samples in which the factors named in the
+        mapping ``fixed`` are held at its values (text levels by their number) and all other factors vary; ``rng`` is a
+        Generator.
+
+    Examples
+    --------
+    >>> evidence = Evidence({"size": [1.0, 2.0, 3.0]}, [[0.1], [0.2], [0.3]])
+    >>> evidence.factor_names, evidence.code_names, evidence.n_rows
+    (('size',), ('code 0',), 3)
+    """
+
+    @with_option_signature
+    def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
+        refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        self.all_rows: RowSummary | None = None
+        self.is_summary = False
+        source, kinds = large_source(factors, codes, options), options.get("kinds")
+        if source is not None:
+            self.all_rows, sample, factors = read_large(source, options)
+            options = {**options, "factor_names": source.factor_names, "code_names": source.code_names}
+            codes = sample.codes
+        sparse = sparse_columns(codes) if is_sparse(codes) else None
+        given = read_inputs(factors, codes if sparse is None else None, options, sparse)
+        n_given = given.n_rows
+        kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
+        self.kept_rows = np.arange(n_given) if kept is None else kept
+        self.n_rows = self.kept_rows.size
+        self.n_dropped = n_given - self.n_rows if self.all_rows is None else self.all_rows.totals.n_dropped
+        # inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
+        self.declared_kinds: tuple[DeclaredKind, ...] = (
+            _declared_kinds(given, kinds) if source is None else sample.kinds
+        )
+        self.sparse_codes: SparseColumns | None = None
+        self._hold(given.rows(kept))
+        if sparse is not None:
+            self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
+        self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
+        self.decoder = decoder_of(options.get("decoder"))
+        self.reference = decoder_of(options.get("reference"))
+        self.sampler = options.get("sampler")
+        self._permuted_from = self._splits_of = None
+        self.labelled_parts: tuple[Evidence, ...] = ()
+        self._memo = {}
+        self._seal()
+        if self.n_dropped:
+            self.__dict__["labelled_parts"] = parts_by_labels(self, given)
+
+    def _hold(self, inputs: Inputs) -> None:
+        """Store the columns of these inputs, which have no missing values."""
+        # the means of a posterior cannot be rescaled, because its spreads and the grids of metrics have the same unit
+        refuse_extremes(inputs.factors, None if inputs.posterior is None else inputs.codes)
+        self.factors = values_of(inputs.factors, self.n_rows)
+        self.factor_names: tuple[str, ...] = names_of(inputs.factors)
+        self.factor_levels: tuple[Levels | None, ...] = inputs.factors.levels if inputs.factors else ()
+        self.factor_tables = dict(inputs.probabilities)
+        points = values_of(inputs.codes, self.n_rows)
+        self.codes = within_reach(points) if inputs.posterior is None else points
+        self.code_names: tuple[str, ...] = names_of(inputs.codes)
+        self.posterior = inputs.posterior
+        self.nuisances = values_of(inputs.nuisances, self.n_rows)
+        self.nuisance_names: tuple[str, ...] = names_of(inputs.nuisances)
+        self.row_groups = renumbered(inputs.row_groups.values[:, 0]) if inputs.row_groups else None
+
+    def _hold_sparse(self, codes: SparseColumns, names: Sequence[str] | None) -> None:
+        """Store sparse codes instead of dense ones; access to ``codes`` then raises an error."""
+        del self.codes
+        self.sparse_codes, self.code_names = codes, code_names_of(codes.shape[1], names)
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors, d."""
+        return len(self.factor_names) if self.is_summary else self.factors.shape[1]
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes, m."""
+        if self.is_summary:
+            return len(self.code_names)
+        return self.codes.shape[1] if self.sparse_codes is None else self.sparse_codes.shape[1]
+
+    @property
+    def kinds(self) -> tuple[FactorKind, ...]:
+        """Kind of every factor."""
+        return tuple(declared.kind for declared in self.declared_kinds)
+
+    @cached_property
+    def constant_factors(self) -> tuple[str, ...]:
+        """Names of constant factors, which metrics leave out."""
+        if self.is_summary and self.all_rows is not None:
+            return tuple(compress(self.factor_names, self.all_rows.constant[0]))
+        constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
+        return tuple(name for name in self.factor_names if name in constant)
+
+    @cached_property
+    def dead_codes(self) -> tuple[str, ...]:
+        """Names of constant codes, which carry no information."""
+        if self.is_summary and self.all_rows is not None:
+            return tuple(compress(self.code_names, self.all_rows.constant[1]))
+        if self.sparse_codes is not None:
+            return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
+        return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
+
+    @cached_property
+    def same_rows(self) -> Rows | None:
+        """Number of the distinct row that each row equals, if many rows are repeated; None otherwise."""
+        if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
+            return None
+        if self.all_rows is not None:
+            return None
+        return same_rows(self.factors, self.codes)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all data that a score can depend on; equal digests mean equal data."""
+        return fingerprint_of(self)
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"
+
+
+def _declared_kinds(given: Inputs, kinds: KindsGiven) -> tuple[DeclaredKind, ...]:
+    factors = given.factors
+    if factors is None:
+        return ()
+    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities)

@@ -1,0 +1,259 @@
+"""Everything that an `Evidence` is built from, read and aligned by rows, and its options."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse import SparseColumns
+from unweave.evidence.columns import (
+    EvidenceError,
+    Table,
+    common_length,
+    read_numbers,
+    read_table,
+    refuse_extremes,
+    split_off_tables,
+    within_reach,
+)
+from unweave.evidence.decoders import Sampler
+from unweave.evidence.kinds import KindsGiven
+from unweave.evidence.posterior import Posterior
+from unweave.evidence.splits import group_table, renumbered
+from unweave.randomness import random_stream
+
+if TYPE_CHECKING:
+    from unweave.evidence.evidence import Evidence
+
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
+
+
+class EvidenceOptions(TypedDict, total=False):
+    """The keyword arguments of `Evidence`, which `evaluate`, `compare` and every metric take as well.
+
+    `Evidence` documents each of them.
+
+    >>> from unweave.metrics import mcc
+    >>> given: EvidenceOptions = {"kinds": "continuous", "missing": "drop"}
+    >>> factor = [float(k) for k in range(20)]
+    >>> round(mcc(factor, factor, **given).value, 6)
+    1.0
+    """
+
+    kinds: KindsGiven
+    missing: Literal["refuse", "drop"]
+    nuisances: object
+    row_groups: Sequence[object] | None
+    code_groups: Mapping[str, Sequence[str | int]] | None
+    factor_names: Sequence[str] | None
+    code_names: Sequence[str] | None
+    decoder: object
+    reference: object
+    sampler: Sampler | None
+
+
+OPTION_NAMES = frozenset(EvidenceOptions.__annotations__)
+
+DEFAULTS: dict[str, object] = dict.fromkeys(EvidenceOptions.__annotations__) | {"missing": "refuse"}
+
+
+def refuse_unknown_options(given: Iterable[str], known: Iterable[str], whose: str) -> None:
+    """Raise a TypeError for the first unknown option, and suggest the most similar known one.
+
+    >>> refuse_unknown_options(["kidns"], OPTION_NAMES, "Evidence")
+    Traceback (most recent call last):
+    TypeError: Evidence has no option 'kidns': did you mean 'kinds'?
+    """
+    known = list(known)
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is None:
+        return
+    near = difflib.get_close_matches(unknown, known)
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
+    raise TypeError(f"{whose} has no option {unknown!r}: {hint}")
+
+
+def option_parameters() -> list[inspect.Parameter]:
+    """The options as keyword-only parameters of a signature."""
+    annotations = EvidenceOptions.__annotations__
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=DEFAULTS[name],
+            annotation=getattr(annotations[name], "__forward_arg__", annotations[name]),  # as written in the class
+        )
+        for name in annotations
+    ]
+
+
+def with_option_signature(function: AnyFunction) -> AnyFunction:
+    """Replace ``**`` in the function's signature by all options, so that `help` shows them."""
+    signature = inspect.signature(function)
+    own = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
+    stated = signature.replace(parameters=[*own, *option_parameters()])
+    function.__signature__ = stated  # type: ignore[attr-defined]
+    return function
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Tables of the same samples; None for tables that were not given.
+
+    ``probabilities`` has the factors that were given as tables p(y | x), by name, and ``factors`` the most probable
+    value of each.
+    """
+
+    factors: Table | None
+    probabilities: Mapping[str, FloatArray]
+    codes: Table | None
+    posterior: Posterior | None
+    nuisances: Table | None
+    row_groups: Table | None
+    n_sparse_rows: int | None = None
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Every given table, by its name in messages."""
+        given = {
+            "factors": self.factors,
+            "codes": self.codes,
+            "posterior's spread": None if self.posterior is None else self.posterior.spread,
+            "nuisances": self.nuisances,
+            "row_groups": self.row_groups,
+        }
+        return {what: table for what, table in given.items() if table is not None}
+
+    @property
+    def n_rows(self) -> int:
+        """Common number of rows of all tables; raises an error if they differ."""
+        n_rows = common_length(self.tables) if self.tables or self.n_sparse_rows is None else self.n_sparse_rows
+        if self.n_sparse_rows not in (None, n_rows):
+            first = next(iter(self.tables))
+            raise EvidenceError(
+                f"The rows do not pair up: {first} have {n_rows} rows, sparse codes have {self.n_sparse_rows} rows; "
+                "pass the same samples in the same order."
+            )
+        return n_rows
+
+    def rows(self, kept: Rows | None) -> Inputs:
+        """The inputs of these rows, or of all rows for None."""
+        if kept is None:
+            return self
+        factors, codes, nuisances, row_groups = (
+            None if table is None else table.rows(kept)
+            for table in (self.factors, self.codes, self.nuisances, self.row_groups)
+        )
+        return replace(
+            self,
+            factors=factors,
+            probabilities={name: table[kept] for name, table in self.probabilities.items()},
+            codes=codes,
+            posterior=None if self.posterior is None else self.posterior.rows(kept),
+            nuisances=nuisances,
+            row_groups=row_groups,
+        )
+
+
+def read_inputs(
+    factors: object, codes: object, options: EvidenceOptions, sparse: SparseColumns | None = None
+) -> Inputs:
+    """Tables of the factors, the codes, and the other data of the same samples in the options.
+
+    >>> read_inputs({"size": [1.0, 2.0]}, [[3.0], [4.0]], {}).n_rows
+    2
+    """
+    columns, probabilities = split_off_tables(factors)
+    factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"))
+    code_table, posterior = _read_codes(codes, options.get("code_names"))
+    nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
+    inputs = Inputs(
+        factors=factor_table,
+        probabilities=probabilities,
+        codes=code_table,
+        posterior=posterior,
+        nuisances=None if nuisances is None else read_table(nuisances, "nuisance"),
+        row_groups=None if row_groups is None else group_table(row_groups),
+        n_sparse_rows=None if sparse is None else sparse.n_rows,
+    )
+    nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
+    if not inputs.tables.keys() - {"row_groups"} and nothing_else:
+        raise EvidenceError("There are no data: pass factors, codes, or both.")
+    return inputs
+
+
+def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | None, Posterior | None]:
+    if codes is None:
+        return None, None
+    if not isinstance(codes, Posterior):
+        return read_numbers(codes, "code", names), None
+    posterior = codes if names is None else codes.renamed(names)
+    return posterior.table, posterior
+
+
+def values_of(table: Table | None, n_rows: int) -> FloatArray:
+    """Columns of a table (rows x columns); no columns for None."""
+    return np.empty((n_rows, 0), order="F") if table is None else table.values
+
+
+def names_of(table: Table | None) -> tuple[str, ...]:
+    """Names of the columns of a table; empty for None."""
+    return () if table is None else table.names
+
+
+def parts_by_labels(whole: Evidence, given: Inputs) -> tuple[Evidence, ...]:
+    """One Evidence for each set of factors that are labelled in the same rows; empty if all factors have the same rows.
+
+    ``whole`` has the rows without missing values, and ``given`` all rows. The parts are ordered by their first factor.
+    """
+    if given.factors is None or whole.sparse_codes is not None or whole.factor_tables:
+        return ()
+    labelled = ~np.isnan(given.factors.values)
+    others = [table.values for what, table in given.tables.items() if what != "factors"]
+    complete = np.ones(len(labelled), dtype=bool)
+    for values in others:
+        complete &= ~np.isnan(values).any(axis=1)
+    groups: dict[bytes, list[int]] = {}
+    for j, mask in enumerate(labelled.T):
+        groups.setdefault(mask.tobytes(), []).append(j)
+    parts = [(columns, np.flatnonzero(complete & labelled[:, columns[0]])) for columns in groups.values()]
+    if all(rows.size == whole.n_rows for _, rows in parts):
+        return ()
+    return tuple(_part(whole, given.rows(rows), rows, columns) for columns, rows in parts)
+
+
+def _part(whole: Evidence, inputs: Inputs, rows: Rows, columns: list[int]) -> Evidence:
+    refuse_extremes(inputs.factors, None if inputs.posterior is None else inputs.codes)
+    points = values_of(inputs.codes, rows.size)
+    return whole._with(
+        n_rows=rows.size,
+        kept_rows=rows,
+        factors=values_of(inputs.factors, rows.size)[:, columns],
+        factor_names=tuple(whole.factor_names[j] for j in columns),
+        factor_levels=tuple(whole.factor_levels[j] for j in columns),
+        declared_kinds=tuple(whole.declared_kinds[j] for j in columns),
+        codes=within_reach(points) if inputs.posterior is None else points,
+        posterior=inputs.posterior,
+        nuisances=values_of(inputs.nuisances, rows.size),
+        row_groups=None if inputs.row_groups is None else renumbered(inputs.row_groups.values[:, 0]),
+        labelled_parts=(),
+    )
+
+
+def rows_of_part(part: Evidence, before: Rows, after: Rows) -> NDArray[np.intp]:
+    """Rows of a part that are kept when the whole is reduced from the rows ``before`` to the rows ``after``.
+
+    Both are original row numbers. Of the rows that only this part has, the same share is kept, chosen at random with a
+    seed that depends on ``after``.
+    """
+    own = np.flatnonzero(~np.isin(part.kept_rows, before))
+    n_kept = round(own.size * (after.size / max(before.size, 1)))
+    chosen = random_stream(int(after.sum()), "rows of a part", after.size).permutation(own)[:n_kept]
+    return np.sort(np.concatenate([np.flatnonzero(np.isin(part.kept_rows, after)), chosen]))

@@ -1,1 +1,0 @@
-"""Rows that do not fit in memory: their sources, one pass over all of them, and a random sample."""

@@ -1,1 +1,0 @@
-"""Conversion of tables of many types into checked columns of numbers."""

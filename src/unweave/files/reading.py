@@ -1,0 +1,248 @@
+"""Factors, codes and decoders from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from unweave.evidence import EvidenceError, Jacobians, Posterior
+from unweave.evidence.columns import read_table
+from unweave.files.formats import Opened, is_large_folder, is_store, opened, parquet_blocks, shown
+from unweave.names import imported
+
+STD = "codes_std"
+
+CATEGORY = "codes_category "  # followed by the name of a categorical code
+
+NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
+
+Role = Literal["factors", "codes"]
+
+PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
+
+
+@dataclass(frozen=True)
+class Files:
+    """Content of the files: tables for `Evidence`, and row groups, kinds of factors and names of codes if any."""
+
+    factors: Any
+    codes: Any
+    row_groups: Any = None
+    kinds: list[str] | None = None
+    code_names: list[str] | None = None
+
+
+def read_files(
+    path: str | Path,
+    codes_path: str | Path | None = None,
+    *,
+    factors: Sequence[str] = (),
+    codes: Sequence[str] = (),
+    codes_std: str | None = None,
+    row_groups: str | None = None,
+    in_blocks: bool = False,
+    cluster: str | None = None,
+) -> Files:
+    """Factors and codes from one file that contains both, or from one file each.
+
+    In a .csv file, an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index
+    that pandas writes, is left out.
+
+    Parameters
+    ----------
+    path : path
+        File with factors and codes, or with the factors if ``codes_path`` is given.
+    codes_path : path, optional
+        File with the codes.
+    factors, codes : names, optional
+        Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
+        with 'factor' and 'code'; if only the factors are named, all other columns are codes). A file with factors only
+        or codes only may contain one array of any name, or columns of any names.
+    codes_std : name, optional
+        Array of an .npz with the standard deviations of a posterior whose means are the codes; by default 'codes_std',
+        if the file has this array.
+    row_groups : name, optional
+        Array or column with the subject or video of each row, in either file.
+    in_blocks : bool
+        Whether to return `RowBlocks` for a folder of Parquet files that is too large for memory.
+    cluster : str, optional
+        Address of a Dask scheduler whose workers read the folder.
+    """
+    both = set(factors) & set(codes) if codes_path is None else set()
+    if both:
+        raise EvidenceError(f"{min(both)!r} is named as a factor and as a code: name it once.")
+    folder = codes_path is None and os.path.isdir(path) and not is_store(path)
+    if cluster is not None and not folder:
+        raise EvidenceError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
+    if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
+        return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
+    first = opened(path)
+    if codes_path is None:
+        factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
+        factor_table = _named_factors(first, first.table(factor_names), factors)
+        code_table = _with_std(first, first.table(code_names), codes, codes_std)
+        groups = _groups(row_groups, first)
+        return Files(factor_table, code_table, groups, _kinds(first, factors), _code_names(first, codes))
+    second = opened(codes_path)
+    return Files(
+        _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
+        _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
+        _groups(row_groups, first, second),
+        _kinds(first, factors),
+        _code_names(second, codes),
+    )
+
+
+def read_codes(path: str | Path, codes: Sequence[str] = (), codes_std: str | None = None) -> Any:
+    """The codes of a file, or a posterior if it contains their standard deviations; factors in it are ignored."""
+    file = opened(path)
+    return _with_std(file, _one_side(file, "codes", list(codes), None), codes, codes_std)
+
+
+def refuse_different_factors(factors: Mapping[str, Any]) -> None:
+    """Raise an error if the factors of the files differ in names, levels, values or order of the samples."""
+    tables = {path: read_table(table, "factor") for path, table in factors.items()}
+    (first_path, first), *others = tables.items()
+    for path, other in others:
+        named_alike = (other.names, other.levels) == (first.names, first.levels)
+        if not (named_alike and np.array_equal(other.values, first.values, equal_nan=True)):
+            raise EvidenceError(
+                f"{path} and {first_path} have different factors: compare representations of the same samples, "
+                "in the same order."
+            )
+
+
+def _both_sides(
+    file: Opened, factors: list[str], codes: list[str], row_groups: str | None
+) -> tuple[list[str], list[str]]:
+    """Names of the factors and of the codes in a file that contains both."""
+    if file.is_one_array:
+        raise EvidenceError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
+    if file.is_archive:
+        return factors or ["factors"], codes or ["codes"]
+    names = [name for name in file.names if name != row_groups]
+    factor_names = factors or _beginning_with(PREFIX["factors"], names)
+    named = set(factor_names)
+    rest = [name for name in names if name not in named] if factors else names
+    code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
+    if not (factor_names and code_names):
+        raise EvidenceError(
+            f"{file.path} does not say which of its columns are factors and which are codes ({shown(names)}): "
+            "name the factors with --factors A,B, or begin the names with 'factor' and 'code'."
+        )
+    return factor_names, code_names
+
+
+def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | None) -> Any:
+    """The table of factors or of codes in a file that contains either or both."""
+    if stated:
+        return file.table(stated)
+    if file.is_one_array:
+        return file.content
+    names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS, CODE_NAMES)]
+    if file.is_archive:
+        return file.table([names[0] if len(names) == 1 else role])
+    # if there are columns of the other role, only columns with the prefix of this role are used
+    other = PREFIX["codes" if role == "factors" else "factors"]
+    return file.table(_beginning_with(PREFIX[role], names) if _beginning_with(other, names) else names)
+
+
+def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str | None) -> Any:
+    """The codes, or a posterior if the file has their standard deviations."""
+    name = STD if stated is None and not code_names and file.is_archive and STD in file.names else stated
+    if name is None:
+        return codes
+    if not file.is_archive:
+        raise EvidenceError(
+            f"{file.path} is not an .npz file, and standard deviations are only read from .npz files: save one with "
+            "the codes."
+        )
+    tables = {word.removeprefix(CATEGORY): file.column(word) for word in file.names if word.startswith(CATEGORY)}
+    return Posterior(codes, file.column(name), categories=tables or None)
+
+
+def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
+    """Columns by the names of the factors, if an .npz has names as `unweave encode` writes them."""
+    if stated or not file.is_archive or NAMES not in file.names:
+        return table
+    names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
+    if columns.ndim != 2 or len(names) != columns.shape[1]:
+        raise EvidenceError(
+            f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: store one name per factor."
+        )
+    return dict(zip(names, columns.T, strict=True))
+
+
+def _kinds(file: Opened, stated: Sequence[str]) -> list[str] | None:
+    """Kinds of the factors, if an .npz has them."""
+    if stated or not file.is_archive or KINDS not in file.names:
+        return None
+    return [str(kind) for kind in file.column(KINDS)]
+
+
+def _code_names(file: Opened, stated: Sequence[str]) -> list[str] | None:
+    """Names of the codes, if an .npz has them."""
+    if stated or not file.is_archive or CODE_NAMES not in file.names:
+        return None
+    return [str(name) for name in file.column(CODE_NAMES)]
+
+
+def _groups(name: str | None, *files: Opened) -> Any:
+    if name is None:
+        return None
+    return next((file for file in files if name in file.names), files[0]).column(name)
+
+
+def _beginning_with(prefix: str, names: list[str]) -> list[str]:
+    return [name for name in names if name.lower().startswith(prefix)]
+
+
+PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays by which a published VAE is recognised
+
+
+def read_decoder(source: str, latent_size: int | None = None) -> object:
+    """Read a decoder: Jacobians in .npy or .npz ('jacobians', optional 'scales'), a published VAE, or 'module:name'.
+
+    With ``latent_size``, the named object has to be a torch function of latents. Without it, the object can be anything
+    that `Evidence` takes as a decoder.
+    """
+    if source.endswith((".npy", ".npz")):
+        return _saved(Path(source))
+    if ":" not in source:
+        raise EvidenceError(
+            f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
+        )
+    found = imported(source, "decoder")
+    decoder: object = found() if isinstance(found, type) else found
+    if latent_size is not None:
+        from unweave.neural.decoders import TorchDecoder
+
+        return TorchDecoder(decoder, latent_size)  # type: ignore[arg-type]
+    return decoder
+
+
+def _saved(path: Path) -> object:
+    file = opened(path)
+    if not file.is_one_array and PUBLISHED & set(file.names):
+        from unweave.neural.decoders import TorchDecoder
+        from unweave.neural.published_vaes import read_published
+
+        model = read_published(path)
+        size: Any = model.unhidden[0].in_features  # inputs: Gaussian codes, then probabilities of categories
+        return TorchDecoder(model.decode, size, module=model)
+    if file.is_one_array:
+        return Jacobians(file.content)
+    if "jacobians" not in file.names and "codes" in file.names:
+        raise EvidenceError(
+            f"{path} has codes, but the geometry metrics need a decoder: pass the decoder as module:name, or a file "
+            "with its Jacobians."
+        )
+    if "jacobians" not in file.names and len(file.names) != 1:
+        raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the array to use.")
+    name = "jacobians" if "jacobians" in file.names else file.names[0]
+    return Jacobians(file.column(name), file.column("scales") if "scales" in file.names else None)

@@ -1,0 +1,529 @@
+"""Concepts of sparse autoencoders: single codes, sparse probes, splitting, usage and matching of dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.matching import best_matching
+from unweave.estimators.sparse import SparseColumns, sparse_ranks
+from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence.splits import train_and_test_rows
+from unweave.metrics.screening import ScreenedCodes, concepts_and_codes, screened, screened_codes
+
+DENSE = 0.5
+
+
+@dataclass(frozen=True)
+class CodeUsage:
+    """Share of samples on which each code is active (not zero), and indices of codes that are dead, dense or always on.
+
+    ``active_per_row`` is the mean number of active codes per sample, known as L0.
+    """
+
+    density: FloatArray
+    active_per_row: float
+    dead: NDArray[np.intp]
+    dense: NDArray[np.intp]
+    always_on: NDArray[np.intp]
+
+
+def code_usage(codes: object) -> CodeUsage:
+    """Density of every code, and the codes that are dead, dense (active on more than half of the samples) or always on.
+
+    Examples
+    --------
+    >>> found = code_usage([[0.0, 1.0, 0.0], [0.0, 2.0, 3.0]])
+    >>> found.dead.tolist(), found.always_on.tolist(), found.active_per_row
+    ([0], [1], 1.5)
+    """
+    evidence = codes if isinstance(codes, Evidence) else Evidence(None, codes)
+    sparse = evidence.sparse_codes
+    counts = (evidence.codes != 0).sum(axis=0) if sparse is None else sparse.n_entries
+    density = counts / evidence.n_rows
+    return CodeUsage(
+        density=density,
+        active_per_row=float(counts.sum() / evidence.n_rows),
+        dead=np.flatnonzero(counts == 0),
+        dense=np.flatnonzero(density > DENSE),
+        always_on=np.flatnonzero(counts == evidence.n_rows),
+    )
+
+
+COLUMNS_IN_BLOCK = 2048
+
+
+@dataclass(frozen=True)
+class DictionaryMatching:
+    """Pairs of columns and their cosines; ``chance`` is the largest cosine expected between random directions."""
+
+    mean_cosine: float
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    cosines: FloatArray
+    chance: float
+
+
+def dictionary_matching(
+    first: object, second: object, *, matching: Literal["exact", "fast"] = "exact", signed: bool = True
+) -> DictionaryMatching:
+    """Mean cosine of the matched columns of two decoders (dimensions x columns).
+
+    Parameters
+    ----------
+    first, second : arrays, D x k and D x l
+        The decoders: one column for each code.
+    matching : {'exact', 'fast'}
+        'exact' computes the optimal assignment. 'fast' matches greedily in rounds: every unmatched column proposes to
+        its nearest unmatched partner, and each partner accepts the nearest proposal. The fast matching only holds
+        blocks of the matrix of cosines in memory, and its mean cosine never exceeds the exact one.
+    signed : bool
+        Whether opposite directions count as different (cosine -1) or equal (cosine 1).
+
+    Examples
+    --------
+    >>> directions = np.random.default_rng(0).normal(size=(64, 8))
+    >>> found = dictionary_matching(directions, directions[:, ::-1] * 2)
+    >>> round(found.mean_cosine, 6), found.second.tolist()
+    (1.0, [7, 6, 5, 4, 3, 2, 1, 0])
+    """
+    a, b = (_unit_columns(given, what) for given, what in ((first, "first"), (second, "second")))
+    if len(a) != len(b):
+        raise EvidenceError(
+            f"The dictionaries have {len(a)} and {len(b)} dimensions: pass decoders of the same space, one column for "
+            "each code."
+        )
+    if matching == "exact":
+        cosines = a.T @ b if signed else np.abs(a.T @ b)
+        pairs = best_matching(cosines)
+        taken = cosines[pairs]
+    elif matching == "fast":
+        pairs, taken = _in_rounds(a, b, signed)
+    else:
+        raise EvidenceError(f"matching={matching!r} is not known: use 'exact' or 'fast'.")
+    order = np.argsort(pairs[0])
+    chance = np.sqrt(2 * np.log(max(b.shape[1], 2)) / len(a))
+    return DictionaryMatching(
+        float(taken.mean()), pairs[0][order], pairs[1][order], taken[order], float(min(chance, 1.0))
+    )
+
+
+def _unit_columns(given: object, what: str) -> FloatArray:
+    array = np.array(given, dtype=np.float64)
+    if array.ndim != 2 or not array.size:
+        raise EvidenceError(f"The {what} dictionary has shape {array.shape}: pass dimensions x columns.")
+    norms = np.linalg.norm(array, axis=0)
+    if not np.isfinite(norms).all() or (norms == 0).any():
+        bad = int(np.flatnonzero(~np.isfinite(norms) | (norms == 0))[0])
+        raise EvidenceError(f"Column {bad} of the {what} dictionary is zero or not finite: leave it out.")
+    return np.asarray(array / norms)
+
+
+def _in_rounds(
+    a: FloatArray, b: FloatArray, signed: bool
+) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], FloatArray]:
+    """Greedy matching in rounds, as described for ``matching='fast'``: the pairs and their cosines."""
+    free_a, free_b = np.arange(a.shape[1]), np.arange(b.shape[1])
+    pairs: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    cosines: list[FloatArray] = []
+    while free_a.size and free_b.size:
+        best, value = np.empty(free_a.size, dtype=np.intp), np.empty(free_a.size)
+        for start in range(0, free_a.size, COLUMNS_IN_BLOCK):
+            block = slice(start, start + COLUMNS_IN_BLOCK)
+            products = a[:, free_a[block]].T @ b[:, free_b]
+            products = products if signed else np.abs(products)
+            best[block] = products.argmax(axis=1)
+            value[block] = products.max(axis=1)
+        order = np.argsort(-value, kind="stable")
+        _, winners = np.unique(best[order], return_index=True)  # the nearest proposal to every partner
+        winners = order[winners]
+        pairs.append((free_a[winners], free_b[best[winners]]))
+        cosines.append(value[winners])
+        free_b = np.delete(free_b, best[winners])
+        free_a = np.delete(free_a, winners)
+    found = (np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs]))
+    return found, np.concatenate(cosines)
+
+
+CELLS_IN_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class SingleCodes:
+    """The best code of every concept by each measure, and its score; ``prevalence`` is the AP of random codes.
+
+    A single random code has an expected AUROC of 1/2, and the best of many random codes has a higher one:
+    ``auroc_of_chance`` approximates the expected maximum over m independent random codes.
+    """
+
+    concepts: tuple[str, ...]
+    auroc: FloatArray
+    auroc_code: NDArray[np.intp]
+    average_precision: FloatArray
+    average_precision_code: NDArray[np.intp]
+    f1: FloatArray
+    f1_code: NDArray[np.intp]
+    prevalence: FloatArray
+    auroc_of_chance: FloatArray
+
+
+def single_codes(concepts: object, codes: object = None) -> SingleCodes:
+    """AUROC, average precision and F1 of the code that detects each concept best.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> red = rng.random(200) < 0.2
+    >>> found = single_codes({"red": red.astype(int)}, np.column_stack([rng.normal(size=200), 3.0 * red]))
+    >>> found.auroc.tolist(), found.auroc_code.tolist(), found.f1.tolist()
+    ([1.0], [1], [1.0])
+    """
+    present, names, columns = concepts_and_codes(concepts, codes)
+    n, n_present = len(present), present.sum(axis=0)
+    areas = auroc_matrix(present, columns)
+    precision, f1 = _precision_and_f1(present, columns)
+    best = [matrix.argmax(axis=0) for matrix in (areas, precision, f1)]
+    places = np.arange(len(names))
+    # the AUROC of an independent code is asymptotically normal with mean .5; the maximum over m codes is about
+    # sqrt(2 log m) standard deviations above the mean
+    spread = np.sqrt((n + 1) / (12 * n_present * (n - n_present)))
+    chance = 0.5 + spread * np.sqrt(2 * np.log(max(columns.shape[1], 2)))
+    return SingleCodes(
+        concepts=names,
+        auroc=areas[best[0], places],
+        auroc_code=best[0],
+        average_precision=precision[best[1], places],
+        average_precision_code=best[1],
+        f1=f1[best[2], places],
+        f1_code=best[2],
+        prevalence=n_present / n,
+        auroc_of_chance=np.minimum(chance, 1.0),
+    )
+
+
+def auroc_matrix(present: FloatArray, columns: SparseColumns) -> FloatArray:
+    """AUROC of every code (rows) for every concept (columns); ties count one half."""
+    n, n_present = len(present), present.sum(axis=0)
+    found = np.empty((columns.shape[1], present.shape[1]))
+    for block in columns.blocks():
+        ranks = sparse_ranks(columns.columns(block))
+        sums = ranks.above_zeros.products(present) + ranks.of_zeros[:, None] * n_present
+        found[block] = (sums - n_present * (n_present + 1) / 2) / (n_present * (n - n_present))
+    return found
+
+
+def _precision_and_f1(present: FloatArray, columns: SparseColumns) -> tuple[FloatArray, FloatArray]:
+    """Average precision and largest F1 of every code for every concept."""
+    precision, f1 = np.empty((2, columns.shape[1], present.shape[1]))
+    for block in columns.blocks(max(CELLS_IN_BLOCK // present.shape[1], 1)):
+        precision[block], f1[block] = _of_block(present, columns.columns(block))
+    return precision, f1
+
+
+def _of_block(present: FloatArray, part: SparseColumns) -> tuple[FloatArray, FloatArray]:
+    n_columns, n_present = part.shape[1], present.sum(axis=0)
+    # all zeros of a column are one additional entry, with a size and a number of present samples
+    column = np.r_[part.column_of_entry, np.arange(n_columns)]
+    value = np.r_[part.values, np.zeros(n_columns)]
+    size = np.r_[np.ones(part.values.size), part.n_zeros]
+    hits = np.concatenate([present[part.rows], np.zeros((n_columns, present.shape[1]))])
+    hits[part.values.size :] = n_present - part.products_with_ones(present)
+    order = np.lexsort((-value, column))
+    column, value, size, hits = column[order], value[order], size[order], hits[order]
+    starts = part.starts[:-1] + np.arange(n_columns)  # every column has one additional entry, for its zeros
+    reached = np.cumsum(size) - np.repeat((np.cumsum(size) - size)[starts], np.diff(np.r_[starts, size.size]))
+    found = np.cumsum(hits, axis=0)
+    found -= np.repeat((found - hits)[starts], np.diff(np.r_[starts, size.size]), axis=0)
+    last = np.r_[(value[1:] != value[:-1]) | (column[1:] != column[:-1]), True]  # last of equal values
+    found, reached, column = found[last], reached[last], column[last]
+    first = np.r_[True, column[1:] != column[:-1]]
+    gained = found - np.where(first[:, None], 0.0, np.vstack([np.zeros(found.shape[1]), found[:-1]]))
+    share = np.divide(found, reached[:, None], out=np.zeros_like(found), where=reached[:, None] > 0)
+    begins = np.flatnonzero(first)
+    precision = np.add.reduceat(gained * share, begins, axis=0) / n_present
+    f1 = np.maximum.reduceat(2 * found / (reached[:, None] + n_present), begins, axis=0)
+    return precision, f1
+
+
+@dataclass(frozen=True)
+class SparseProbes:
+    """Held-out AUROC for every number k of codes and every concept (len(k) x d), and the codes used (d x max k).
+
+    The codes of a concept are sorted from the most to the least different between present and absent samples.
+    """
+
+    concepts: tuple[str, ...]
+    k: tuple[int, ...]
+    auroc: FloatArray
+    codes: NDArray[np.intp]
+
+
+def k_sparse_probing(
+    concepts: object, codes: object = None, *, k: Sequence[int] = (1, 2, 5, 16), test_share: float = 0.3, seed: int = 0
+) -> SparseProbes:
+    """Held-out AUROC of logistic probes on the best 1, 2, 5 and 16 codes of every concept; random codes score 1/2.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> red = rng.random(400) < 0.3
+    >>> codes = np.column_stack([2.0 * red, rng.normal(size=(400, 3))])
+    >>> k_sparse_probing({"red": red.astype(int)}, codes, k=(1, 2)).auroc.round(2).tolist()
+    [[1.0], [1.0]]
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    present, names, columns = concepts_and_codes(concepts, codes)
+    if not k or min(k) < 1:
+        raise EvidenceError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
+    train, test = train_and_test_rows(len(present), None, test_share, seed, list(present.T))
+    train, test = np.sort(train), np.sort(test)
+    most = min(max(k), columns.shape[1])
+    chosen = _most_different(present[train], columns.some_rows(train), most)
+    areas = np.full((len(k), len(names)), np.nan)
+    for j in range(len(names)):
+        dense = columns.chosen(chosen[j]).dense(slice(0, most))
+        labels = present[:, j]
+        if np.ptp(labels[train]) == 0 or np.ptp(labels[test]) == 0:
+            continue  # a rare concept may be absent from the training or the test rows
+        scale = dense[train].std(axis=0)
+        scaled = dense / np.where(scale > 0, scale, 1.0)
+        for i, size in enumerate(k):
+            probe = LogisticRegression(max_iter=300).fit(scaled[train, :size], labels[train])
+            areas[i, j] = _auroc(labels[test], probe.decision_function(scaled[test, :size]))
+    return SparseProbes(names, tuple(k), areas, chosen)
+
+
+def _most_different(present: FloatArray, columns: SparseColumns, most: int) -> NDArray[np.intp]:
+    """Codes with the largest standardised mean difference between present and absent samples, sorted (d x most)."""
+    n, n_present = len(present), np.maximum(present.sum(axis=0), 1)
+    totals, squares = columns.sums(columns.values), columns.sums(np.square(columns.values))
+    with_concept = columns.products(present)
+    difference = with_concept / n_present - (totals[:, None] - with_concept) / np.maximum(n - n_present, 1)
+    spread = np.sqrt(np.maximum(squares / n - np.square(totals / n), 0.0))
+    size = np.divide(np.abs(difference), spread[:, None], out=np.zeros_like(difference), where=spread[:, None] > 0)
+    return np.argsort(-size, axis=0, kind="stable")[:most].T
+
+
+def _auroc(labels: FloatArray, scores: FloatArray) -> float:
+    rows: Rows = np.arange(labels.size)
+    column = SparseColumns(labels.size, scores, rows, np.array([0, labels.size]))
+    return float(auroc_matrix(labels[:, None], column)[0, 0])
+
+
+PRECISE = 0.9
+
+COVERING = 0.9
+
+MAIN = 2 / 3
+
+
+@dataclass(frozen=True)
+class SplitConcepts:
+    """For every concept, the number of specific codes, whether it is split, and how many codes absorb part of it.
+
+    ``specific`` is the number of codes that are active almost only on the concept. ``main`` is the one of them that
+    covers most of it (-1 if there is none), ``coverage`` is the share of the concept's samples that it covers, and
+    ``together`` is the share that all specific codes cover. ``absorbing`` is the number of absorbing codes.
+    """
+
+    concepts: tuple[str, ...]
+    specific: NDArray[np.intp]
+    main: NDArray[np.intp]
+    coverage: NDArray[np.float64]
+    together: NDArray[np.float64]
+    absorbing: NDArray[np.intp]
+
+    @property
+    def split(self) -> NDArray[np.bool_]:
+        """True for concepts that are split over several specific codes.
+
+        The main code covers less than two thirds of the concept's samples, and all specific codes together cover more
+        than the main code does.
+        """
+        return (self.specific > 1) & (self.coverage < MAIN) & (self.together > self.coverage)
+
+    @property
+    def absorbed(self) -> NDArray[np.bool_]:
+        """True for concepts whose main code covers two thirds or more, while other specific codes cover the rest."""
+        return self.absorbing > 0
+
+    @property
+    def n_split(self) -> int:
+        """Number of concepts that are split."""
+        return int(self.split.sum())
+
+    @property
+    def n_absorbed(self) -> int:
+        """Number of concepts that are absorbed."""
+        return int(self.absorbed.sum())
+
+
+def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -> SplitConcepts:
+    """Find the concepts that are split over several codes, and those that other codes absorb in part.
+
+    Parameters
+    ----------
+    concepts, codes : tables of the same samples
+        Concepts have two values. A code is active on a sample if its value is not zero.
+    fewest : int
+        Smallest number of active samples for which a code can be specific or absorbing.
+
+    Examples
+    --------
+    >>> animal = np.repeat([1, 0], 100)
+    >>> halves = np.zeros((200, 2))
+    >>> halves[:50, 0], halves[50:100, 1] = 1.0, 1.0
+    >>> found = split_concepts({"animal": animal}, halves)
+    >>> found.n_split, found.n_absorbed, found.specific.tolist()
+    (1, 0, [2])
+    """
+    present, names, columns = concepts_and_codes(concepts, codes)
+    hits, size = columns.products_with_ones(present), columns.n_entries
+    n_present = present.sum(axis=0)
+    precision = hits / np.maximum(size, 1)[:, None]
+    base = n_present / len(present)
+    specific = (precision >= np.maximum(PRECISE, (1 + base) / 2)) & (size >= fewest)[:, None]
+    counts, main, absorbing = (np.zeros(len(names), dtype=np.intp) for _ in range(3))
+    coverage, together = np.zeros(len(names)), np.zeros(len(names))
+    for j in range(len(names)):
+        own = np.flatnonzero(specific[:, j])
+        counts[j], main[j] = own.size, -1
+        if not own.size:
+            continue
+        best = own[hits[own, j].argmax()]
+        main[j], coverage[j] = best, hits[best, j] / n_present[j]
+        covered = _rows_of(columns, own)
+        together[j] = present[covered, j].sum() / n_present[j]
+        if MAIN <= coverage[j] < 1:
+            absorbing[j] = _n_absorbing(columns, own, int(best), present[:, j] > 0, fewest)
+    return SplitConcepts(names, counts, main, coverage, together, absorbing)
+
+
+def _rows_of(columns: SparseColumns, which: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.unique(columns.chosen(which).rows)
+
+
+def _n_absorbing(
+    columns: SparseColumns, own: NDArray[np.intp], main: int, present: NDArray[np.bool_], fewest: int
+) -> int:
+    """Number of specific codes that are active mostly where the main code is inactive and the concept is present."""
+    silent = present.copy()
+    silent[columns.rows[columns.starts[main] : columns.starts[main + 1]]] = False
+    n_absorbing = 0
+    for code in own[own != main].tolist():
+        rows = columns.rows[columns.starts[code] : columns.starts[code + 1]]
+        n_absorbing += int(silent[rows].sum() >= max(fewest, COVERING * rows.size))
+    return n_absorbing
+
+
+@dataclass(frozen=True)
+class ConceptReport:
+    """How well single codes and small sets of codes detect concepts, and how often codes are active."""
+
+    n_rows: int
+    code_names: tuple[str, ...]
+    single: SingleCodes
+    probes: SparseProbes
+    splitting: SplitConcepts
+    usage: CodeUsage
+    screening: ScreenedCodes
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Scores of every concept: one dictionary for each."""
+        single, splitting = self.single, self.splitting
+        best = {"f1": single.f1_code, "auroc": single.auroc_code, "average_precision": single.average_precision_code}
+        return [
+            {
+                "concept": name,
+                "prevalence": float(single.prevalence[j]),
+                **{measure: float(getattr(single, measure)[j]) for measure in best},
+                **{f"{measure}_code": self.code_names[codes[j]] for measure, codes in best.items()},
+                "auroc_of_chance": float(single.auroc_of_chance[j]),
+                "f1_of_chance": float(2 * single.prevalence[j] / (1 + single.prevalence[j])),
+                **{f"probe_{k}": float(areas[j]) for k, areas in zip(self.probes.k, self.probes.auroc, strict=True)},
+                "specific_codes": int(splitting.specific[j]),
+                "coverage": float(splitting.coverage[j]),
+                "split": bool(splitting.split[j]),
+                "absorbing_codes": int(splitting.absorbing[j]),
+            }
+            for j, name in enumerate(single.concepts)
+        ]
+
+    def totals(self) -> dict[str, Any]:
+        """Numbers of codes by kind and of codes that depend on a concept, and of split and absorbed concepts."""
+        return {
+            "n_rows": self.n_rows,
+            "n_codes": len(self.code_names),
+            "mean_density": float(self.usage.density.mean()),
+            "active_per_row": self.usage.active_per_row,
+            "dead_codes": int(self.usage.dead.size),
+            "dense_codes": int(self.usage.dense.size),
+            "always_on_codes": int(self.usage.always_on.size),
+            "codes_that_depend": int(self.screening.codes.size),
+            "false_discovery_rate": self.screening.rate,
+            "split_concepts": self.splitting.n_split,
+            "absorbed_concepts": self.splitting.n_absorbed,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data; undefined values are None."""
+        concepts = [
+            {key: None if isinstance(value, float) and np.isnan(value) else value for key, value in row.items()}
+            for row in self.rows()
+        ]
+        return {"schema": "unweave.concepts/1", **self.totals(), "concepts": concepts, "codes": self.screening.rows()}
+
+
+def concept_report(concepts: object, codes: object = None, *, seed: int = 0) -> ConceptReport:
+    """F1, AUROC and precision of the best code, k-sparse probing, density of the codes, splitting and absorption.
+
+    Parameters
+    ----------
+    concepts, codes : tables of the same samples, or an `Evidence` alone
+        Concepts have two values. Codes are dense or sparse.
+    seed : int
+        Seed of the split into training and test rows of the probes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> red = rng.random(400) < 0.3
+    >>> codes = np.column_stack([2.0 * red, rng.random((400, 3)) < 0.1, np.zeros(400)])
+    >>> found = concept_report({"red": red.astype(int)}, codes)
+    >>> found.rows()[0]["auroc_code"], found.rows()[0]["f1"], found.totals()["dead_codes"]
+    ('code 0', 1.0, 1)
+    """
+    evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
+    return ConceptReport(
+        n_rows=evidence.n_rows,
+        code_names=evidence.code_names,
+        single=single_codes(evidence),
+        probes=k_sparse_probing(evidence, seed=seed),
+        splitting=split_concepts(evidence),
+        usage=code_usage(evidence),
+        screening=screened(evidence),
+    )
+
+
+__all__ = [
+    "CodeUsage",
+    "ConceptReport",
+    "DictionaryMatching",
+    "ScreenedCodes",
+    "SingleCodes",
+    "SparseProbes",
+    "SplitConcepts",
+    "code_usage",
+    "concept_report",
+    "dictionary_matching",
+    "k_sparse_probing",
+    "screened_codes",
+    "single_codes",
+    "split_concepts",
+]

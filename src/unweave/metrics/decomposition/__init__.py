@@ -1,1 +1,0 @@
-"""Bounds on unique, redundant and synergistic information (002)."""

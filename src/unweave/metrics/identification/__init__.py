@@ -1,1 +1,0 @@
-"""The metric `identification`, with one file for each of its steps."""

@@ -1,1 +1,0 @@
-"""Metrics of mutual information between codes and factors."""

@@ -1,1 +1,0 @@
-"""InfoMEC: information-theoretic modularity, explicitness and compactness (Hsu et al. 2023)."""

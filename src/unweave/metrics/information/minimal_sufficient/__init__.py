@@ -1,1 +1,0 @@
-"""Minimality, sufficiency and the four properties that they summarise, for dependent factors (004)."""

@@ -1,1 +1,0 @@
-"""Metrics that measure how the codes respond when a factor is changed or held fixed."""

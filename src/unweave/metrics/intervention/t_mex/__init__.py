@@ -1,1 +1,0 @@
-"""T-MEX: conditional independence tests of codes and factors, compared with a hypothesis."""

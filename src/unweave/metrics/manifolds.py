@@ -1,0 +1,465 @@
+"""Manifolds of a decoder's latents, and the spectrum of their entropies (000)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.card import Count, metric
+from unweave.estimators import geometry as gram
+from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, RunningMean, StandardNormal
+from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
+from unweave.findings import Finding
+from unweave.memo import memoised
+
+KEPT_BYTES = 256 * 2**20
+
+CACHED_NUMBERS = 2**17
+
+Sets = tuple[tuple[int, ...], ...]
+
+# fields of the card that the metrics of geometry have in common
+geometry_metric = functools.partial(
+    metric,
+    needs=("decoder",),
+    min_rows=0,
+    chance="no pairing",
+    reference="Galperin and Koethe (2025), 'Analyzing generative models by manifold entropic metrics' (000)",
+    version=2,
+)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Latents at which the decoder is evaluated: n_samples draws from the prior. Not used if Jacobians are given."""
+
+    prior: Prior
+    n_samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Summary of the Jacobians of n samples with d latents and D outputs.
+
+    ``log_lengths`` (n x d) is log |J_i|. ``log_directions`` (n) is 1/2 log det of the cosines between columns, so that
+    log |J| is the sum of all log lengths and of this. ``information`` is -1/2 log(1 - cos^2) of every pair of latents
+    (d x d, mean over samples), and ``mean_information`` (n) is its mean over pairs. ``tangents`` (D x d) is the mean
+    Jacobian. ``cosines`` (n x d x d) is None where it would need too much memory.
+
+    Where outputs are saturated, derivatives may be 0 or linearly dependent to machine precision. Samples with such zero
+    columns are left out, and ``used`` marks the other n among all samples drawn. Of these n, ``resolved`` marks the
+    samples whose columns are linearly independent (or dependent, if they are so at most samples). ``information`` is
+    the mean over the resolved samples.
+    """
+
+    log_lengths: FloatArray
+    log_directions: FloatArray
+    information: Mean
+    mean_information: FloatArray
+    tangents: FloatArray
+    cosines: FloatArray | None
+    used: NDArray[np.bool_]
+    resolved: NDArray[np.bool_]
+
+    @property
+    def n_latents(self) -> int:
+        """Number of latents, d."""
+        return self.log_lengths.shape[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, D."""
+        return self.tangents.shape[0]
+
+
+def latent_names(evidence: Evidence) -> tuple[str, ...]:
+    """Names of the latents: the names of the codes if there are as many codes as latents, and numbers otherwise."""
+    size = _decoder(evidence).latent_size
+    return evidence.code_names if evidence.n_codes == size else tuple(f"latent {i}" for i in range(size))
+
+
+@memoised(on="codes")
+def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
+    """Lengths, directions, shared information and mean of the Jacobian's columns, from one pass over the samples."""
+    lengths, directions, shared, lost = [], [], [], []
+    kept: list[FloatArray] = []
+    # one mean for each pattern of lost directions: only the whole sample shows which patterns are due to the decoder
+    information: dict[bytes, RunningMean] = {}
+    tangent_sum, n_rows, keep = None, 0, True
+    jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
+    for block in (part for whole in jacobians for part in _cut(whole)):
+        n_rows += len(block)
+        tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
+        scaled, log_scales = gram.scaled(block)
+        gram_block = gram.grams(scaled)
+        lengths.append(gram.log_lengths(gram_block) + log_scales[:, None])
+        cosines = gram.cosines(gram_block)
+        if block.shape[1] >= block.shape[2]:
+            directions.append(gram.log_volume_of_directions(cosines))
+        else:
+            directions.append(np.full(len(block), -np.inf))
+        keep = keep and n_rows * block.shape[2] ** 2 * 8 <= KEPT_BYTES
+        if keep:
+            kept.append(cosines.copy())
+        else:
+            kept.clear()
+        pairs = gram.information_of_cosines(cosines)
+        np.einsum("bii->bi", pairs)[...] = 0.0  # the diagonal does not count in the mean over pairs
+        shared.append(pairs.sum(axis=(1, 2)) / max(pairs.shape[1] * (pairs.shape[1] - 1), 1))
+        lost.append(np.column_stack([np.isneginf(lengths[-1]), ~np.isfinite(directions[-1])]))
+        for pattern, rows in _rows_by_pattern(lost[-1]):
+            information.setdefault(pattern, RunningMean()).add(pairs if len(rows) == len(pairs) else pairs[rows])
+    assert tangent_sum is not None
+    all_lost = np.concatenate(lost)
+    used, resolved = _usable_samples(all_lost)
+    patterns = {row.tobytes() for row in np.unique(all_lost[used][resolved], axis=0)}
+    return Geometry(
+        np.concatenate(lengths)[used],
+        np.concatenate(directions)[used],
+        RunningMean.merged(information[pattern] for pattern in patterns).mean(),
+        np.concatenate(shared)[used],
+        tangent_sum / n_rows,
+        np.concatenate(kept)[used] if kept else None,
+        used,
+        resolved,
+    )
+
+
+def _rows_by_pattern(lost: NDArray[np.bool_]) -> Iterator[tuple[bytes, Rows]]:
+    """Group the rows by the directions that are lost there; nearly always there is one group."""
+    if not lost.any():
+        yield lost[0].tobytes(), np.arange(len(lost))
+        return
+    patterns, group = np.unique(lost, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        yield pattern.tobytes(), np.flatnonzero(group.ravel() == k)
+
+
+def _usable_samples(lost: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Masks of the samples to use, and of those among them whose directions are as independent as at most samples.
+
+    The columns of ``lost`` stand for the latents (true where a latent does not move the output), and the last column
+    for all latents together (true where their directions are linearly dependent to machine precision). A direction that
+    is lost at every sample (a dead latent) or at most samples (two equal latents) is a property of the decoder. Any
+    other loss is a rounding error, and a single such sample would make an entropy minus infinity.
+    """
+    still, dependent = lost[:, :-1], lost[:, -1]
+    dead = still.all(axis=0)
+    used = np.asarray((still == dead).all(axis=1))
+    if not used.any():
+        used = np.ones(len(lost), dtype=bool)
+    return used, np.asarray(dependent[used] == (dependent[used].mean() > 0.5))
+
+
+@memoised(on="codes")
+def log_volumes(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
+    """log |J_S| of every resolved sample and index set (n x number of sets)."""
+    shared, found = shared_directions(evidence, sampling, sets), geometry(evidence, sampling)
+    lengths = found.log_lengths[found.resolved]
+    with np.errstate(invalid="ignore"):  # the direction of a zero column is nan, and its volume is 0
+        volumes = np.stack([lengths[:, list(chosen)].sum(axis=1) for chosen in sets], axis=1) + shared
+    return np.where(np.isnan(volumes), -np.inf, volumes)
+
+
+@memoised(on="codes")
+def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> FloatArray:
+    """1/2 log det of the cosines within every index set (resolved samples x sets); 0 if the columns are orthogonal."""
+    found = geometry(evidence, sampling)
+    check_sets(sets, found.n_latents, found.n_outputs)
+    blocks: Iterator[FloatArray]
+    if found.cosines is not None:
+        blocks = iter([found.cosines])
+    else:
+        jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
+        blocks = (gram.cosines(gram.grams(gram.scaled(block)[0])) for block in jacobians)
+    rows = [np.stack([gram.log_volume_of_directions(block, s) for s in sets], axis=1) for block in blocks]
+    volumes = np.concatenate(rows)
+    return (volumes if found.cosines is not None else volumes[found.used])[found.resolved]
+
+
+@memoised(on="codes")
+def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mean:
+    """-1/2 log(1 - cos^2) between columns of the decoder and of the reference (d x d'), mean over samples (A.33)."""
+    running = RunningMean()
+    for ours, theirs in _paired_blocks(evidence, sampling, match):
+        if ours.shape[:2] != theirs.shape[:2]:
+            raise EvidenceError(
+                f"The decoder has {ours.shape[:2]} samples and outputs, and the reference {theirs.shape[:2]}: both "
+                "must generate the same data."
+            )
+        ours, theirs = gram.scaled(ours)[0], gram.scaled(theirs)[0]
+        products = np.matmul(ours.transpose(0, 2, 1), theirs)
+        lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            running.add(gram.information_of_cosines(products / np.sqrt(lengths)))
+    return running.mean()
+
+
+def _paired_blocks(evidence: Evidence, sampling: Sampling, match: str) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Jacobians of the decoder and the reference, at the same data or at the same latents."""
+    decoder, reference = _decoder(evidence), evidence.reference
+    assert reference is not None
+    names = latent_names(evidence)
+    their_names = tuple(f"latent {i} of the reference" for i in range(reference.latent_size))
+    latents = drawn_latents(reference, sampling) or drawn_latents(decoder, sampling)
+    theirs = values = np.empty((0, 0)) if latents is None else latents.values
+    if match not in ("data", "latents"):
+        raise EvidenceError(f"match={match!r} is not known: use 'data' or 'latents'.")
+    given = isinstance(decoder, Jacobians) or isinstance(reference, Jacobians)
+    if match == "data" and not given:
+        decode, encode = getattr(reference, "decode", None), getattr(decoder, "encode", None)
+        if decode is None or encode is None:
+            raise EvidenceError(
+                "Comparing two decoders at the same data needs a reference that decodes and a decoder that also "
+                "encodes: pass match='latents', or Jacobians of both at the same data."
+            )
+        values = np.asarray(encode(decode(theirs)), dtype=np.float64)
+    scales = None if latents is None else latents.scales
+    ours_blocks = _checked(decoder.jacobian_blocks(values), scales if match == "latents" else None, names)
+    their_blocks = _checked(reference.jacobian_blocks(theirs), scales, their_names)
+    yield from _aligned(ours_blocks, their_blocks)
+
+
+def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Cut two streams of blocks so that both blocks of a pair have the same samples; raise if their lengths differ."""
+    one, two = next(first, None), next(second, None)
+    while one is not None and two is not None:
+        rows = min(len(one), len(two))
+        yield one[:rows], two[:rows]
+        one = one[rows:] if len(one) > rows else next(first, None)
+        two = two[rows:] if len(two) > rows else next(second, None)
+    if one is not None or two is not None:
+        raise EvidenceError("The two decoders have Jacobians at different numbers of samples: use the same for both.")
+
+
+def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) -> Iterator[FloatArray]:
+    """Yield the Jacobians with respect to standard normal noise in blocks (b x D x d); raise if one is not finite."""
+    latents = drawn_latents(decoder, sampling)
+    values = np.empty((0, decoder.latent_size)) if latents is None else latents.values
+    yield from _checked(decoder.jacobian_blocks(values), None if latents is None else latents.scales, names)
+
+
+def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
+    """Latents drawn from the prior, or None if the Jacobians were given as an array."""
+    if isinstance(decoder, Jacobians):
+        return None
+    if sampling.n_samples < 1:
+        raise EvidenceError(f"n_samples is {sampling.n_samples}: draw at least 1 latent, preferably 1,000.")
+    if sampling.prior.size not in (None, decoder.latent_size):
+        raise EvidenceError(
+            f"The prior has {sampling.prior.size} latents and the decoder takes {decoder.latent_size}: "
+            "pass the prior that the decoder was trained with."
+        )
+    return sampling.prior.sample(sampling.n_samples, decoder.latent_size, sampling.seed)
+
+
+def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
+    """Raise EvidenceError for index sets that are empty, repeat or exceed the latents, or outnumber the outputs."""
+    for chosen in sets:
+        strange = [i for i in chosen if not 0 <= i < n_latents]
+        if not chosen or strange or len(set(chosen)) < len(chosen):
+            raise EvidenceError(
+                f"The index set {chosen} is not a set of latents: name each of the dimensions 0 to {n_latents - 1} at "
+                "most once."
+            )
+        if len(chosen) > n_outputs:
+            raise EvidenceError(
+                f"The decoder has {n_outputs} outputs, fewer than the {len(chosen)} chosen dimensions, so they span no "
+                f"volume: choose at most {n_outputs}."
+            )
+
+
+def saturation(evidence: Evidence, found: Geometry, directions: bool = False) -> tuple[Finding, ...]:
+    """Caveats about latents that do not move the output, and about samples that were left out."""
+    n_used, n_rows = int(found.used.sum()), len(found.used)
+    counts = np.isneginf(found.log_lengths).sum(axis=0)
+    caveats = [
+        Finding("latent_without_effect_in_samples", n_samples=count, of=n_used, codes=[name])
+        for name, count in zip(latent_names(evidence), counts.tolist(), strict=True)
+        if count
+    ]
+    left_out = n_rows - (int(found.resolved.sum()) if directions else n_used)
+    if left_out:
+        caveats.append(Finding("samples_saturated", n_samples=left_out, of=n_rows, directions=directions))
+    dependent = int(np.isneginf(found.log_directions[found.resolved]).sum())
+    if directions and dependent:
+        caveats.append(Finding("latents_dependent", n_samples=dependent))
+    return tuple(caveats)
+
+
+def _cut(block: FloatArray) -> Iterator[FloatArray]:
+    """Split a block into parts whose Gram matrices fit into the cache; a part has at least one sample."""
+    rows = max(1, CACHED_NUMBERS // block.shape[2] ** 2)
+    for start in range(0, len(block), rows):
+        yield block[start : start + rows]
+
+
+def entropies(found: Geometry) -> Mean:
+    """H(q_i) of every latent in nats, with standard errors (000, eq. 8)."""
+    mean = gram.mean_of(found.log_lengths)
+    return Mean(HALF_LOG_2PI_E + mean.value, mean.standard_error)
+
+
+def _decoder(evidence: Evidence) -> Decoder:
+    assert evidence.decoder is not None
+    return evidence.decoder
+
+
+def _checked(blocks: Iterator[FloatArray], scales: FloatArray | None, names: Sequence[str]) -> Iterator[FloatArray]:
+    start = 0
+    for block in blocks:
+        rows = np.asarray(block, dtype=np.float64)
+        if rows.ndim != 3 or rows.shape[2] != len(names):
+            raise EvidenceError(
+                f"The decoder's Jacobians have shape {rows.shape}: with {len(names)} latents they must be samples x "
+                f"outputs x {len(names)}."
+            )
+        bad = np.atleast_2d(~np.isfinite(rows).all(axis=1))
+        if bad.any():
+            i = int(np.flatnonzero(bad.any(axis=0))[0])
+            raise EvidenceError(
+                f"The decoder's derivative with respect to {names[i]} is nan or infinite at sample "
+                f"{start + int(bad[:, i].argmax())}: check the decoder there, or leave such latents out."
+            )
+        yield rows if scales is None else rows * scales[start : start + len(rows), None, :]
+        start += len(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Manifold entropies of a decoder's latents in nats, in the order of the latents, and derived quantities.
+
+    ``order`` lists the latents from the most to the least important. ``cumulative`` is the joint entropy H(q_S) of the
+    first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
+    whose columns show how each latent changes the data (000, E.2).
+    """
+
+    names: tuple[str, ...]
+    entropies: FloatArray
+    standard_errors: FloatArray
+    cumulative: FloatArray
+    total_correlation: float
+    tangents: FloatArray
+
+    @property
+    def order(self) -> list[int]:
+        """Indices of the latents by decreasing entropy."""
+        return [int(i) for i in np.argsort(-self.entropies, kind="stable")]
+
+    @property
+    def sorted_entropies(self) -> FloatArray:
+        """Entropies in decreasing order."""
+        return self.entropies[self.order]
+
+    def n_for(self, nats: float) -> int:
+        """Number of most important latents whose joint entropy reaches ``nats``: a bottleneck size (000, section 8).
+
+        >>> spectrum(np.diag([1.0, 4.0, 0.1])).n_for(4.0)
+        2
+        """
+        enough = np.flatnonzero(self.cumulative >= nats)
+        if not enough.size:
+            raise EvidenceError(
+                f"No bottleneck keeps {nats:g} nats: the first {int(self.cumulative.argmax()) + 1} latents keep the "
+                f"most, {self.cumulative.max():.4g} nats, so use a smaller number."
+            )
+        return int(enough[0]) + 1
+
+    def n_above(self, nats: float) -> int:
+        """Number of latents with an entropy above ``nats``, for example above the entropy of the noise in the data."""
+        return int((self.entropies > nats).sum())
+
+    @property
+    def effective_dimension(self) -> float:
+        """Effective number of latents, from 1 to d: exp of the entropy of their shares of the variance exp(2 H).
+
+        >>> round(spectrum(np.eye(3)).effective_dimension, 6)
+        3.0
+        """
+        variances = np.exp(2 * (self.entropies - self.entropies.max()))
+        shares = variances[variances > 0] / variances.sum()
+        return float(np.exp(-(shares * np.log(shares)).sum()))
+
+    @property
+    def knee(self) -> tuple[int, float]:
+        """Number of sorted latents before the largest drop in entropy, and the drop in nats; (1, nan) if d is 1."""
+        falls = -np.diff(self.sorted_entropies)
+        return (int(falls.argmax()) + 1, float(falls.max())) if falls.size else (1, np.nan)
+
+
+def spectrum(
+    decoder: object,
+    *,
+    prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
+    n_samples: Count = 1000,
+    rng: int = 0,
+) -> Spectrum:
+    """Entropy spectrum of a decoder, given as an `Evidence`, an array of Jacobians, a torch module or a `Decoder`.
+
+    Examples
+    --------
+    >>> found = spectrum(np.diag([1.0, 4.0, 0.1]))
+    >>> found.order, found.knee[0]
+    ([1, 0, 2], 2)
+    """
+    evidence = decoder if isinstance(decoder, Evidence) else Evidence(decoder=decoder)
+    sampling = Sampling(prior, n_samples, rng)
+    found = geometry(evidence, sampling)
+    single = entropies(found)
+    order = [int(i) for i in np.argsort(-single.value, kind="stable")]
+    return Spectrum(
+        names=latent_names(evidence),
+        entropies=single.value,
+        standard_errors=single.standard_error,
+        cumulative=_cumulative(evidence, sampling, order),
+        total_correlation=float(-found.log_directions[found.resolved].mean()),
+        tangents=found.tangents,
+    )
+
+
+def traversals(
+    decoder: object, dimensions: Sequence[int], values: Sequence[float] = (-2.0, -1.0, 0.0, 1.0, 2.0)
+) -> FloatArray:
+    """Decoded data (latents x values x D) when one latent takes the given values and all other latents are 0.
+
+    >>> from unweave.synthetic.known_decoders import LinearDecoder
+    >>> traversals(LinearDecoder(np.eye(2)), [1], [-1.0, 1.0])[0].tolist()
+    [[0.0, -1.0], [0.0, 1.0]]
+    """
+    found = decodable(decoder)
+    latents = np.zeros((len(dimensions), len(values), found.latent_size))
+    for row, i in enumerate(dimensions):
+        latents[row, :, i] = values
+    decoded = found.decode(latents.reshape(-1, found.latent_size))  # type: ignore[attr-defined]
+    return np.asarray(decoded, dtype=np.float64).reshape(len(dimensions), len(values), -1)
+
+
+def decodable(decoder: object) -> Decoder:
+    """Return the decoder, or that of an Evidence; raise EvidenceError if it is only an array of Jacobians."""
+    evidence = decoder if isinstance(decoder, Evidence) else Evidence(decoder=decoder)
+    if evidence.decoder is None or not hasattr(evidence.decoder, "decode"):
+        raise EvidenceError("Jacobians alone cannot decode latents: pass the decoder itself.")
+    return evidence.decoder
+
+
+def _cumulative(evidence: Evidence, sampling: Sampling, order: list[int]) -> FloatArray:
+    """H(q_S) of the first 1, 2, ... latents in this order, up to the number of outputs (A.23)."""
+    found = geometry(evidence, sampling)
+    n_sets = min(found.n_latents, found.n_outputs)
+    sizes = HALF_LOG_2PI_E * np.arange(1, n_sets + 1)
+    if found.cosines is None or np.isnan(found.cosines).any():
+        sets = tuple(tuple(order[: k + 1]) for k in range(n_sets))
+        return sizes + log_volumes(evidence, sampling, sets).mean(axis=0)
+    lengths = np.cumsum(found.log_lengths[found.resolved][:, order], axis=1)[:, :n_sets]
+    directions = gram.nested_log_volumes(found.cosines[found.resolved], order)
+    # Near the limit of precision the result depends on the order of the columns. The cosines of a subset never have a
+    # smaller determinant than those of all columns, and the last value must agree with `total_entropy`.
+    directions = np.maximum(directions, found.log_directions[found.resolved][:, None])
+    directions[:, -1] = found.log_directions[found.resolved]
+    return sizes + (lengths + directions[:, :n_sets]).mean(axis=0)

@@ -1,0 +1,143 @@
+"""Mean correlation coefficient (MCC)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from unweave.card import Seed, metric, seed_from
+from unweave.estimators.correlation import (
+    Correlation,
+    Pearson,
+    RandomDependence,
+    Spearman,
+    features,
+    held_out_correlation,
+)
+from unweave.estimators.matching import best_matching, matched_correlation_by_chance
+from unweave.evidence import Evidence
+from unweave.findings import Finding
+from unweave.metrics.matrices import (
+    CORRELATION,
+    FACTORS_NOT_CORRELATED,
+    FEW_CODES_PER_ROW,
+    correlation_matrix,
+    factor_features,
+    varying,
+)
+from unweave.score import Score
+
+N_FOLDS = 5
+
+
+def held_out_matches(evidence: Evidence, correlation: Correlation, seed: int) -> dict[int, float]:
+    """For every factor, the signed correlation with its matched code on held-out rows, averaged over folds."""
+    free = np.flatnonzero(varying(evidence)).tolist()
+    totals = dict.fromkeys(free, 0.0)
+    for train, test in evidence.folds(N_FOLDS, seed):
+        # a factor may be constant in the training rows; its correlations are then set to 0
+        matrix = np.nan_to_num(correlation_matrix(evidence.rows(train), correlation)[:, free])
+        for i, column in zip(*best_matching(matrix), strict=True):
+            factor = factor_features(evidence, free[column], correlation)
+            code = features(correlation, evidence.codes[:, i])
+            on_test = held_out_correlation((factor[train], factor[test]), (code[train], code[test]))
+            totals[free[column]] += on_test / N_FOLDS
+    return totals
+
+
+BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(), "rdc": RandomDependence()}
+
+
+@metric(
+    measures="one-to-one recovery",
+    equivalence="permutation and scale",
+    min_rows=10,
+    chance=matched_correlation_by_chance,
+    cost="one n x m x d matrix product and an exact assignment",
+    fails_when=(
+        "factors are correlated, because mixed codes then score high; factors were dropped, because the default "
+        "scheme matches only as many pairs as there are codes; or there are many codes for the number of rows, "
+        "because random codes then score high (use cross_fit)"
+    ),
+    reference=(
+        "Hyvarinen and Morioka (2016), 'Unsupervised feature extraction by time-contrastive learning and nonlinear "
+        "ICA'; Khemakhem et al. (2020), 'Variational autoencoders and nonlinear ICA'"
+    ),
+    assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
+    takes_sparse_codes=True,
+    version=2,
+)
+def mcc(
+    evidence: Evidence,
+    *,
+    correlation: Literal["pearson", "spearman", "rdc"] | Correlation = "pearson",
+    normalise: Literal["matched", "coverage"] = "matched",
+    cross_fit: bool = False,
+    rng: Seed = 0,
+) -> Score:
+    """Mean correlation of the best one-to-one matching of codes and factors.
+
+    1 means that every matched factor is a rescaled code (a monotone function of a code for ``'spearman'``, any smooth
+    function of a code for ``'rdc'``). Random codes score about sqrt(2 log m / n), which is above 0; with ``cross_fit``
+    they score 0 on average.
+
+    Parameters
+    ----------
+    correlation : {'pearson', 'spearman', 'rdc'} or estimator
+        Linear correlation, rank correlation, or the randomised dependence coefficient. For a circular factor it is the
+        multiple correlation with its cosine and sine, and for a categorical factor with the indicators of its levels.
+        Any `Correlation` may be passed.
+    normalise : {'matched', 'coverage'}
+        Average over the matched pairs, so that factors without a code do not lower the score, or average over all
+        factors.
+    cross_fit : bool
+        Whether to choose the matching and the signs on four fifths of the rows and to score them on the remaining
+        fifth, for each fifth in turn.
+    rng : int or Generator
+        Seed of the folds of ``cross_fit``. Nothing else is random.
+
+    Notes
+    -----
+    Mean correlation coefficient of matched codes and factors.
+
+        MCC = 1/K sum_j |corr(z_j, c_pi(j))|
+
+    with z the factors, c the codes, pi the one-to-one matching that maximises the sum, and K the number of matched
+    pairs or, for coverage, of factors (Hyvarinen and Morioka 2016; 003, section 2.3 and appendix F.1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> round(float(mcc(factors, factors[:, ::-1] * [3, -1])), 3)
+    1.0
+    """
+    chosen = BY_NAME[correlation] if isinstance(correlation, str) else correlation
+    matrix = correlation_matrix(evidence, chosen)
+    free = np.flatnonzero(varying(evidence))
+    codes, columns = best_matching(matrix[:, free])
+    pair_of_factor = dict(zip(free[columns].tolist(), codes.tolist(), strict=True))
+    matched = (
+        held_out_matches(evidence, chosen, seed_from(rng))
+        if cross_fit
+        else {j: float(matrix[i, j]) for j, i in pair_of_factor.items()}
+    )
+    unmatched = np.nan if normalise == "matched" else 0.0
+    per_factor = {evidence.factor_names[j]: matched.get(j, unmatched) for j in free.tolist()}
+    per_factor |= dict.fromkeys(evidence.constant_factors, np.nan)
+    pairs = np.full(evidence.n_factors, np.nan)
+    pairs[list(pair_of_factor)] = list(pair_of_factor.values())
+    return Score(
+        raw=sum(matched.values()) / (len(free) if normalise == "coverage" else len(codes)),
+        per_factor={name: per_factor[name] for name in evidence.factor_names},
+        parts={"correlation_matrix": matrix, "matched_code_per_factor": pairs},
+        matrices=(CORRELATION,),
+        caveats=_caveats(evidence, free.size, normalise),
+    )
+
+
+def _caveats(evidence: Evidence, n_free: int, normalise: str) -> tuple[Finding, ...]:
+    if evidence.n_codes >= n_free or normalise == "coverage":
+        return ()
+    return (Finding("factors_without_code", n_missing=n_free - evidence.n_codes, n_factors=n_free),)

@@ -1,1 +1,0 @@
-"""Metrics that match one code to one factor."""

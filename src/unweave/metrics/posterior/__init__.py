@@ -1,1 +1,0 @@
-"""Metrics of the posteriors of stochastic encoders (001)."""

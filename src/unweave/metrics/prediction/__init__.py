@@ -1,1 +1,0 @@
-"""Metrics that predict factors from codes with a probe."""

@@ -1,0 +1,268 @@
+"""Comparison of trained models."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from unweave.card.decorator import metric_of
+from unweave.datasets import DataSet
+from unweave.estimators.independence import corrected
+from unweave.evaluation.choose import MetricChoice, chosen_metrics
+from unweave.evaluation.results import welch_p_value
+from unweave.evidence import Evidence
+from unweave.models.fleet import train
+from unweave.models.model import TrainedModel
+from unweave.models.networks import MLP, TrainingError, Trunk
+from unweave.models.objectives import Objective
+from unweave.models.runs import setting_name
+from unweave.models.training import TrainingSettings
+from unweave.models.training_file import DataSetChoice
+from unweave.randomness import random_stream
+from unweave.sweeps.sweep import Measurement, measured, scored
+from unweave.trust.comparison import tied_letters
+
+METRICS = ("mig", "dci_disentanglement", "identification", "minimality", "sufficiency", "irs")
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """One model: its setting and seed, statistics of its posteriors, and its scores (nan if undefined)."""
+
+    setting: str
+    seed: int
+    active_codes: float
+    reconstruction: float
+    kl: float
+    scores: Mapping[str, float]
+    problem: str | None = None
+
+    def column(self, name: str) -> float:
+        """A score, or one of the statistics of the posterior."""
+        return float(self.scores[name]) if name in self.scores else float(getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean over seeds, standard deviation over seeds, and an interval of the mean by Student's t."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    n_seeds: int
+
+    @classmethod
+    def of(cls, values: Iterable[float], level: float = 0.95) -> Spread:
+        """Spread of the values that are not nan.
+
+        >>> Spread.of([1.0, 2.0, 3.0]).mean
+        2.0
+        """
+        known = np.array([value for value in values if not math.isnan(value)])
+        if len(known) < 2:
+            mean = float(known[0]) if len(known) else math.nan
+            return cls(mean, math.nan, math.nan, math.nan, len(known))
+        mean, std = float(known.mean()), float(known.std(ddof=1))
+        reach = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * std / math.sqrt(len(known))
+        return cls(mean, std, mean - reach, mean + reach, len(known))
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """All models, and letters for every column: settings that share a letter do not differ significantly over seeds."""
+
+    rows: tuple[ModelRow, ...]
+    metrics: tuple[str, ...]
+    letters: Mapping[str, Mapping[str, str]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns of numbers."""
+        return ("active_codes", "reconstruction", "kl", *self.metrics)
+
+    @property
+    def settings(self) -> list[str]:
+        """Settings in the order of their first model."""
+        return list(dict.fromkeys(row.setting for row in self.rows))
+
+    def of_setting(self, setting: str) -> list[ModelRow]:
+        """Models of a setting."""
+        return [row for row in self.rows if row.setting == setting]
+
+    def spread(self, setting: str, column: str) -> Spread:
+        """Spread of a column over the seeds of a setting."""
+        return Spread.of(row.column(column) for row in self.of_setting(setting))
+
+
+def compared_runs(
+    models: Sequence[TrainedModel],
+    dataset: DataSet,
+    *,
+    metrics: MetricChoice | Iterable[MetricChoice] | None = None,
+    n_rows: int = 5000,
+    seed: int = 0,
+    level: float = 0.95,
+    watch: Callable[[str], None] = lambda _: None,
+) -> RunComparison:
+    """Score models of one data set, and find which settings differ significantly given the spread over seeds.
+
+    Settings are compared by Welch's t-test over their seeds, with Holm's correction for the number of pairs.
+
+    Parameters
+    ----------
+    models : sequence of TrainedModel
+        As returned by `read_runs` and `train`.
+    dataset : DataSet
+        Data set whose images are encoded: ``n_rows`` at random, or all if there are fewer.
+    metrics : names or metrics, optional
+        By default mig, dci_disentanglement, identification, minimality, sufficiency and irs.
+    n_rows, seed : int
+        Number of images, and the seed of their selection and of metrics with a random part.
+    level : float
+        Confidence level: 1 minus the probability of a false difference between any two settings.
+    watch : function
+        Called with the name of each model before it is scored.
+    """
+    indices = np.sort(random_stream(seed, "compared images").permutation(len(dataset))[:n_rows])
+    images, factors = dataset.images(indices), dataset.factors(indices)
+    kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
+    chosen = chosen_metrics(METRICS if metrics is None else metrics)
+    rows = []
+    for model in models:
+        watch(model.name)
+        setting, member = setting_name(model.member.objective), model.member
+        if model.network is None:
+            nothing = dict.fromkeys(chosen, math.nan)
+            rows.append(ModelRow(setting, member.seed, math.nan, math.nan, math.nan, nothing, model.problem))
+            continue
+        evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
+        scores = {
+            label: measured(label, partial(scored, entry, evidence, seed)).value for label, entry in chosen.items()
+        }
+        per_code = model.kl_per_code(images)
+        active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
+        cost = model.reconstruction_cost(images)
+        rows.append(ModelRow(setting, member.seed, active, cost, float(per_code.sum()), scores))
+    if not rows:
+        raise TrainingError("There are no models to compare.")
+    bare = RunComparison(tuple(rows), tuple(chosen), {})
+    letters = {
+        label: letters_of_ties(bare, label, lower_is_better=metric_of(entry).card.lower_is_better, level=level)
+        for label, entry in chosen.items()
+    }
+    return RunComparison(bare.rows, bare.metrics, letters)
+
+
+def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
+    """Letters of the settings, best first: settings that share a letter do not differ significantly in this column."""
+    values = {
+        setting: [value for row in found.of_setting(setting) if not math.isnan(value := row.column(column))]
+        for setting in found.settings
+    }
+    known = {setting: several for setting, several in values.items() if len(several) > 1}
+    order = sorted(known, key=lambda setting: float(np.mean(known[setting])), reverse=not lower_is_better)
+    pairs = list(itertools.combinations(order, 2))
+    p_values = np.array([welch_p_value(known[a], known[b]) for a, b in pairs])
+    apart = {
+        frozenset(pair)
+        for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
+        if p_value <= 1 - level
+    }
+    return tied_letters(order, apart)
+
+
+Pixels = NDArray[np.float32]
+
+Curves = dict[str, tuple[list[float], list[float]]]
+
+REACH, N_PLACES = 2.0, 9
+
+
+def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
+    """Training steps and values of the terms of the loss, keyed by term, setting and model."""
+    found: dict[str, dict[str, Curves]] = {}
+    for model in models:
+        for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
+            records = [record for record in model.history if term in record]
+            curve = ([record["step"] for record in records], [record[term] for record in records])
+            found.setdefault(term, {}).setdefault(setting_name(model.member.objective), {})[model.name] = curve
+    return found
+
+
+def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str, Pixels]:
+    """Reconstructions of these images by every model that has weights."""
+    return {model.name: model.decode(model.codes_of(images)) for model in models if model.network is not None}
+
+
+def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dict[str, Pixels]:
+    """Decoded images of one model in which one code varies, by the name of the code; the most informative code first.
+
+    A Gaussian code varies from -2 to 2, and a categorical code takes each of its values; all other codes are those of
+    image ``start``. Codes are sorted by their mean KL over the images, or by their variance if the encoder is
+    deterministic.
+    """
+    codes = model.codes_of(images)
+    sizes = model.member.objective.category_sizes
+    n_gaussian = codes.shape[1] - sum(sizes)
+    weights = codes[:, :n_gaussian].var(axis=0) if model.is_deterministic else model.kl_per_code(images)
+    found = {}
+    for code in np.argsort(-weights):
+        if code < n_gaussian:
+            moved = np.repeat(codes[start : start + 1], N_PLACES, axis=0)
+            moved[:, code] = np.linspace(-REACH, REACH, N_PLACES)
+        else:
+            first = n_gaussian + sum(sizes[: code - n_gaussian])
+            size = sizes[code - n_gaussian]
+            moved = np.repeat(codes[start : start + 1], size, axis=0)
+            moved[:, first : first + size] = np.eye(size)
+        name = f"code {code}" if code < n_gaussian else f"category {code - n_gaussian}"
+        found[f"{name} ({weights[code]:.2f})"] = model.decode(moved)
+    return found
+
+
+@dataclass(frozen=True)
+class TrainedModels:
+    """Protocol that trains one model per cell with the cell's seed, and scores it on images drawn with the same seed.
+
+    Every cell trains its model separately, so a cluster trains as many models at once as it has workers. On one machine
+    `unweave.models.train` is faster for many models, and the weights are the same.
+
+    >>> from unweave.models import BetaVAE
+    >>> from unweave.sweeps import grid
+    >>> sweep = grid(
+    ...     "seeds",
+    ...     worlds={"sprites": DataSetChoice("small_sprites")},
+    ...     encoders={"beta 1": BetaVAE(beta=1), "beta 16": BetaVAE(beta=16)},
+    ...     metrics=["mig"],
+    ...     protocol=TrainedModels(settings=TrainingSettings(n_steps=10)),
+    ... )
+    >>> len(sweep.cells)
+    10
+    """
+
+    n_codes: int = 10
+    trunk: Trunk = field(default_factory=MLP)
+    settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+
+    def scores(
+        self, world: DataSetChoice, encoder: Objective, n_rows: int, seed: int, metrics: Mapping[str, Any]
+    ) -> list[Measurement]:
+        """Measurements of these metrics; for a model that diverged, nan with the reason."""
+        dataset = world.loaded()
+        [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
+        if model.problem is not None:
+            return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
+        indices = random_stream(seed, "images of a cell").permutation(len(dataset))[:n_rows]
+        kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
+        codes = model.encode(dataset.images(indices))
+        evidence = Evidence(dataset.factors(indices), codes, factor_names=dataset.factor_names, kinds=kinds)
+        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]

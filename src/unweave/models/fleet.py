@@ -1,0 +1,279 @@
+"""`train`: many models at once, each with the same result as if it were trained alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, overload
+
+import torch
+
+from unweave.models.model import TrainedModel
+from unweave.models.networks import MLP, Architecture, Bernoulli, Network, TrainingError, Trunk
+from unweave.models.objectives import Objective, objective_of
+from unweave.models.runs import Folder, distinct_names
+from unweave.models.training import Member, Stack, State, TrainingImages, TrainingSettings, training_images
+from unweave.progress import progress_bar
+
+MOST_IN_A_STACK = 16  # larger stacks are not faster, because their weights do not fit into the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Fleet(Sequence[TrainedModel]):
+    """Models that were trained together, in the order of objectives and seeds."""
+
+    models: tuple[TrainedModel, ...]
+
+    @overload
+    def __getitem__(self, place: int) -> TrainedModel: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[TrainedModel]: ...
+    def __getitem__(self, place: int | slice) -> TrainedModel | Sequence[TrainedModel]:
+        return self.models[place]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @property
+    def problems(self) -> list[str]:
+        """One sentence for every model without weights, with the reason."""
+        return [f"{model.name}: {model.problem}" for model in self.models if model.problem]
+
+
+@dataclass(frozen=True, eq=False)
+class FleetPlan:
+    """The images, sizes and settings that all models of a fleet share."""
+
+    images: TrainingImages
+    n_codes: int
+    trunk: Trunk
+    settings: TrainingSettings
+
+    def architecture(self, objective: Objective) -> Architecture:
+        """Architecture of the models with this objective."""
+        return Architecture(
+            self.trunk, self.images.image_shape, self.n_codes, objective.category_sizes, objective.critic
+        )
+
+
+def train(
+    data: Any,
+    objectives: Any = "vae",
+    *,
+    seeds: int | Iterable[int] = 1,
+    n_codes: int = 10,
+    trunk: Trunk = MLP(),  # noqa: B008 - a frozen value
+    settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
+    folder: str | Path | None = None,
+    progress: bool = False,
+) -> Fleet:
+    """Train models with every objective and every seed.
+
+    Models whose objectives differ only in hyperparameters are computed together, with one batched product per layer. A
+    model draws its weights, batches and noise from its own seed, so that its result does not depend on which other
+    models are trained at the same time. All computation uses one thread.
+
+    Parameters
+    ----------
+    data : data set, array, or pair (images, factors)
+        Images between 0 and 1: n x pixels, n x height x width, or n x channels x height x width.
+    objectives : name, objective, function, or list of these
+        A name stands for the default hyperparameters. A function receives a `Step` and returns one loss per model.
+    seeds : int or iterable of int
+        Number of seeds, or the seeds themselves.
+    n_codes : int
+        Number of Gaussian codes.
+    trunk : Trunk
+        Encoder and decoder: ``MLP()`` or ``Convolutional()``.
+    settings : TrainingSettings
+        Steps, batches, learning rate, likelihood.
+    folder : path, optional
+        Where checkpoints and finished models are written. After an interruption the same call continues, and finished
+        models are read.
+    progress : bool
+        Show a bar with the time left, on a terminal only.
+
+    Returns
+    -------
+    Fleet
+        The models; one that diverged has a ``problem`` in place of weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> images = (np.random.default_rng(0).random((20, 8, 8)) > 0.5).astype(float)
+    >>> short = TrainingSettings(n_steps=3, batch_size=8)
+    >>> from unweave.models import BetaVAE
+    >>> fleet = train(images, [BetaVAE(beta=1), BetaVAE(beta=4)], seeds=2, n_codes=3, settings=short)
+    >>> [model.name for model in fleet][:2]
+    ['beta_vae-beta=1-seed=0', 'beta_vae-beta=1-seed=1']
+    >>> fleet[0].encode(images).mean.shape
+    (20, 3)
+
+    A user-defined objective is a function:
+
+    >>> def half_kl(step):
+    ...     return step.reconstruction + 0.5 * step.kl
+    >>> train(images, half_kl, n_codes=3, settings=short)[0].name
+    'custom-half_kl-seed=0'
+    """
+    if isinstance(n_codes, bool) or not isinstance(n_codes, int) or n_codes < 1:
+        raise TrainingError(f"n_codes={n_codes!r} is not a whole number above 0.")
+    plan = FleetPlan(training_images(data), n_codes, trunk, settings)
+    members = [Member(objective, seed) for objective in _objectives(objectives) for seed in _seeds(seeds)]
+    names = distinct_names(members)
+    _refuse_what_cannot_work(plan, members)
+    kept = None if folder is None else Folder(Path(folder), plan)
+    with _one_thread(), kept or _nothing():
+        found = dict(_read(kept, plan, names, members))
+        states = {name: State() if kept is None else kept.state(name) for name in names if name not in found}
+        waiting = dict(zip(names, members, strict=True))
+        n_before = sum(state.n_steps for state in states.values())
+        with progress_bar(len(states) * settings.n_steps, progress, n_before, "training") as bar:
+            for name, model in _trained(
+                plan, {name: (waiting[name], state) for name, state in states.items()}, kept, bar.advance
+            ):
+                found[name] = model
+    return Fleet(tuple(found[name] for name in names))
+
+
+def _trained(
+    plan: FleetPlan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
+) -> Iterator[tuple[str, TrainedModel]]:
+    """Yield every model when its training ends. Stacks take turns, so all models progress at about the same rate."""
+    stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
+    if kept is not None:
+        for name, (member, state) in waiting.items():
+            kept.begin(name, member, state)
+    while stacks:
+        names, stack = stacks.pop(0)
+        due = min(plan.settings.checkpoint_every, plan.settings.n_steps - stack.n_steps)
+        n_before = stack.n_steps
+        lost = stack.advance(due)
+        advance((stack.n_steps - n_before) * len(names))
+        states = stack.states()
+        for m in lost:
+            advance(plan.settings.n_steps - stack.n_steps)
+            yield names[m], _diverged(plan, names[m], stack.members[m], states[m], kept)
+        left = [m for m in range(len(names)) if m not in lost]
+        is_done = stack.n_steps == plan.settings.n_steps
+        for m in left:
+            if is_done:
+                yield names[m], _finished(plan, names[m], stack.members[m], states[m], kept)
+            elif kept is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
+                kept.checkpoint(names[m], states[m])
+        if left and not is_done:
+            if lost:
+                stack = _stack(plan, [(stack.members[m], states[m]) for m in left])
+            stacks.append(([names[m] for m in left], stack))
+
+
+def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
+    """Names of models to stack: with equal kinds of objective, fixed fields and numbers of steps done; at most 16."""
+    groups: dict[Any, list[str]] = {}
+    for name, (member, state) in waiting.items():
+        groups.setdefault((member.objective.structure(), state.n_steps), []).append(name)
+    return [
+        group[start : start + MOST_IN_A_STACK]
+        for group in groups.values()
+        for start in range(0, len(group), MOST_IN_A_STACK)
+    ]
+
+
+def _stack(plan: FleetPlan, some: Sequence[tuple[Member, State]]) -> Stack:
+    members, states = zip(*some, strict=True)
+    return Stack(members, states, plan.images, plan.architecture(members[0].objective), plan.settings)
+
+
+def _finished(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+    weights = {
+        key.removeprefix("weights."): tensor for key, tensor in state.tensors.items() if key.startswith("weights.")
+    }
+    if kept is not None:
+        kept.finish(name, member, state, weights)
+    return _model(plan, name, member, state, weights, None)
+
+
+def _diverged(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+    problem = (
+        f"The loss is not finite at step {state.n_steps}: lower the learning rate or the weights of the objective."
+    )
+    if kept is not None:
+        kept.give_up(name, member, state, problem)
+    return _model(plan, name, member, state, None, problem)
+
+
+def _model(plan: FleetPlan, name: str, member: Member, state: State, weights: Any, problem: str | None) -> TrainedModel:
+    network = None
+    if weights is not None:
+        # the critic is needed for training only
+        architecture = replace(plan.architecture(member.objective), critic=None)
+        used = {key: tensor[None] for key, tensor in weights.items() if not key.startswith("critic.")}
+        network = Network(architecture, used)
+    return TrainedModel(name, member, network, plan.settings.likelihood, tuple(state.history), problem)
+
+
+def _read(
+    kept: Folder | None, plan: FleetPlan, names: Sequence[str], members: Sequence[Member]
+) -> Iterator[tuple[str, TrainedModel]]:
+    """Models of an earlier run that were finished or have diverged."""
+    if kept is None:
+        return
+    for name, member in zip(names, members, strict=True):
+        done = kept.done(name, member)
+        if done is not None:
+            weights, history, problem = done
+            yield name, _model(plan, name, member, State(history=history), weights, problem)
+
+
+def _objectives(given: Any) -> list[Objective]:
+    several = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not several:
+        raise TrainingError("There is no objective: name at least one.")
+    return [objective_of(one) for one in several]
+
+
+def _seeds(given: int | Iterable[int]) -> list[int]:
+    seeds = list(range(given)) if isinstance(given, int) else list(given)
+    if not seeds or not all(isinstance(seed, int) and seed >= 0 for seed in seeds):
+        raise TrainingError(
+            f"seeds={given!r} are not whole numbers from 0: give their number, or the seeds themselves."
+        )
+    return seeds
+
+
+def _refuse_what_cannot_work(plan: FleetPlan, members: Sequence[Member]) -> None:
+    for member in members:
+        objective = member.objective
+        plan.architecture(objective).layers()
+        n_values = plan.images.n_values
+        if objective.pairs and (n_values is None or len(n_values) < 2):
+            raise TrainingError(
+                f"{objective.name} needs pairs of images that share factors, and {plan.images.name} does not have all "
+                "combinations of two or more factors: pass a data set of all combinations, or (images, factors)."
+            )
+    if isinstance(plan.settings.likelihood, Bernoulli):
+        some = plan.images.rows(torch.arange(min(plan.images.n_rows, 1000)))
+        if float(some.min()) < 0 or float(some.max()) > 1:
+            raise TrainingError(
+                f"Pixels range from {float(some.min()):g} to {float(some.max()):g}, and a Bernoulli likelihood "
+                "needs 0 to 1: scale the images (bytes by 1/255), or use a Gaussian likelihood."
+            )
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Limit torch to one thread: sums keep their order, and more threads can be much slower on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _nothing() -> Iterator[None]:
+    yield

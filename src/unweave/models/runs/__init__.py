@@ -1,1 +1,0 @@
-"""Folders of trained models: names, checkpoints, and reading."""

@@ -1,0 +1,249 @@
+"""TOML files that describe trainings, and the folders they were run in."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from unweave.datasets import DataSet, load
+from unweave.models.fleet import Fleet, train
+from unweave.models.model import TrainedModel
+from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Convolutional, Network, TrainingError, Trunk
+from unweave.models.objectives import Custom, Objective, Step, kind_of
+from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
+from unweave.models.training import Member, TrainingSettings
+
+KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training")
+
+
+@dataclass(frozen=True)
+class DataSetChoice:
+    """The name of a data set, the path of its files, and the size of its images."""
+
+    name: str
+    path: str | None = None
+    size: int | None = None
+
+    def loaded(self) -> DataSet:
+        """Load the data set."""
+        return load(self.name, self.path, **({} if self.size is None else {"size": self.size}))
+
+
+@dataclass(frozen=True)
+class TrainingDeclaration:
+    """Everything that a file states about the training, so that it can be repeated."""
+
+    dataset: DataSetChoice
+    objectives: tuple[Objective, ...]
+    seeds: int | tuple[int, ...] = 1
+    n_codes: int = 10
+    trunk: Trunk = field(default_factory=TRUNKS["mlp"])
+    settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+
+    def run(self, folder: Path, *, progress: bool = False) -> Fleet:
+        """Train all models into a folder, which also stores the name of their data set."""
+        fleet = train(
+            self.dataset.loaded(),
+            list(self.objectives),
+            seeds=self.seeds,
+            n_codes=self.n_codes,
+            trunk=self.trunk,
+            settings=self.settings,
+            folder=folder,
+            progress=progress,
+        )
+        if not (folder / "dataset.json").exists():
+            write_json(folder / "dataset.json", asdict(self.dataset))
+        return fleet
+
+
+def data_set_of(folder: Path) -> DataSet:
+    """The data set that the models of a folder were trained on."""
+    file = folder / "dataset.json"
+    if not file.exists():
+        raise TrainingError(f"{folder} does not state which data set its models were trained on: name the data set.")
+    return DataSetChoice(**read_json(file)).loaded()
+
+
+def read_declaration(path: str | Path) -> TrainingDeclaration:
+    """The training that a TOML file declares."""
+    path = Path(path)
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TrainingError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{path} is not a TOML file: {error}.") from None
+    try:
+        return declared_training(declared)
+    except TrainingError as error:
+        raise TrainingError(f"In {path}: {error}") from None
+
+
+def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
+    """The training that a mapping, as read from TOML, declares; lists of a hyperparameter's values are swept.
+
+    >>> declared = declared_training(
+    ...     {"dataset": "small_sprites", "seeds": 2, "objectives": [{"name": "beta_vae", "beta": [1, 4]}]}
+    ... )
+    >>> declared.objectives
+    (BetaVAE(beta=1), BetaVAE(beta=4))
+    """
+    _refuse_unknown(declared, KEYS, "a training")
+    for key in ("dataset", "objectives"):
+        if not declared.get(key):
+            raise TrainingError(f"{key!r} is missing: add it to the training.")
+    dataset = declared["dataset"]
+    choice = DataSetChoice(dataset) if isinstance(dataset, str) else _made(DataSetChoice, dataset, "dataset")
+    entries = declared["objectives"]
+    if not isinstance(entries, list) or not all(isinstance(entry, (str, Mapping)) for entry in entries):
+        raise TrainingError("objectives are not a list of names or of tables with a name: write [[objectives]].")
+    seeds = declared.get("seeds", 1)
+    return TrainingDeclaration(
+        choice,
+        tuple(itertools.chain.from_iterable(map(_declared_objectives, entries))),
+        tuple(seeds) if isinstance(seeds, list) else seeds,
+        declared.get("n_codes", 10),
+        trunk_of(declared.get("trunk", "mlp")),
+        settings_of(declared.get("training", {})),
+    )
+
+
+def swept(name: str, values: Mapping[str, Iterable[Any]]) -> list[Objective]:
+    """Objectives with this name, one for every combination of the values given for its fields.
+
+    >>> swept("factor_vae", {"gamma": [10, 40], "critic_hidden": [(256, 256)]})[1].gamma
+    40
+    """
+    kind = kind_of(name)
+    _refuse_unknown(values, [entry.name for entry in fields(kind)], name)
+    return [kind(**dict(zip(values, combination, strict=True))) for combination in itertools.product(*values.values())]
+
+
+def trunk_of(stated: Any) -> Trunk:
+    """A trunk by its name, or by a mapping with its kind and sizes."""
+    given = {"kind": stated} if isinstance(stated, str) else dict(stated)
+    name = given.pop("kind", "mlp")
+    if name not in TRUNKS:
+        raise TrainingError(f"There is no trunk {name!r}: there are {', '.join(TRUNKS)}.")
+    return _made(TRUNKS[name], given, "trunk")
+
+
+def settings_of(stated: Mapping[str, Any]) -> TrainingSettings:
+    """Training settings from plain data, in which the likelihood is given by its name."""
+    given = dict(stated)
+    likelihood = given.get("likelihood", "bernoulli")
+    parts = {"kind": likelihood} if isinstance(likelihood, str) else dict(likelihood)
+    name = parts.pop("kind", "bernoulli")
+    if name not in LIKELIHOODS:
+        raise TrainingError(f"There is no likelihood {name!r}: there are {', '.join(LIKELIHOODS)}.")
+    given["likelihood"] = _made(LIKELIHOODS[name], parts, "likelihood")
+    return _made(TrainingSettings, given, "training")
+
+
+def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
+    if isinstance(entry, str):
+        return swept(entry, {})
+    if not isinstance(entry.get("name"), str):
+        raise TrainingError('An objective has no name: write name = "beta_vae" in every [[objectives]].')
+    kind = kind_of(entry["name"])
+    _refuse_unknown(entry, ["name", *(part.name for part in fields(kind))], entry["name"])
+    values = {}
+    for part in fields(kind):
+        if part.name in entry:
+            given = entry[part.name]
+            is_tuple = part.default is not MISSING and isinstance(part.default, tuple)
+            values[part.name] = _tuples(given) if is_tuple else (given if isinstance(given, list) else [given])
+    return swept(entry["name"], values)
+
+
+def _tuples(given: Any) -> list[tuple[Any, ...]]:
+    """Values of a field that are lists themselves: ``given`` is one of them, or a list of them."""
+    if isinstance(given, list) and given and isinstance(given[0], list):
+        return [tuple(one) for one in given]
+    return [tuple(given)] if isinstance(given, list) else [(given,)]
+
+
+def _made(kind: Any, given: Mapping[str, Any], what: str) -> Any:
+    if not isinstance(given, Mapping):
+        raise TrainingError(f"{what} = {given!r} is not a table of settings.")
+    _refuse_unknown(given, [entry.name for entry in fields(kind)], what)
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+
+
+def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    known = list(known)
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
+            raise TrainingError(f"{key!r} is not a setting of {what}: {hint}")
+
+
+TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}
+
+
+def is_folder_of_runs(folder: str | Path) -> bool:
+    """Whether a folder was written by training."""
+    return (Path(folder) / "run.json").is_file()
+
+
+def read_runs(folder: str | Path) -> list[TrainedModel]:
+    """All models of a folder, by name; ``problem`` gives the reason for models that diverged or are not finished."""
+    folder = Path(folder)
+    if not is_folder_of_runs(folder):
+        raise TrainingError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
+    run = read_json(folder / "run.json")
+    if run.get("format") != FORMAT:
+        raise TrainingError(f"{folder} was written by another version: train its models again.")
+    found = [read_model(file.parent, run) for file in sorted(folder.glob("*/model.json"))]
+    if not found:
+        raise TrainingError(f"{folder} has no models yet: start the training.")
+    return found
+
+
+def read_model(folder: Path, run: Mapping[str, Any]) -> TrainedModel:
+    """The model in this folder; ``run`` has the settings that all models of the fleet share."""
+    stated = read_json(folder / "model.json")
+    member = Member(_objective(stated["objective"]), stated["seed"])
+    likelihood = settings_of(run["settings"]).likelihood
+    network, problem = None, stated["problem"]
+    if stated["status"] == "finished":
+        tensors = read_tensors(folder / "weights.safetensors")[0]
+        network = Network(_architecture(run, member.objective), _stacked(tensors))
+    elif stated["status"] == "training":
+        problem = "Its training is not finished: run the same command again to continue."
+    return TrainedModel(folder.name, member, network, likelihood, tuple(stated["history"]), problem)
+
+
+def _objective(stated: Mapping[str, Any]) -> Objective:
+    name = stated["name"]
+    if name == Custom.name:
+        return Custom(_of_another_program)
+    kind = kind_of(name)
+    values = {entry.name: stated[entry.name] for entry in fields(kind)}
+    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+
+
+def _architecture(run: Mapping[str, Any], objective: Objective) -> Architecture:
+    stated = dict(run["trunk"])
+    kind = TRUNK_KINDS[stated.pop("kind")]
+    trunk: Trunk = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()})
+    shape = tuple(run["data"]["image_shape"])
+    whole = Architecture(trunk, shape, run["n_codes"], objective.category_sizes, objective.critic)
+    return replace(whole, critic=None)
+
+
+def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: tensor[None] for name, tensor in tensors.items()}
+
+
+def _of_another_program(step: Step) -> Tensor:
+    raise TrainingError("The objective of this model was a user-defined function, which is not stored with the model.")

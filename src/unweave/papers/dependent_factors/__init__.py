@@ -1,1 +1,0 @@
-"""004: minimality and sufficiency as measures of an encoder's usefulness, also if factors depend on each other."""

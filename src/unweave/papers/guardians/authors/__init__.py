@@ -1,1 +1,0 @@
-"""The authors' published numbers, the metrics of their released code, and their agreement with our results."""

@@ -1,1 +1,0 @@
-"""001: informativeness, separability and interpretability of trained encoders."""

@@ -1,1 +1,0 @@
-"""000, Galperin and Koethe, 'Analyzing Generative Models by Manifold Entropic Metrics': its flows and VAEs."""

@@ -1,1 +1,0 @@
-"""002: unique, redundant and synergistic information of codes about a factor, for trained encoders."""

@@ -1,1 +1,0 @@
-"""Evidence for the claims of 002; the ledger names the functions."""

@@ -1,1 +1,0 @@
-"""Text for a paper: a methods paragraph and BibTeX entries."""

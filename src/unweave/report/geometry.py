@@ -1,0 +1,230 @@
+"""Page and table of a decoder's spectrum."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from unweave.arrays import FloatArray
+from unweave.evaluation import Evaluation
+from unweave.evidence import Evidence, EvidenceError
+from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.whole_files import write_whole
+from unweave.words.phrases import counted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_LATENTS = 12
+
+MOST_IN_MATRIX = 128
+
+VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+ImageShape = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class PictureSection:
+    """A section of the page: heading, description, and a PNG in base64, which is None if there is no picture."""
+
+    heading: str
+    words: str
+    picture: str | None
+
+
+def geometry_page(
+    name: str, found: Spectrum, information: FloatArray, shape: ImageShape, traversed: FloatArray | None
+) -> str:
+    """Return the page with the spectrum, mean tangent images, traversals, and the matrix of pairs of latents.
+
+    Parameters
+    ----------
+    name : str
+        Name of the decoder.
+    found : Spectrum
+    information : array, d x d
+        Manifold mutual information of each pair of latents.
+    shape : (channels, height, width)
+        Shape of an image.
+    traversed : array (latent x value x D), optional
+        Images of the most important latents at -2, -1, 0, 1 and 2, or None if only Jacobians are known.
+    """
+    environment = Environment(
+        loader=PackageLoader("unweave.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    sections = list(_sections(found, information, shape, traversed))
+    facts = {
+        "latents": str(len(found.names)),
+        "image": " x ".join(map(str, shape)),
+        "total correlation": f"{found.total_correlation:.3f} nats",
+        "effective dimension": f"{found.effective_dimension:.2f}",
+    }
+    return environment.get_template("geometry.html.j2").render(name=name, facts=facts, sections=sections)
+
+
+def write_geometry_page(
+    path: Path,
+    name: str,
+    evidence: Evidence,
+    found: Spectrum,
+    evaluation: Evaluation,
+    stated: ImageShape | None = None,
+) -> None:
+    """Write the page of a decoder that has been evaluated."""
+    shape = image_shape(found.tangents.shape[0], stated)
+    dimensions = found.order[:MOST_LATENTS]
+    can_decode = hasattr(evidence.decoder, "decode")
+    traversed = traversals(evidence, dimensions, VALUES) if can_decode else None
+    information = evaluation["manifold_mutual_information"].parts["matrix"]
+    page = geometry_page(name, found, information, shape, traversed)
+    write_whole(path, lambda file: file.write(page.encode()))
+
+
+def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
+    """Return the stated shape of the images, or infer a square shape with one or three channels.
+
+    >>> image_shape(1024), image_shape(12288)
+    ((1, 32, 32), (3, 64, 64))
+    """
+    if stated is not None:
+        if math.prod(stated) != n_outputs:
+            raise EvidenceError(
+                f"Images of {' x '.join(map(str, stated))} have {math.prod(stated)} numbers, and this decoder returns "
+                f"{n_outputs}: state channels, height and width of its images."
+            )
+        return stated
+    for n_channels in (1, 3):
+        side = math.isqrt(n_outputs // n_channels)
+        if n_channels * side * side == n_outputs and side > 1:
+            return n_channels, side, side
+    raise EvidenceError(
+        f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
+        "with --image-shape CHANNELS,HEIGHT,WIDTH."
+    )
+
+
+def _sections(
+    found: Spectrum, information: FloatArray, shape: ImageShape, traversed: FloatArray | None
+) -> Iterator[PictureSection]:
+    from unweave.report.figures.geometry import information_figure, spectrum_figure, tangent_figure
+
+    shown = found.order[:MOST_LATENTS]
+    (place, drop), count = found.knee, len(found.names)
+    knee = f" The largest drop is {drop:.2f} nats, after {place} of {count} latents." if count > 1 else ""
+    yield PictureSection(
+        "How much each latent changes the image",
+        "The manifold entropy of each latent in nats, sorted (strong line) and in the order of the decoder (faint "
+        f"line). A latent with 1 nat more changes the image 2.7 times as much.{knee}",
+        _embedded(spectrum_figure({"sorted": found.entropies}, knee=place if count > 1 else None)),
+    )
+    grey = found.tangents.reshape(*shape, -1).mean(axis=0).reshape(shape[1] * shape[2], -1)
+    yield PictureSection(
+        "The mean effect of each latent",
+        "The mean derivative of the image with respect to each latent; the most important latent comes first. Pixels "
+        "that become brighter are red, and pixels that become darker are blue. Channels are averaged. If the effect "
+        "of a latent has opposite signs in different images, its mean is close to 0.",
+        _embedded(tangent_figure(grey, shape[1:], shown, found.names)),
+    )
+    words = "In each row, one latent goes from -2 to 2 and all others are 0. The last column is the absolute "
+    words += "difference between the first and the last image, and it is scaled separately in each row."
+    if traversed is None:
+        words = (
+            "There are no traversals, because latents cannot be decoded with Jacobians alone: pass the decoder itself."
+        )
+    yield PictureSection(
+        "Traversals of each latent",
+        words,
+        None if traversed is None else _embedded(_traversal_figure(traversed, shape, [found.names[i] for i in shown])),
+    )
+    order = found.order[:MOST_IN_MATRIX]
+    yield PictureSection(
+        "Which latents have the same effect",
+        "The manifold mutual information of each pair of latents in nats; the most important latents come first. 0 "
+        "means that two latents change the image in orthogonal directions."
+        + (f" Only the first {MOST_IN_MATRIX} latents are shown." if count > MOST_IN_MATRIX else ""),
+        _embedded(information_figure({"": information[np.ix_(order, order)]}, "latent by rank", "latent by rank"))
+        if count > 1
+        else None,
+    )
+
+
+def _traversal_figure(traversed: FloatArray, shape: ImageShape, names: list[str]) -> Figure:
+    from unweave.report.figures.geometry import traversal_figure
+
+    images = traversed.reshape(*traversed.shape[:2], *shape).transpose(0, 1, 3, 4, 2)
+    return traversal_figure(images, names, [f"{value:g}" for value in VALUES])
+
+
+def _embedded(figure: Figure) -> str:
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", facecolor="white")
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+MOST_ROWS = 30
+
+
+def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
+    """Return the totals and a table of the 30 most important latents.
+
+    If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
+    """
+    matrix = evaluation["manifold_mutual_information"].parts["matrix"]
+    partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
+        shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
+    for rank, i in enumerate(found.order[:MOST_ROWS]):
+        kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
+        partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
+        shown.add_row(
+            found.names[i], f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}", kept, partner[0], partner[1]
+        )
+    notes = list(evaluation.notes)
+    rest = len(found.names) - MOST_ROWS
+    are = "is" if rest == 1 else "are"
+    return Group(
+        Text(_heading(found, evaluation)),
+        shown,
+        *([Text(f"{counted(rest, 'latent')} with less entropy {are} not shown.")] if rest > 0 else []),
+        *([Text(_answer(found, keep))] if keep is not None else []),
+        *(Text(sentence, style="dim") for sentence in notes),
+    )
+
+
+def _heading(found: Spectrum, evaluation: Evaluation) -> str:
+    size, (position, drop) = len(found.names), found.knee
+    lines = [f"{counted(found.tangents.shape[0], 'output')}, {counted(size, 'latent')}; all values in nats"]
+    for row in evaluation.rows:
+        if row.score is None or row.metric == "manifold_entropy":
+            continue
+        parts, is_total = row.score.parts, row.metric in ("total_entropy", "manifold_total_correlation")
+        error = f" +- {parts['standard_error'][0]:.3f}" if "standard_error" in parts else ""
+        each = f" ({parts['per_dimension'][0]:.4f} per latent)" if is_total else ""
+        lines.append(f"{row.metric.replace('_', ' '):<36}{row.score.value:.3f}{error}{each}")
+    lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
+    if size > 1:
+        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")
+    return "\n".join(lines)
+
+
+def _answer(found: Spectrum, keep: float) -> str:
+    try:
+        n_kept = found.n_for(keep)
+        kept_by = "The first latent keeps" if n_kept == 1 else f"The first {n_kept} latents keep"
+        return f"{kept_by} {keep:g} nats."
+    except EvidenceError as error:
+        return str(error)

@@ -1,0 +1,467 @@
+"""The report page."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from numpy.typing import NDArray
+
+from unweave.estimators.information import Histogram
+from unweave.evaluation import Evaluation
+from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence.columns import plain
+from unweave.metrics import mig
+from unweave.metrics.matrices import factor_entropies
+from unweave.report.answer import rank_of
+from unweave.report.summary import EVER_LESS, summarise
+from unweave.whole_files import write_whole
+from unweave.words.answers import reading_of_pictures
+from unweave.words.phrases import brief, counted, fixed, listed, p_value
+
+Colour = tuple[int, int, int]
+
+
+def _ramp(text: str) -> tuple[Colour, ...]:
+    red_green_blue = (bytes.fromhex(word) for word in text.split())
+    return tuple((red, green, blue) for red, green, blue in red_green_blue)
+
+
+# Both scales are defined in OKLCH. Light: lightness .975 to .31, hue 235 to 268. Dark: .25 to .93, hue 268 to 205.
+# The chroma is largest in the middle.
+LIGHT = _ramp(
+    "f5f7f8 e6edf1 d8e3ea c9d8e4 bbcedd adc4d7 9ebad2 91afcc 83a5c7 759bc2 6890bd "
+    "5b86b8 4f7bb3 4370ae 3865a9 2f5ba2 2a5096 274788 243d7a 21346c 1d2c5e"
+)
+
+DARK = _ramp(
+    "1f2228 212a3d 24324b 283b5a 2a4568 2b4f77 2a5986 2c6492 336f9a 3d7aa2 4785a9 "
+    "5390b0 5f9ab7 6ca5bd 7ab0c4 89bacb 98c4d1 a7cfd8 b7d9df c8e3e7 d8ecef"
+)
+
+N_LEVELS = len(LIGHT)
+
+INK, PAPER = (0, 0, 0), (255, 255, 255)  # on any colour, one of the two has a contrast of at least 4.58
+
+
+def level_of(value: float | None, scale: tuple[float, float]) -> int | None:
+    """Return the index of the colour for an absolute value, or None if the value is undefined.
+
+    >>> level_of(0.5, (0.0, 1.0)), level_of(-1.0, (0.0, 1.0)), level_of(None, (0.0, 1.0))
+    (10, 20, None)
+    """
+    if value is None:
+        return None
+    share = (abs(value) - scale[0]) / (scale[1] - scale[0])
+    return round(min(1.0, max(0.0, share)) * (N_LEVELS - 1))
+
+
+def text_on(colour: Colour) -> Colour:
+    """Return black or white, whichever has the higher contrast on a colour."""
+    return max(INK, PAPER, key=lambda ink: contrast(ink, colour))
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    """Return the contrast ratio of two colours, which lies between 1 and 21 (WCAG 2).
+
+    >>> round(contrast((0, 0, 0), (255, 255, 255)), 1)
+    21.0
+    """
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: Colour) -> float:
+    """Return the relative luminance of a colour, which lies between 0 and 1."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def hexadecimal(colour: Colour) -> str:
+    """Return a colour in the hexadecimal notation of CSS.
+
+    >>> hexadecimal((255, 0, 16))
+    '#ff0010'
+    """
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+UNDEFINED: Colour = (136, 136, 136)
+
+
+def picture(values: Sequence[Sequence[float | None]], scale: tuple[float, float], ramp: Sequence[Colour]) -> str:
+    """Return the matrix as a PNG in a data URL, with the colours of the ramp. Undefined values are grey.
+
+    >>> from unweave.report.html import LIGHT
+    >>> picture([[0.0, 1.0]], (0.0, 1.0), LIGHT)[:22]
+    'data:image/png;base64,'
+    """
+    return "data:image/png;base64," + base64.b64encode(png(values, scale, ramp)).decode()
+
+
+def png(values: Sequence[Sequence[float | None]], scale: tuple[float, float], ramp: Sequence[Colour]) -> bytes:
+    """Return the bytes of a PNG with a palette and eight bits per pixel (PNG specification, section 11)."""
+    shares = np.abs(np.array(values, dtype=object).astype(np.float64)) / scale[1]
+    levels = np.where(np.isnan(shares), N_LEVELS, np.rint(np.clip(shares, 0.0, 1.0) * (N_LEVELS - 1)))
+    # the PNG format starts every line with its filter type, and 0 means no filter
+    lines = np.pad(np.nan_to_num(levels).astype(np.uint8), ((0, 0), (1, 0))).tobytes()
+    header = struct.pack(">IIBBBBB", len(values[0]), len(values), 8, 3, 0, 0, 0)
+    palette = b"".join(bytes(colour) for colour in [*ramp, UNDEFINED])
+    chunks = [(b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+Decode = Callable[[NDArray[np.float32]], Any]
+
+N_STEPS, N_RECONSTRUCTED = 9, 10
+
+MOST_CODES = 20
+
+LARGEST_SIDE = 64
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    """The row of one code on the page.
+
+    ``importance`` is the share of the code's variance that is signal, ``factor`` the factor that the code carries most
+    information about, ``share`` the share of the factor's entropy that it carries, and ``strip`` the traversal.
+    """
+
+    code: str
+    importance: float
+    factor: str
+    share: float
+    strip: str
+
+
+@dataclass(frozen=True)
+class CodePictures:
+    """The images of a model, encoded so that a page can embed them."""
+
+    rows: tuple[CodeRow, ...]
+    reconstructions: str = ""
+
+
+def decoder_of(model: Any) -> Decode:
+    """Return the function that maps codes to images: the method ``decode`` of a model, or the model itself."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.nn.Module):
+        inner = getattr(model, "decode", model)
+
+        def decode(codes: NDArray[np.float32]) -> Any:
+            with torch.no_grad():
+                return inner(torch.from_numpy(codes))
+
+        return decode
+    found = getattr(model, "decode", model)
+    if not callable(found):
+        raise EvidenceError(f"{type(model).__name__} cannot decode: give a model with a method decode, or a function.")
+    return found
+
+
+def code_pictures(
+    evidence: Evidence, decode: Decode, images: tuple[NDArray[Any], NDArray[Any]] | None = None
+) -> CodePictures:
+    """Return the traversals of all codes.
+
+    If ``images`` has some images of the data set and their codes, the reconstructions are returned as well.
+    """
+    means = _decodable(evidence)
+    middle = means[_nearest_to_the_middle(means)]
+    importance = _importance(evidence)
+    factors, shares = _told_most_of(evidence)
+    rows = []
+    for i in np.argsort(-importance)[:MOST_CODES]:
+        moved = np.repeat(middle[None], N_STEPS, axis=0)
+        low, high = (float(edge) for edge in np.quantile(means[:, i], [0.02, 0.98]))
+        moved[:, i] = np.linspace(low, high, N_STEPS)
+        strip = _picture(_decoded(decode, moved))
+        rows.append(CodeRow(evidence.code_names[i], float(importance[i]), factors[i], float(shares[i]), strip))
+    return CodePictures(tuple(rows), "" if images is None else _reconstructed(decode, *images))
+
+
+def _decodable(evidence: Evidence) -> NDArray[np.float32]:
+    """Return the input of the decoder: the Gaussian codes, followed by the probabilities of the categorical codes."""
+    if evidence.posterior is None:
+        return np.asarray(evidence.codes, dtype=np.float32)
+    tables = (evidence.posterior.mean, *evidence.posterior.categories.values())
+    return np.concatenate(tables, axis=1).astype(np.float32)
+
+
+def _decoded(decode: Decode, codes: NDArray[np.float32]) -> NDArray[np.float32]:
+    found = np.asarray(plain(decode(codes)), dtype=np.float32)
+    if found.ndim != 4 or len(found) != len(codes) or found.shape[1] not in (1, 3):
+        raise EvidenceError(
+            f"The decoder returned an array of shape {found.shape} for {len(codes)} codes: it has to return images of "
+            "shape n x channels x height x width, with 1 or 3 channels."
+        )
+    if not np.isfinite(found).all():
+        raise EvidenceError("The decoder returned pixels that are nan or infinite: let it return numbers from 0 to 1.")
+    return found
+
+
+def _importance(evidence: Evidence) -> NDArray[np.float64]:
+    """Return the share of each code's variance that is the variance of the posterior means.
+
+    If there is no posterior, return the variance of each code relative to the largest variance of a code.
+    """
+    signal = evidence.codes.var(axis=0)
+    if evidence.posterior is None:
+        return signal / max(float(signal.max()), 1e-300)
+    signal = evidence.posterior.mean.var(axis=0)  # categorical codes are not traversed
+    noise = np.square(evidence.posterior.std).mean(axis=0)
+    return np.asarray(signal / np.maximum(signal + noise, 1e-300))
+
+
+def _told_most_of(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
+    estimator = Histogram()
+    information = np.asarray(mig(evidence, estimator=estimator).parts["mutual_information_matrix"])
+    shares = np.nan_to_num(information / np.asarray(factor_entropies(evidence, estimator))[None, :])
+    best = shares.argmax(axis=1)
+    return [evidence.factor_names[j] for j in best], shares[np.arange(len(best)), best]
+
+
+def _nearest_to_the_middle(codes: NDArray[np.float32]) -> int:
+    spread = np.maximum(codes.std(axis=0), 1e-12)
+    return int(np.square((codes - np.median(codes, axis=0)) / spread).sum(axis=1).argmin())
+
+
+def _reconstructed(decode: Decode, images: NDArray[Any], codes: NDArray[Any]) -> str:
+    chosen = slice(0, N_RECONSTRUCTED)
+    made = _decoded(decode, np.asarray(codes[chosen], dtype=np.float32))
+    if made.shape != images[chosen].shape:
+        raise EvidenceError(
+            f"The decoder returns images of shape {made.shape[1:]}, but the data set has {images.shape[1:]}."
+        )
+    return _picture(images[chosen], made)
+
+
+def _picture(*rows: NDArray[np.float32]) -> str:
+    """Return a PNG that a page can embed. Each array is one row of images."""
+    step = max(1, -(-rows[0].shape[-1] // LARGEST_SIDE))
+    edge = ((0, 0), (0, 0), (1, 1), (1, 1))
+    framed = [np.pad(line[:, :, ::step, ::step], edge, constant_values=0.5) for line in rows]
+    lines = [np.concatenate(list(line), axis=2) for line in framed]
+    pixels = np.rint(np.clip(np.concatenate(lines, axis=1), 0, 1) * 255).astype(np.uint8)
+    return "data:image/png;base64," + base64.b64encode(_png(pixels.transpose(1, 2, 0))).decode("ascii")
+
+
+def _png(pixels: NDArray[np.uint8]) -> bytes:
+    """Return the PNG file of an image of shape height x width x channels, with 1 or 3 channels."""
+    height, width, channels = pixels.shape
+    lines = np.zeros((height, 1 + width * channels), dtype=np.uint8)  # 0 in front of every line means no filter
+    lines[:, 1:] = pixels.reshape(height, -1)
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+    parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)), chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+MOST_BYTES = 3_000_000
+
+MOST_BYTES_OF_DATA = 400_000
+
+MOST_FACTORS = 24  # largest number of rows in the factor table
+
+TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> str:
+    """Return the HTML page. If it would exceed 3 MB, matrices and charts are aggregated further.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> html_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))[:15]
+    '<!doctype html>'
+    """
+    for detail in EVER_LESS:
+        page = rendered(summarise(evaluation, detail), pictures)
+        if len(page.encode()) < MOST_BYTES:
+            break
+    return page
+
+
+def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -> str:
+    """Render the page of a summary."""
+    return _page_template().render(
+        summary=summary,
+        pictures=pictures,
+        has=_what_there_is(summary),
+        matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
+        chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
+        shown_factors=_shown_factors(summary["answer"]),
+        pairs=_pairs(summary),
+        embedded=_embedded(summary),
+    )
+
+
+@functools.cache
+def _page_template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("unweave.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(brief=brief, fixed=fixed, listed=listed)
+    environment.globals.update(
+        place=_place,
+        span=_span,
+        level=level_of,
+        picture=picture,
+        p_value=p_value,
+        counted=counted,
+        best_rows=_best_rows,
+        dots=_dots,
+        tie=lambda groups: "".join(TIE_LETTERS[k] for k in groups if k < len(TIE_LETTERS)),
+        ramps={"light": LIGHT, "dark": DARK},
+        hexadecimal=hexadecimal,
+        text_on=text_on,
+        rank_of=rank_of,
+        reading_of_pictures=reading_of_pictures,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Determine which columns and sections have something to show."""
+    cells = [cell for metric in summary["metrics"] for cell in metric["cells"]]
+    axes = {tuple(metric["domain"]) for metric in summary["metrics"]}
+    return {
+        "one_axis": next(iter(axes)) if len(axes) == 1 else None,
+        "several": len(summary["data"]["representations"]) > 1,
+        "verdict": any(cell["verdict"] for cell in cells),
+        "floor": any(cell["floor"] for cell in cells),
+        "chance": not any(cell["floor"] for cell in cells) and any(cell["chance"] is not None for cell in cells),
+        "interval": any(cell["interval"] for cell in cells),
+        "calibrated": any(cell["calibrated"] is not None for cell in cells),
+        "p_value": any(cell["floor"] and cell["floor"]["p_value"] is not None for cell in cells),
+        "ties": any(cell["groups"] for cell in cells),
+        "why": any((cell["verdict"] and cell["verdict"]["reasons"]) or cell["problem"] for cell in cells),
+    }
+
+
+def _grouped(items: list[dict[str, Any]], key: Any) -> list[list[dict[str, Any]]]:
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def _place(value: float, domain: list[float]) -> str:
+    """Return the position of a value on an axis in per cent, clipped to the axis."""
+    share = (value - domain[0]) / (domain[1] - domain[0])
+    return f"{100 * min(1.0, max(0.0, share)):.1f}%"
+
+
+def _span(one: float, other: float, domain: list[float]) -> str:
+    """Return the CSS of a bar that reaches from one value to another."""
+    left, right = (float(_place(end, domain)[:-1]) for end in sorted((one, other)))
+    return f"left:{left:.1f}%;width:{right - left:.1f}%"
+
+
+def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]:
+    """Return the row to frame in each column.
+
+    This is the row of the code that the factor is matched to, or else the row of the largest value, or -1 if the column
+    has no value.
+    """
+    matched = {pair["factor"]: pair["code"] for pair in pairs.get(matrix["representation"], ())}
+    best = []
+    for name, column in zip(matrix["column_names"], zip(*matrix["values"], strict=True), strict=True):
+        sizes = [-1.0 if value is None else abs(value) for value in column]
+        if matched.get(name) in matrix["row_names"]:
+            best.append(matrix["row_names"].index(matched[name]))
+        else:
+            best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
+    return best
+
+
+def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the points of the scatter plot of each factor and its code, if there is one representation."""
+    return {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
+
+
+def _dots(pair: Mapping[str, Any]) -> str:
+    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis."""
+    return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
+
+
+def _shown_factors(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of the factor table. If there are too many, only the best and worst recovered factors remain."""
+    rows: list[dict[str, Any]] = answer.get("factors", [])
+    if len(rows) <= MOST_FACTORS:
+        return rows
+    ordered = sorted(rows, key=lambda row: -1.0 if row["share"] is None else row["share"], reverse=True)
+    return [*ordered[: MOST_FACTORS // 2], *ordered[-MOST_FACTORS // 2 :]]
+
+
+def _embedded(summary: Mapping[str, Any]) -> str:
+    """Return the summary as JSON for a script element, or an empty string if it would make the page too large.
+
+    "<" is escaped, so that no text in the summary can close the script element.
+    """
+    text = json.dumps(summary, ensure_ascii=False).replace("<", "\\u003c")
+    return text if len(text) <= MOST_BYTES_OF_DATA else ""
+
+
+def write_pages(
+    evaluation: Evaluation,
+    html: Path | None = None,
+    markdown: Path | None = None,
+    summary: Path | None = None,
+    pictures: CodePictures | None = None,
+) -> list[Path]:
+    """Write the pages for which a path is given, and return these paths. Only the HTML page shows ``pictures``."""
+    written = []
+    pages: list[tuple[Path | None, Callable[[], str]]] = [
+        (html, lambda: evaluation.to_html() if pictures is None else html_page(evaluation, pictures)),
+        (markdown, evaluation.to_markdown),
+        (summary, lambda: json.dumps(evaluation.to_summary(), allow_nan=False)),
+    ]
+    for path, page in pages:
+        if path is not None:
+            try:
+                write_whole(path, partial(_write_text, page()))
+            except OSError as error:
+                raise EvidenceError(f"{path} cannot be written: {error.strerror}; name another file.") from None
+            written.append(path)
+    return written
+
+
+def _write_text(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())
+
+
+def read_evaluation(path: Path) -> Evaluation:
+    """Read an evaluation that was written by ``Evaluation.save``."""
+    try:
+        return Evaluation.load(path)
+    except OSError as error:
+        raise EvidenceError(
+            f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote."
+        ) from None
+    except UnicodeDecodeError:
+        raise EvidenceError(f"{path} is not text: name a file that Evaluation.save wrote.") from None

@@ -1,0 +1,234 @@
+"""The summary as Markdown, for example for issues, pull requests and notebooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unweave.evaluation import Evaluation
+from unweave.report.summary import summarise
+from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
+
+MEANT = re.compile(r"[\\`*_\[\]|~]")
+
+
+def markdown_page(evaluation: Evaluation) -> str:
+    """Return the report as Markdown.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True)).split("\\n")[0])
+    # What the codes contain
+    """
+    return rendered(summarise(evaluation))
+
+
+def rendered(summary: Mapping[str, Any]) -> str:
+    """Render a summary as Markdown."""
+    several = len(summary["data"]["representations"]) > 1
+    judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
+    parts = [
+        f"# {_plain(summary['title'])}",
+        summary["subtitle"],
+        *_answer(summary["answer"]),
+        summary["headline"],
+        "## Verdicts" if judged else "## Scores",
+        _side_by_side(summary) if several else _verdicts(summary),
+        summary["answer"]["mcc_note"],
+    ]
+    if summary["reasons"]:
+        parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]
+    if summary["notes"]:
+        parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
+    if summary["matrices"]:
+        parts += ["## Which code carries which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
+    for entry in summary["screening"]:
+        parts += ["## Codes that depend on a factor", _plain(entry["sentence"]), _codes(entry)]
+    if summary["charts"]:
+        parts += ["## Scores of each factor", _per_factor(summary, several)]
+    parts.append("## The data")
+    for diagnosis in summary["diagnosis"]:
+        parts += [f"### {_plain(diagnosis['representation'])}"] if several else []
+        parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
+        parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
+    if summary["next_steps"]:
+        parts += ["## What to do next", _numbered(summary["next_steps"], at_most=10)]
+    parts += ["## For your paper", _plain(summary["writing"]["methods"])]
+    parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _answer(answer: Mapping[str, Any]) -> list[str]:
+    """Return the parts of the answer: headline, tables, the text to report and the next steps."""
+    several = "representations" in answer
+    return [
+        f"**{_plain(answer['headline'])}**",
+        *(_compared(answer) if several else _tables(answer)),
+        answer.get("remark", ""),
+        f"**Report:** {_plain(answer['report'])}",
+        "**Next:**\n\n" + _list(map(_plain, answer["next_steps"])),
+    ]
+
+
+def _codes(entry: Mapping[str, Any]) -> str:
+    """Return the table of the codes that depend on a factor, and the number of codes that it does not show."""
+    rows = [[row["code"], row["factor"], fixed(row["correlation"], 2), row["q"]] for row in entry["codes"]]
+    table = _table(["code", "factor", "correlation", "q"], rows) if rows else ""
+    return f"{table}\n\n{entry['n_hidden']:,} codes are not shown."
+
+
+def _tables(answer: Mapping[str, Any]) -> list[str]:
+    factors = [
+        [row["factor"], row["found"], listed(row["codes"], 3), _with_ends(row, "share"), row["obstacle"]]
+        for row in answer["factors"]
+    ]
+    questions = [
+        [
+            *(line["text"], line["answer"], _with_ends(line, "value"), fixed(line["noise"], 2)),
+            line["metric"] or line["sentence"],
+            line["level"] if line["metric"] else "",
+        ]
+        for line in answer["questions"]
+    ]
+    heads = ["factor", "found", "best code", "how well (0 to 1)", "what is in the way"]
+    return [
+        *([_table(heads, factors), answer["reading"][0]] if factors else []),
+        *([_table(["question", "answer", "score", "noise", "metric", "verdict"], questions)] if questions else []),
+        *([answer["reading"][1]] if questions else []),
+    ]
+
+
+def _compared(answer: Mapping[str, Any]) -> list[str]:
+    parts = []
+    for question in answer["questions"]:
+        rows = [
+            [entry["representation"], _with_ends(entry, "value"), entry["verdict"], "best" if entry["best"] else ""]
+            for entry in question["ranked"]
+        ]
+        table = _table(["representation", "score", "verdict", "best group"], rows)
+        parts.append(f"{_plain(question['text'])} By {_plain(question['metric'])}.\n\n{table}")
+    return parts
+
+
+def _with_ends(entry: Mapping[str, Any], key: str) -> str:
+    if entry[key] is None:
+        return ""
+    ends = "" if entry["low"] is None else f" ({fixed(entry['low'], 2)} to {fixed(entry['high'], 2)})"
+    return fixed(entry[key], 2) + ends
+
+
+def _verdicts(summary: Mapping[str, Any]) -> str:
+    rows = []
+    for metric in summary["metrics"]:
+        cell = metric["cells"][0]
+        floor, interval = cell["floor"] or {}, cell["interval"]
+        rows.append(
+            [
+                metric["label"],
+                _score(cell),
+                fixed(floor.get("mean")),
+                "" if floor else fixed(cell["chance"]),
+                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                fixed(cell["calibrated"]),
+                p_value(floor.get("p_value"), floor.get("resolution")),
+                cell["verdict"]["level"] if cell["verdict"] else "",
+                cell["problem"] or _first_reason(cell),
+            ]
+        )
+    return _table(["metric", "score", "floor", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
+
+
+def _side_by_side(summary: Mapping[str, Any]) -> str:
+    names = [entry["name"] for entry in summary["data"]["representations"]]
+    rows = []
+    for metric in summary["metrics"]:
+        by_name = {cell["representation"]: cell for cell in metric["cells"]}
+        texts = []
+        for name in names:
+            cell = by_name.get(name)
+            verdict = f" {cell['verdict']['level']}" if cell and cell["verdict"] else ""
+            texts.append(f"{_score(cell)}{verdict}" if cell else "")
+        rows.append([metric["label"], *texts])
+    return _table(["metric", *names], rows)
+
+
+def _score(cell: Mapping[str, Any]) -> str:
+    if cell["value"] is None:
+        return "failed" if cell["problem"] else "undefined"
+    return fixed(cell["value"]) + (f" ± {fixed(cell['spread'])}" if cell["spread"] is not None else "")
+
+
+def _first_reason(cell: Mapping[str, Any]) -> str:
+    reasons = cell["verdict"]["reasons"] if cell["verdict"] else []
+    return str(reasons[0]["sentence"]) if reasons else ""
+
+
+def _reason(reason: Mapping[str, Any]) -> list[str]:
+    measured = f" {brief(reason['measured'])}" if reason["measured"] is not None else ""
+    about = "; ".join(
+        filter(None, [f"{reason['quantity']}{measured}" if reason["quantity"] else "", reason["section"]])
+    )
+    return [
+        f"**{_plain(listed(entry['metrics'], 12))}**, {entry['level']}: {_plain(entry['sentence'])}"
+        + (f" ({_plain(about)})" if about else "")
+        for entry in reason["entries"]
+    ]
+
+
+def _matrix(matrix: Mapping[str, Any], several: bool) -> str:
+    """Return a matrix as a table of numbers, or its strongest pairs if it is too large."""
+    whose = f" of {matrix['representation']}" if several else ""
+    title = f"**{_plain(matrix['title'].capitalize() + whose)}** ({_plain(listed(matrix['metrics']))})"
+    if not matrix["as_table"]:
+        pairs = [[pair["row"], pair["column"], fixed(pair["value"])] for pair in matrix["strongest"]]
+        return f"{title}\n\n{matrix['sentence']}\n\n{_table(['code', 'factor', 'value'], pairs)}"
+    rows = [
+        [name, *(fixed(value, 2) for value in row)]
+        for name, row in zip(matrix["row_names"], matrix["values"], strict=True)
+    ]
+    return f"{title}\n\n{_table(['code', *matrix['column_names']], rows)}"
+
+
+def _per_factor(summary: Mapping[str, Any], several: bool) -> str:
+    rows = []
+    for chart in summary["charts"]:
+        whose = f"{chart['label']} of {chart['representation']}" if several else chart["label"]
+        bars = ", ".join(
+            f"{bar['factor']} {fixed(bar['value'], 2)}{' (noise)' if bar['within_noise'] else ''}"
+            for bar in chart["bars"]
+        )
+        rows.append([whose, ". ".join(filter(None, [bars, chart["sentence"]]))])
+    return _table(["metric", "factors"], rows)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table without its empty columns."""
+    kept = [k for k in range(len(heads)) if any(row[k] not in ("", NOTHING) for row in rows)]
+    lines = [[heads[k] for k in kept], ["---"] * len(kept), *([row[k] for k in kept] for row in rows)]
+    return "\n".join(f"| {' | '.join(_plain(text) for text in line)} |" for line in lines)
+
+
+def _list(items: Any) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
+    """Return a numbered list of sentences, each with the metrics that it is about."""
+    return "\n".join(
+        f"{k}. {_plain(entry['sentence'])}"
+        + (f" ({_plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
+        for k, entry in enumerate(entries, 1)
+    )
+
+
+def _fenced(language: str, text: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _plain(text: str) -> str:
+    """Return the text on one line, escaped so that Markdown does not interpret any character of it."""
+    return MEANT.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")

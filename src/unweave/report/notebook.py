@@ -1,0 +1,152 @@
+"""Results as they are shown in a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from unweave.auditing.properties import Audit
+from unweave.evaluation import Evaluation
+from unweave.report.answer import plain_answer
+from unweave.score import Score
+from unweave.trust.comparison import Comparison
+from unweave.trust.diagnosis import Diagnosis
+from unweave.words.phrases import fixed, listed
+
+MOST_ROWS = 40
+
+
+def notebook_view(evaluation: Evaluation) -> str:
+    """Return the answer, followed by the complete text in a collapsed block.
+
+    >>> from unweave import evaluate
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> notebook_view(evaluate(z, z, metrics="mcc", quick=True))[:5]
+    '<div>'
+    """
+    answer = plain_answer(evaluation)
+    tables = _of_several(answer) if "representations" in answer else _of_one(answer)
+    steps = "".join(f"<li>{escape(step)}</li>" for step in answer["next_steps"])
+    return (
+        f"<div><p><b>{escape(answer['headline'])}</b></p>{''.join(tables)}"
+        f"<p><b>Report:</b> {escape(answer['report'])}</p><p><b>Next:</b></p><ol>{steps}</ol>"
+        f"<details><summary>All metrics</summary><pre>{escape(str(evaluation))}</pre></details></div>"
+    )
+
+
+def _of_one(answer: dict[str, Any]) -> Iterable[str]:
+    factors = [
+        [row["factor"], row["found"], listed(row["codes"], 3), _with_ends(row, "share"), row["obstacle"]]
+        for row in answer["factors"][:MOST_ROWS]
+    ]
+    if factors:
+        yield _table(["factor", "found", "best code", "how well (0 to 1)", "what is in the way"], factors)
+    questions = [
+        [
+            *(line["text"], line["answer"], _with_ends(line, "value"), _number(line["noise"])),
+            *(line["metric"] or line["sentence"], _level(line)),
+        ]
+        for line in answer["questions"]
+    ]
+    yield _table(["question", "answer", "score", "noise", "metric", "verdict"], questions)
+    yield from (f"<p>{escape(sentence)}</p>" for sentence in answer["reading"] if sentence)
+
+
+def _of_several(answer: dict[str, Any]) -> Iterable[str]:
+    for question in answer["questions"]:
+        ranked = [
+            [entry["representation"], _with_ends(entry, "value"), entry["verdict"], "best" if entry["best"] else ""]
+            for entry in question["ranked"][:MOST_ROWS]
+        ]
+        yield f"<p>{escape(question['text'])} By {escape(question['metric'])}.</p>"
+        yield _table(["representation", "score", "verdict", ""], ranked)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _with_ends(entry: dict[str, Any], key: str) -> str:
+    ends = "" if entry["low"] is None else f" ({fixed(entry['low'], 2)} to {fixed(entry['high'], 2)})"
+    return _number(entry[key]) + ends
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else fixed(value, 2)
+
+
+def _level(line: dict[str, Any]) -> str:
+    return ("noise level" if line["at_noise_level"] and line["level"] == "trust" else line["level"]) * bool(
+        line["metric"]
+    )
+
+
+def score_view(score: Score) -> str:
+    """Return the score, its value for each factor and each code, and the caveats.
+
+    >>> score_view(Score(raw=0.5, metric="mcc", per_factor={"size": 0.5}))[:35]
+    '<div><p><b>mcc = 0.500</b></p><tabl'
+    """
+    parts = [f"<p><b>{escape(score.metric or 'score')} = {_cell_number(score.value)}</b></p>"]
+    for heading, numbers in (("factor", score.per_factor), ("code", score.per_code)):
+        if numbers:
+            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:MOST_ROWS]]
+            parts.append(_table([heading, "score"], rows))
+    return _block([*parts, _listed([*map(str, score.findings), *map(str, score.caveats)])])
+
+
+def audit_view(audit: Audit) -> str:
+    """Return a table with one row for each of the four properties.
+
+    >>> "not audited" in audit_view(Audit("mine", 1, refusal="It was not audited."))
+    True
+    """
+    heading = f"<p><b>{escape(audit.metric)}: {' '.join(audit.ticks)}</b></p>"
+    if audit.refusal:
+        return _block([heading, f"<p>{escape(str(audit.refusal))}</p>"])
+    rows = [
+        [result.name, result.tick, result.verdict, _cell_number(result.number), result.where]
+        for result in audit.results
+    ]
+    return _block(
+        [heading, _table(["property", "", "verdict", "worst number", "where"], rows), _listed(map(str, audit.problems))]
+    )
+
+
+def diagnosis_view(diagnosis: Diagnosis) -> str:
+    """Return the sentences of the diagnosis as a list.
+
+    >>> diagnosis_view(Diagnosis(n_rows=5, n_factors=1, n_codes=1, rows_looked_at=5))[:9]
+    '<div><ul>'
+    """
+    return _block([_listed([*diagnosis.sentences(), *map(str, diagnosis.notes)])])
+
+
+def comparison_view(comparison: Comparison) -> str:
+    """Return the representations from best to worst; those that share a letter do not differ significantly.
+
+    >>> comparison_view(Comparison("mcc", 0.95, scores={"a": 0.9}, letters={"a": "a"}))[:32]
+    '<div><p><b>mcc</b></p><table><th'
+    """
+    rows = [[name, _cell_number(score), comparison.letters.get(name, "")] for name, score in comparison.scores.items()]
+    said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
+    shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
+    table = _table(["representation", "score", "group"], rows[:MOST_ROWS])
+    return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
+
+
+def _block(parts: Iterable[str]) -> str:
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _listed(sentences: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in dict.fromkeys(sentences))
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _cell_number(value: float) -> str:
+    return fixed(None if math.isnan(value) else value)

@@ -1,1 +1,0 @@
-"""The report as an HTML or Markdown page."""

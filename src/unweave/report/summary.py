@@ -1,0 +1,793 @@
+"""Summary of an evaluation as plain data, which all pages show."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from unweave.arrays import FloatArray
+from unweave.card import Metric
+from unweave.codec import plain_data
+from unweave.estimators.posteriors import DecompositionInformation
+from unweave.evaluation import Evaluation, Row
+from unweave.evidence import Evidence
+from unweave.metrics import (
+    redundancy_lower_bound,
+    redundancy_upper_bound,
+    synergy_lower_bound,
+    synergy_upper_bound,
+    unibound,
+    unique_upper_bound,
+)
+from unweave.metrics.decomposition import SAMPLING, partial_information
+from unweave.metrics.matrices import varying
+from unweave.report.answer import (
+    by_question,
+    code_lists,
+    compared_by,
+    fitting_advice,
+    plain_answer,
+    rank_of,
+    verdict_in_words,
+)
+from unweave.report.cite import bibtex, methods_paragraph
+from unweave.report.latex import latex_rows
+from unweave.score import Score, ShownMatrix
+from unweave.trust.floors import NoiseFloor
+from unweave.trust.verdict_record import Reason
+from unweave.words.phrases import counted, fixed, listed
+
+NOTHING_FOUND = 0.05
+
+NO_EVIDENCE = "Do not use these as evidence: random codes score as well (p > .05)."
+
+BARE = "Evaluate without --quick to get noise floors, intervals and verdicts, which are needed to interpret a score."
+
+_Whose = tuple[str, str]
+
+
+def headline(metrics: list[dict[str, Any]]) -> str:
+    """Return one or two sentences that say how many scores can be trusted."""
+    cells = [cell for metric in metrics for cell in metric["cells"]]
+    judged = [cell["verdict"]["level"] for cell in cells if cell["verdict"]]
+    failed = sum(cell["value"] is None for cell in cells)
+    missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
+    if not judged:
+        return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
+    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] == "trust"]
+    n_noise = sum(map(_is_noise, trusted))
+    noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
+    if len(trusted) == len(judged) == 1:
+        return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
+    if len(trusted) == len(judged):
+        but = f"; {n_noise} of them {noise}" if n_noise else ""
+        return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
+    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
+    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{of_trusted}{missing}"
+
+
+def _levels_in_words(judged: list[str]) -> list[str]:
+    """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
+    known = {"no verdict": "could not be checked", "caution": "with caution", "do not use": "should not be used"}
+    others = sorted(set(judged) - {"trust"}, key=rank_of)
+    return [
+        f"{judged.count('trust') or 'none'} can be trusted on these data",
+        *(f"{judged.count(level)} {known.get(level, f'with the verdict {level!r}')}" for level in others),
+    ]
+
+
+def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
+    """Return the reasons against trusting a score, the most serious first, with the metrics that they concern.
+
+    Reasons with the same measured quantity are in one entry; its ``measured`` is None if the value differs between
+    metrics.
+    """
+    groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
+    measured: dict[tuple[str, str], set[float | None]] = {}
+    for metric, cell in _judged(metrics):
+        level = cell["verdict"]["level"]
+        for reason in cell["verdict"]["reasons"] if level != "trust" else ():
+            key = reason["quantity"], reason["section"]
+            measured.setdefault(key, set()).add(reason["measured"])
+            entry = groups.setdefault(key, {}).setdefault((level, reason["sentence"]), [])
+            entry.append((metric["label"], cell["representation"]))
+    reasons = []
+    for (quantity, section), entries in groups.items():
+        described = [
+            {"level": level, "sentence": sentence, "metrics": _named(pairs, n_representations)}
+            for (level, sentence), pairs in entries.items()
+        ]
+        described.sort(key=_gravest_first)
+        found = measured[quantity, section]
+        reasons.append(
+            {
+                "quantity": quantity,
+                "measured": found.pop() if len(found) == 1 else None,
+                "section": section,
+                "level": described[0]["level"],
+                "entries": described,
+            }
+        )
+    return sorted(reasons, key=_gravest_first)
+
+
+def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
+    """Return the next steps: advice of verdicts, the most serious first, then on scores at noise level and failures."""
+    steps: dict[str, list[_Whose]] = {}
+    for metric, cell in sorted(_judged(metrics), key=lambda pair: -rank_of(pair[1]["verdict"]["level"])):
+        for reason in cell["verdict"]["reasons"]:
+            if reason["instead"] and cell["verdict"]["level"] != "trust":
+                steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
+    for metric in metrics:
+        for cell in metric["cells"]:
+            if _is_noise(cell):
+                steps.setdefault(NO_EVIDENCE, []).append((metric["label"], cell["representation"]))
+            if cell["problem"]:
+                steps.setdefault(cell["problem"], []).append((metric["label"], cell["representation"]))
+    if not any(cell["floor"] or cell["verdict"] for metric in metrics for cell in metric["cells"]):
+        steps[BARE] = []
+    return [{"sentence": sentence, "metrics": _named(pairs, n_representations)} for sentence, pairs in steps.items()]
+
+
+def _is_noise(cell: dict[str, Any]) -> bool:
+    """Return whether the score is not significantly better than that of random codes."""
+    p_value = (cell["floor"] or {}).get("p_value")
+    return p_value is not None and p_value > NOTHING_FOUND
+
+
+def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    return [(metric, cell) for metric in metrics for cell in metric["cells"] if cell["verdict"]]
+
+
+def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
+    """Return each metric once, with its representations unless it concerns all of them."""
+    by_metric: dict[str, dict[str, None]] = {}
+    for label, representation in pairs:
+        by_metric.setdefault(label, {})[representation] = None
+    return [
+        label if len(names) == n_representations else f"{label} of {listed(list(names))}"
+        for label, names in by_metric.items()
+    ]
+
+
+def _gravest_first(entry: dict[str, Any]) -> int:
+    return -rank_of(entry["level"])
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Limits above which a matrix is drawn as an image of blocks and a chart shows only some of the factors.
+
+    Attributes
+    ----------
+    table_cells, table_columns : int
+        A matrix up to this size is shown as a table of numbers.
+    picture_rows, picture_columns : int
+        A larger matrix is shown as an image with at most this number of blocks.
+    bars : int
+        Largest number of bars in a chart.
+    charts, matrices, links : int
+        Largest number of charts and matrices per representation, and of strongest pairs listed with an image.
+    """
+
+    table_cells: int = 600
+    table_columns: int = 24
+    picture_rows: int = 120
+    picture_columns: int = 100
+    bars: int = 24
+    charts: int = 40
+    matrices: int = 24
+    links: int = 12
+
+
+FULL = Detail()
+
+COMPACT = Detail(table_cells=200, picture_rows=60, picture_columns=50, bars=10, links=6)
+
+COARSE = Detail(table_cells=60, picture_rows=40, picture_columns=30, bars=6, charts=6, matrices=4, links=3)
+
+EVER_LESS = (FULL, COMPACT, COARSE)
+
+
+BAND = (0.05, 0.95)
+
+
+def floor_fields(row: Row) -> dict[str, Any] | None:
+    """Return the mean and the 5 % and 95 % quantiles of the null scores, with p-value, kind and number of draws."""
+    floor = row.noise_floor
+    if floor is None or not floor.defined:
+        return None
+    draws = [draw for draw in floor.draws if not math.isnan(draw)]
+    bounds = (-math.inf, math.inf) if row.score is None else row.score.bounds
+    low, high = np.quantile(np.clip(draws, *bounds), BAND)
+    return {
+        "mean": floor.floor,
+        "low": float(low),
+        "high": float(high),
+        "p_value": _known(floor.p_value),
+        "resolution": _known(floor.resolution),
+        "calibrated": _known(floor.calibrated),
+        "kind": floor.kind,
+        "n_draws": len(draws),
+        "note": " ".join(map(str, floor.notes)),
+        "per_factor": {name: _factor_band(floor, name) for name in floor.per_factor_floor},
+    }
+
+
+def interval_fields(row: Row) -> dict[str, Any] | None:
+    """Return the ends, level and kind of the interval over samples."""
+    interval = row.interval
+    if interval is None or not interval.defined:
+        return None
+    low, high = interval.clipped  # scores are clipped to the bounds of the metric as well
+    return {
+        "low": low,
+        "high": high,
+        "level": interval.level,
+        "kind": "subsampling",
+        "note": " ".join(map(str, interval.notes)),
+        "per_factor": {name: list(ends) for name, ends in interval.per_factor.items()},
+    }
+
+
+def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return the level of the verdict and its reasons, each with the measured quantity and the advice."""
+    if row.verdict is None:
+        return None
+    reasons = [
+        _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
+        for reason in row.verdict.reasons
+    ]
+    return {"level": row.verdict.level, "words": verdict_in_words(row), "reasons": reasons}
+
+
+def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, Any] | None:
+    """Return ``Diagnosis.to_dict`` of one representation, or None if its data were not diagnosed."""
+    by_representation: dict[str, dict[str, Any]] = evaluation.data.get("diagnosis", {})
+    return by_representation.get(representation)
+
+
+def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """Return for each metric the groups of representations that do not differ significantly, best first, with notes."""
+    by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
+    return {
+        label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}
+        for label, entry in by_label.items()
+    }
+
+
+def code_names_of(evaluation: Evaluation, representation: str) -> list[str]:
+    """Return the names of the codes of a representation."""
+    names: list[str] = evaluation.data["representations"][representation]["code_names"]
+    return names
+
+
+def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
+    """Return the mean null score of a factor and the ends of the band from this mean to the upper null quantile.
+
+    If lower scores are better, the band lies below the mean.
+    """
+    mean = floor.per_factor_floor[factor]
+    return [mean, *sorted((mean, floor.per_factor_upper[factor]))]
+
+
+def _reason_fields(reason: Reason) -> dict[str, Any]:
+    return {
+        "sentence": reason.sentence,
+        "quantity": reason.quantity,
+        "measured": _known(reason.measured),
+        "section": reason.section,
+        "how": reason.how,
+    }
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
+
+
+# key, name, and whether the number is a share, which the page shows as a bar as well
+FIGURES = (
+    ("n_rows", "rows", False),
+    ("n_factors", "factors", False),
+    ("n_codes", "codes", False),
+    ("rows_per_code", "rows per code", False),
+    ("codes_per_factor", "codes per factor", False),
+    ("effective_dimension", "independent factors", False),
+    ("largest_correlation", "largest correlation of two factors", True),
+    ("nuisance_share", "variance of the codes not explained by factors", True),
+    ("dead_codes", "dead codes", False),
+    ("duplicated_codes", "duplicated codes", False),
+    ("heavy_tailed_codes", "heavy-tailed codes", False),
+)
+
+
+def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detail) -> dict[str, Any]:
+    """Return the diagnosis of one representation, or only the sizes of the data if they were not diagnosed."""
+    data, found = evaluation.data, diagnosis_fields(evaluation, representation)
+    n_codes = data["representations"][representation]["n_codes"]
+    sizes = {
+        "n_rows": data["n_rows"],
+        "n_factors": len(data["factors"]),
+        "n_codes": n_codes,
+        "rows_per_code": data["n_rows"] / n_codes if n_codes else None,
+    }
+    known = sizes if found is None else found | {"largest_correlation": found["max_correlation"]}
+    figures = [
+        {"key": key, "name": name, "value": value, "text": _text(key, value, known), "is_share": is_share}
+        for key, name, is_share in FIGURES
+        if (value := _figure(known.get(key))) is not None
+    ]
+    return {
+        "representation": representation,
+        "sentences": _sentences_of_sizes(sizes) if found is None else found["sentences"],
+        "figures": figures,
+        "constraints": [] if found is None else [_constraint(entry) for entry in found["constraints"]],
+        "factor_correlation": None,  # the schema unweave.report/1 has this field, but a diagnosis has no such matrix
+        "charts": [] if found is None else _charts(found, detail),
+        "looked": found is not None,
+    }
+
+
+def _figure(value: float | list[Any] | dict[str, Any] | None) -> float | None:
+    """Return a number unchanged, and the length of a list or dictionary of names."""
+    return len(value) if isinstance(value, (list, dict)) else value
+
+
+def _text(key: str, value: float, known: dict[str, Any]) -> str:
+    if key == "effective_dimension":
+        return f"{value:g} of {known['n_factors']}"
+    if key == "nuisance_share":
+        return f"{100 * value:.0f} %"
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else fixed(value, 2)
+
+
+def _sentences_of_sizes(sizes: dict[str, Any]) -> list[str]:
+    if not sizes["rows_per_code"]:
+        return []
+    per_code = f"{sizes['rows_per_code']:,.0f}" if sizes["rows_per_code"] >= 10 else f"{sizes['rows_per_code']:.1f}"
+    return [
+        f"There are {counted(sizes['n_rows'], 'row')}, {counted(sizes['n_codes'], 'code')} and "
+        f"{counted(sizes['n_factors'], 'factor')}, which is {per_code} rows per code.",
+        "The data were not diagnosed: evaluate without --quick to diagnose them.",
+    ]
+
+
+def _constraint(entry: dict[str, Any]) -> str:
+    return f"{entry['determined']} is a function of {' and '.join(entry['by'])}"
+
+
+def _charts(found: dict[str, Any], detail: Detail) -> list[dict[str, Any]]:
+    """Return charts of the strength of dependence of pairs of factors, and of the unexplained variance of each code."""
+    pairs = {" and ".join(pair["factors"]): pair["strength"] for pair in found["dependent_pairs"]}
+    charts = (
+        _chart("Strength of dependence between factors", pairs, detail),
+        _chart("Share of each code's variance not explained by factors", found["nuisance_per_code"], detail),
+    )
+    return [chart for chart in charts if chart]
+
+
+def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[str, Any] | None:
+    known = sorted(((value, name) for name, value in values.items() if value is not None), reverse=True)
+    if not known:
+        return None
+    shown = known[: detail.bars]
+    sentence = f"Only the {len(shown)} largest of {len(known):,} values are shown." if len(shown) < len(known) else ""
+    bars = [{"name": name, "value": value} for value, name in shown]
+    return {"title": title, "bars": bars, "sentence": sentence}
+
+
+TERMS = {
+    "unique": (unibound, unique_upper_bound),
+    "redundant": (redundancy_lower_bound, redundancy_upper_bound),
+    "synergistic": (synergy_lower_bound, synergy_upper_bound),
+}
+
+
+@dataclass(frozen=True)
+class FactorBand:
+    """Information about one factor in nats.
+
+    ``single`` is the information of the best code, ``rest`` that of all other codes, and ``whole`` that of all codes.
+    """
+
+    factor: str
+    code: str
+    single: float
+    rest: float
+    whole: float
+    entropy: float
+
+    @property
+    def interaction(self) -> float:
+        """Lower bound of the redundancy if positive; if negative, its size is a lower bound of the synergy."""
+        return self.single + self.rest - self.whole
+
+
+def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPLING) -> list[FactorBand]:
+    """Return the band of each factor that varies, for the code that carries most information about it."""
+    found = partial_information(evidence, estimator)
+    single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
+    # for continuous factors, the closed forms return no entropy
+    entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
+    bands = []
+    for j in np.flatnonzero(varying(evidence)):
+        i = int(single[:, j].argmax())
+        whole = max(float(found.whole[j]), float(single[i, j]), float(rest[i, j]))
+        names = evidence.factor_names[j], evidence.code_names[i]
+        bands.append(FactorBand(*names, float(single[i, j]), float(rest[i, j]), whole, float(entropies[j])))
+    return bands
+
+
+def term_intervals(
+    evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
+) -> dict[str, tuple[float, float]]:
+    """Return the bounds of the unique, redundant and synergistic information, averaged as in 002, Eq. 6."""
+
+    def bound(metric: Metric) -> float:
+        return metric(evidence, estimator=estimator, normalise=normalise).value
+
+    return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}
+
+
+def factor_charts(metric: dict[str, Any], factors: list[str], detail: Detail) -> list[dict[str, Any]]:
+    """Return one chart for each representation for which the metric has a score per factor.
+
+    If there are many factors, the chart has only the highest and the lowest scores.
+    """
+    charts = []
+    for cell in metric["cells"]:
+        named = [name for name in factors if name in cell["per_factor"]]
+        if not named or all(math.isnan(cell["per_factor"][name]) for name in named):
+            continue
+        shown, sentence = _shown(named, cell["per_factor"], detail.bars)
+        charts.append(
+            {
+                "label": metric["label"],
+                "representation": cell["representation"],
+                "measures": metric["measures"],
+                "domain": metric["domain"],
+                "lower_is_better": metric["lower_is_better"],
+                "sentence": sentence,
+                "bars": [_bar(name, cell, metric["lower_is_better"]) for name in shown],
+            }
+        )
+    return charts
+
+
+def _bar(factor: str, cell: dict[str, Any], lower_is_better: bool) -> dict[str, Any]:
+    value = cell["per_factor"][factor]
+    band = (cell["floor"] or {}).get("per_factor", {}).get(factor)
+    ends = (cell["interval"] or {}).get("per_factor", {}).get(factor)
+    within_noise = None
+    if band and not math.isnan(value):
+        edge = band[1] if lower_is_better else band[2]
+        within_noise = None if edge is None else value >= edge if lower_is_better else value <= edge
+    return {"factor": factor, "value": value, "floor": band, "interval": ends, "within_noise": within_noise}
+
+
+def _shown(named: list[str], per_factor: dict[str, float], at_most: int) -> tuple[list[str], str]:
+    if len(named) <= at_most:
+        return named, ""
+    order = sorted(
+        (name for name in named if not math.isnan(per_factor[name])), key=lambda name: (per_factor[name], name)
+    )
+    half = at_most // 2
+    lowest, highest = order[:half], order[max(half, len(order) - half) :]
+    sentence = f"Only the {len(highest)} highest and {len(lowest)} lowest of {len(named):,} factors are shown."
+    return [*reversed(highest), *reversed(lowest)], sentence
+
+
+def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
+    """Return the matrices of the scores of one representation, and the number of matrices that were left out."""
+    factors = [factor["name"] for factor in evaluation.data["factors"]]
+    codes = code_names_of(evaluation, representation)
+    varying = _varying_factors(evaluation, representation, factors)
+    met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []
+    for row in evaluation.rows:
+        # if there are several seeds, the matrix of the first seed is shown
+        if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
+            continue
+        for shown in row.score.matrices:
+            n_columns = len(codes) if shown.columns == "codes" else len(factors)
+            matrix = _widened(np.asarray(row.score.parts[shown.part]), len(codes), n_columns, varying)
+            if matrix is None:
+                continue
+            same = [entry for entry in met if entry[0] == shown and np.array_equal(entry[1], matrix, equal_nan=True)]
+            if same:
+                same[0][2].append(row.label)
+            else:
+                met.append((shown, matrix, [row.label]))
+    summaries = [
+        {
+            "representation": representation,
+            "metrics": labels,
+            **summarised_matrix(shown, matrix, codes, codes if shown.columns == "codes" else factors, detail),
+        }
+        for shown, matrix, labels in met[: detail.matrices]
+    ]
+    return summaries, len(met) - len(summaries)
+
+
+def summarised_matrix(
+    shown: ShownMatrix, matrix: FloatArray, rows: Sequence[str], columns: Sequence[str], detail: Detail
+) -> dict[str, Any]:
+    """Return a small matrix as it is, and a large matrix as the maxima of its blocks with its strongest pairs."""
+    is_table = matrix.size <= detail.table_cells and len(columns) <= detail.table_columns
+    size, finite = np.abs(matrix), matrix[np.isfinite(matrix)]
+    signed = bool(finite.size and finite.min() < 0)
+    largest = float(np.abs(finite).max()) if finite.size else 1.0
+    summary: dict[str, Any] = {
+        "name": shown.part,
+        "title": shown.part.removesuffix("_matrix").replace("_", " "),
+        "meaning": shown.meaning,
+        "n_rows": len(rows),
+        "n_columns": len(columns),
+        "signed": signed,
+        "scale": [0.0, 1.0],  # all matrices share this scale, and larger values have the last colour
+        "largest": largest,
+        "as_table": is_table,
+        "framed": shown.framed,
+        "sentence": "",
+        "strongest": [],
+    }
+    if is_table:
+        return summary | {"row_names": list(rows), "column_names": list(columns), "values": matrix.tolist()}
+    own = np.where(np.isfinite(size), size, -np.inf)
+    order = np.lexsort((-own.max(axis=1), own.argmax(axis=1)))
+    high, wide = -(-len(rows) // detail.picture_rows), -(-len(columns) // detail.picture_columns)
+    return summary | {
+        "values": _largest_of_blocks(size[order], high, wide).tolist(),
+        "rows_per_block": high,
+        "columns_per_block": wide,
+        "sentence": _how_aggregated(len(rows), len(columns), high, wide, shown.columns, signed),
+        "strongest": [
+            {"row": rows[i], "column": columns[j], "value": float(matrix[i, j])}
+            for i, j in _strongest(own, detail.links)
+        ],
+    }
+
+
+def _how_aggregated(n_rows: int, n_columns: int, high: int, wide: int, kind: str, signed: bool) -> str:
+    ordered = f"{n_rows:,} codes by {n_columns:,} {kind}, sorted by the {kind[:-1]} that they depend on most."
+    if high * wide == 1:
+        return ordered
+    block = f"{counted(high, 'code')} by {counted(wide, kind[:-1])}"
+    return f"{ordered} Each cell shows the largest {'absolute ' * signed}value of a block of {block}."
+
+
+def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
+    """Return the largest finite value of each block of ``high`` x ``wide`` cells, or nan if a block has none."""
+    lowest = np.where(np.isfinite(matrix), matrix, -np.inf)
+    starts = np.arange(0, matrix.shape[0], high), np.arange(0, matrix.shape[1], wide)
+    blocks = np.maximum.reduceat(np.maximum.reduceat(lowest, starts[0], axis=0), starts[1], axis=1)
+    return np.where(np.isfinite(blocks), blocks, np.nan)
+
+
+def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
+    flat = np.argsort(-size, axis=None, kind="stable")[:n_pairs]
+    return [(int(k) // size.shape[1], int(k) % size.shape[1]) for k in flat if np.isfinite(size.flat[k])]
+
+
+def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
+    """Return the indices of factors for which some score is defined, or of all factors if there are none."""
+    scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
+    per_factor = [score.per_factor for score in scores if score.per_factor]
+    known = [j for j, name in enumerate(factors) if any(np.isfinite(part.get(name, np.nan)) for part in per_factor)]
+    return known or list(range(len(factors)))
+
+
+def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
+    """Return the matrix with ``n_columns`` columns, where columns of factors that the metric left out are nan.
+
+    The result is None if the array is not a matrix of codes by factors or codes.
+    """
+    if not matrix.size or matrix.ndim != 2 or len(matrix) != n_codes:
+        return None
+    if matrix.shape[1] == n_columns:
+        return matrix
+    if matrix.shape[1] != len(varying):
+        return None
+    whole = np.full((n_codes, n_columns), np.nan)
+    whole[:, varying] = matrix
+    return whole
+
+
+def _first_seed(evaluation: Evaluation, label: str) -> int | None:
+    return next(row.seed for row in evaluation.rows if row.label == label)
+
+
+SCHEMA = "unweave.report/1"
+
+
+def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
+    """Return the data of a report, which can be written as strict JSON.
+
+    None stands for values that are undefined or were not computed.
+
+    Examples
+    --------
+    >>> import numpy as np, unweave
+    >>> factors = np.random.default_rng(0).normal(size=(200, 2))
+    >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))
+    >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
+    ('unweave.report/1', 1.0)
+    """
+    data, names = evaluation.data, evaluation.representations
+    metrics = [_metric(evaluation, label) for label in evaluation.labels]
+    matrices = [matrix_summaries(evaluation, name, detail) for name in names]
+    factors = [factor["name"] for factor in data["factors"]]
+    charts = [chart for metric in metrics for chart in factor_charts(metric, factors, detail)]
+    n_charts = detail.charts * len(names)
+    summary: dict[str, Any] = {
+        "schema": SCHEMA,
+        "title": _title(evaluation),
+        "subtitle": _subtitle(evaluation),
+        "answer": plain_answer(evaluation),
+        "screening": code_lists(evaluation),
+        "questions": [
+            {"name": question.name, "text": question.text, "metrics": labels}
+            for question, labels in by_question(evaluation).items()
+        ],
+        "pairs": data.get("matched_pairs", {}),
+        "rankings": _rankings(evaluation) if len(names) > 1 else {},
+        "headline": headline(metrics),
+        "data": {
+            "n_rows": data["n_rows"],
+            "n_dropped": data["n_dropped"],
+            "factors": data["factors"],
+            "representations": [
+                {"name": name, "n_codes": entry["n_codes"], "fingerprint": entry["fingerprint"]}
+                for name, entry in data["representations"].items()
+            ],
+            "versions": data["versions"],
+        },
+        "counts": _level_counts(metrics),
+        "metrics": metrics,
+        "reasons": grouped_reasons(metrics, len(names)),
+        "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
+        "matrices": [matrix for shown, _ in matrices for matrix in shown],
+        "matrices_left_out": sum(n_left_out for _, n_left_out in matrices),
+        "charts": charts[:n_charts],
+        "charts_left_out": len(charts[n_charts:]),
+        "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names],
+        "next_steps": next_steps(metrics, len(names)),
+    }
+    summary["writing"] = {
+        "methods": methods_paragraph(summary),
+        "latex": latex_rows(summary),
+        "bibtex": bibtex(summary),
+    }
+    return plain_data(summary)
+
+
+def _rankings(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the representations ranked by each metric."""
+    return {
+        label: compared_by(label, question, evaluation)
+        for question, labels in by_question(evaluation).items()
+        for label in labels
+    }
+
+
+def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
+    rows = [row for row in evaluation.rows if row.label == label]
+    card = rows[0].card
+    score = next((row.score for row in rows if row.score), None)
+    cells = [
+        _cell(evaluation, name, [row for row in rows if row.representation == name])
+        for name in evaluation.representations
+        if any(row.representation == name for row in rows)
+    ]
+    groups = comparison_fields(evaluation).get(label, {"groups": [], "sentence": ""})
+    for cell in cells:
+        cell["groups"] = [k for k, group in enumerate(groups["groups"]) if cell["representation"] in group]
+    return {
+        "label": label,
+        "metric": rows[0].metric,
+        "version": score.version if score else None,
+        "summary": card.summary,
+        "measures": rows[0].measures,
+        "reference": card.reference,
+        "bounds": [end if math.isfinite(end) else None for end in card.bounds],
+        "best": card.best if math.isfinite(card.best) else None,
+        "lower_is_better": card.lower_is_better,
+        "settings": {name: option for name, option in (score.settings if score else {}).items() if name != "rng"},
+        "cells": cells,
+        "domain": _domain(cells, card.bounds),
+        "comparison": groups["sentence"],
+    }
+
+
+def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[str, Any]:
+    """Return the scores of one metric on one representation: the mean over seeds, with floor, interval and verdict."""
+    scores = [row.score for row in rows if row.score]
+    return {
+        "representation": representation,
+        **_over_seeds(scores),
+        "seeds": [row.seed for row in rows if row.seed is not None],
+        "problem": next((str(row.problem) for row in rows if row.problem), None),
+        "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
+        "chance": next((row.chance for row in rows if row.chance is not None), None),
+        **_trust(evaluation, rows),
+        "per_factor": _means_per_factor([score.per_factor for score in scores]),
+        "seconds": sum(row.seconds for row in rows),
+    }
+
+
+def _over_seeds(scores: list[Score]) -> dict[str, float | None]:
+    """Return the mean and the standard deviation over seeds; None if the score is undefined for any seed."""
+    values = [score.value for score in scores]
+    if not values or any(map(math.isnan, values)):
+        return {"value": None, "raw": None, "spread": None}
+    spread = stdev(values) if len(values) > 1 else None
+    return {"value": fmean(values), "raw": fmean(score.raw for score in scores), "spread": spread}
+
+
+def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
+    """Return the floor and the interval of the first seed that has them, and the worst verdict of all seeds."""
+    floor = next(filter(None, map(floor_fields, rows)), None)
+    verdicts = [verdict for row in rows if (verdict := verdict_fields(row, evaluation))]
+    return {
+        "floor": floor,
+        "interval": next(filter(None, map(interval_fields, rows)), None),
+        "calibrated": floor["calibrated"] if floor else None,
+        "verdict": max(verdicts, key=lambda verdict: rank_of(verdict["level"])) if verdicts else None,
+    }
+
+
+def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
+    return {name: fmean(part.get(name, math.nan) for part in parts) for name in (parts[0] if parts else {})}
+
+
+def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
+    """Return the ends of the axis for a metric.
+
+    They are the bounds of the metric. An infinite bound is replaced by the smallest or largest value shown, or by 0.
+    """
+    seen: list[float | None] = [0.0]
+    for cell in cells:
+        bands = [cell["floor"] or {}, cell["interval"] or {}]
+        seen += [cell["value"], *(band.get(end) for band in bands for end in ("low", "high"))]
+        seen += [value for value in cell["per_factor"].values() if math.isfinite(value)]
+    finite = [value for value in seen if value is not None and math.isfinite(value)]
+    low = bounds[0] if math.isfinite(bounds[0]) else min(finite)
+    high = bounds[1] if math.isfinite(bounds[1]) else max(finite)
+    return [low, high if high > low else low + 1.0]
+
+
+def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
+    levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
+    known = ("trust", "no verdict", "caution", "do not use")
+    return {level: levels[level] for level in sorted({*known, *levels}, key=rank_of)}
+
+
+def _title(evaluation: Evaluation) -> str:
+    names = evaluation.representations
+    if len(names) > 1:
+        return f"{listed(list(names), at_most=4)} compared"
+    if not evaluation.data["n_rows"]:
+        return "How the decoder uses its latents"
+    return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
+
+
+def _subtitle(evaluation: Evaluation) -> str:
+    data = evaluation.data
+    if not data["n_rows"]:
+        return "A decoder alone, without factors and codes."
+    sizes = [entry["n_codes"] for entry in data["representations"].values()]
+    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    dropped = f"; {counted(data['n_dropped'], 'row')} with missing values dropped" if data["n_dropped"] else ""
+    factors = f"{counted(len(data['factors']), 'factor')} and " if data["factors"] else ""
+    return f"{factors}{codes} on {counted(data['n_rows'], 'row')}{dropped}."

@@ -1,1 +1,0 @@
-"""The summary of an evaluation as plain data. All pages are rendered from it."""

@@ -1,0 +1,247 @@
+"""Tables of concepts, runs, groups of seeds and unlabelled codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from unweave.evaluation.results import GroupedScore, GroupedScores
+from unweave.evaluation.unlabelled import RunPair, Unlabelled
+from unweave.metrics.concepts import ConceptReport
+from unweave.words.phrases import counted, fixed
+
+if TYPE_CHECKING:
+    from unweave.datasets import DataSet
+    from unweave.models import TrainedModel
+    from unweave.models.comparison import RunComparison
+
+MOST_CONCEPTS = 40
+
+MOST_CODES = 10
+
+
+def concept_table(found: ConceptReport) -> Group:
+    """Return the totals, a table with one row per concept, and the codes that depend on a concept."""
+    rows, totals = found.rows(), found.totals()
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    probes = [f"probe_{k}" for k in found.probes.k]
+    headings = ["concept", "share", "best code", "F1", "(trivial)", "AUROC", "(chance)", "AP"]
+    for heading in [*headings, *(f"k = {k}" for k in found.probes.k), "split over", "absorbed by"]:
+        shown.add_column(heading, justify="left" if heading in ("concept", "best code") else "right")
+    for row in rows[:MOST_CONCEPTS]:
+        shown.add_row(
+            row["concept"],
+            f"{100 * row['prevalence']:.3g} %",
+            row["f1_code"],
+            fixed(row["f1"], 2),
+            fixed(row["f1_of_chance"], 2),
+            fixed(row["auroc"], 2),
+            fixed(row["auroc_of_chance"], 2),
+            fixed(row["average_precision"], 2),
+            *(fixed(None if row[name] != row[name] else row[name], 2) for name in probes),
+            counted(row["specific_codes"], "code") if row["split"] else "",
+            counted(row["absorbing_codes"], "code") if row["absorbing_codes"] else "",
+        )
+    hidden = len(rows) - MOST_CONCEPTS
+    are = "is" if hidden == 1 else "are"
+    return Group(
+        Text(_use(totals)),
+        shown,
+        *([Text(f"{counted(hidden, 'concept')} {are} not shown; --json writes all of them.")] if hidden > 0 else []),
+        Text(READING, style="dim"),
+        Text(_codes(found)),
+    )
+
+
+READING = (
+    "F1, AUROC and average precision (AP) are each the maximum over single codes; 'best code' is the code with the "
+    "highest F1. 'Trivial' is the F1 of predicting the concept for every sample. 'Chance' is the expected maximum "
+    "AUROC of the same number of random codes. The columns k = 1, 2, ... are the held-out AUROCs of probes on k codes; "
+    "random codes score 0.5."
+)
+
+
+def _use(totals: dict[str, float]) -> str:
+    return (
+        f"{counted(int(totals['n_rows']), 'row')}, {counted(int(totals['n_codes']), 'code')}, of which "
+        f"{totals['active_per_row']:.3g} are active on a row (density {100 * totals['mean_density']:.3g} %); "
+        f"{int(totals['dead_codes']):,} are dead, {int(totals['dense_codes']):,} are active on more than half of the "
+        f"rows, {int(totals['always_on_codes']):,} on all. {counted(int(totals['split_concepts']), 'concept')} split, "
+        f"{int(totals['absorbed_concepts']):,} partly absorbed by other codes."
+    )
+
+
+def _codes(found: ConceptReport) -> str:
+    screening = found.screening
+    said = (
+        f"{screening.codes.size:,} of {screening.n_codes:,} codes depend on a concept (false-discovery rate "
+        f"{100 * screening.rate:g} %)"
+    )
+    named = [f"{code} ({factor})" for code, factor in zip(screening.names, screening.factors, strict=True)]
+    rest = f" and {len(named) - MOST_CODES:,} more" if len(named) > MOST_CODES else ""
+    return f"{said}: {', '.join(named[:MOST_CODES])}{rest}." if named else f"{said}."
+
+
+MOST_PAIRS = 15
+
+
+def unlabelled_table(found: Unlabelled) -> Group:
+    """Return a table of the runs, and a table of the pairs of runs with the highest and lowest agreement."""
+    scores = list(dict.fromkeys(name for facts in found.runs.values() for name in facts.scores))
+    runs = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    runs.add_column("run", no_wrap=True)
+    for heading in ("codes", "active", "total correlation", *scores, *(["UDR"] if found.pairs else [])):
+        runs.add_column(heading, justify="right")
+    for name, facts in found.runs.items():
+        ranking = [_unlabelled_number(facts.ranking)] if found.pairs else []
+        numbers = [_unlabelled_number(facts.scores.get(score, float("nan"))) for score in scores]
+        counts = [str(facts.n_codes), str(facts.n_active)]
+        runs.add_row(name, *counts, _unlabelled_number(facts.total_correlation), *numbers, *ranking)
+    heading = (
+        f"{counted(found.n_rows, 'row')}, {counted(len(found.runs), 'run')}, no factors; total correlation in nats"
+    )
+    return Group(Text(heading), runs, *_agreement(found))
+
+
+def unlabelled_text(found: Unlabelled) -> str:
+    """Return the tables as plain text."""
+    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
+    console.print(unlabelled_table(found))
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+
+
+def _agreement(found: Unlabelled) -> list[Table | Text]:
+    if not found.pairs:
+        return [
+            Text("If you pass two or more runs, the agreement between their codes is measured as well.", style="dim")
+        ]
+    shown = sorted(found.pairs, key=lambda pair: -pair.matched)
+    if len(shown) > MOST_PAIRS:
+        shown = [*shown[: MOST_PAIRS // 2], *shown[-(MOST_PAIRS // 2) :]]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("runs", "matched one to one", "unrelated codes", "linear map (R2)", "UDR"):
+        table.add_column(heading, justify="left" if heading == "runs" else "right")
+    for pair in shown:
+        numbers = (pair.matched, pair.chance, pair.linear, pair.ranking)
+        table.add_row(f"{pair.first}, {pair.second}", *map(_unlabelled_number, numbers))
+    left = len(found.pairs) - len(shown)
+    rest = [Text(f"{counted(left, 'pair')} with intermediate agreement are not shown.")] if left else []
+    return [table, *rest, Text(_meaning(found.pairs))]
+
+
+def _meaning(pairs: tuple[RunPair, ...]) -> str:
+    matched, linear = (fmean(getattr(pair, name) for pair in pairs) for name in ("matched", "linear"))
+    chance = fmean(pair.chance for pair in pairs)
+    if matched != matched:
+        return "A run has no active code, so the agreement cannot be measured."
+    if matched > 0.9:
+        text = "The runs learned the same codes up to permutation and monotone maps."
+    elif linear > 0.9:
+        text = "The runs agree up to a linear map but not code by code: they mix the same subspace differently."
+    elif matched < 1.5 * chance:
+        text = "The codes of different runs have no more in common than unrelated codes."
+    else:
+        text = "The runs agree partly."
+    return f"{text} Agreement does not show that the codes are the factors: this can only be tested with labelled rows."
+
+
+def _unlabelled_number(value: float) -> str:
+    return "inf" if value == float("inf") else fixed(None if value != value else value)
+
+
+N_IMAGES = 12
+
+MOST_MODELS = 16  # largest number of models in the figure of reconstructions
+
+HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
+
+
+def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
+    """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
+    from unweave.models.comparison import loss_curves, reconstructions, traversals
+    from unweave.report.figures.curves import loss_figure, reconstruction_figure, traversal_figure
+    from unweave.report.figures.geometry import save
+
+    trained = [model for model in models if model.network is not None]
+    curves = loss_curves(models)
+    if curves:
+        yield save(loss_figure(curves), folder / "losses.png")
+    images = dataset.sample(500, 0).images
+    made = reconstructions(trained[:MOST_MODELS], images[:N_IMAGES])
+    if made:
+        yield save(reconstruction_figure(images[:N_IMAGES], made), folder / "reconstructions.png")
+    for model in trained:
+        rows = traversals(model, images)
+        yield save(traversal_figure(rows, model.name), folder / model.name / "traversals.png")
+
+
+def runs_table(found: RunComparison) -> Any:
+    """Return a table with one row per model, grouped by setting, with mean and standard deviation over seeds.
+
+    Settings that share a letter do not differ significantly.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", no_wrap=True)
+    for column in found.columns:
+        table.add_column(HEADINGS.get(column, column.replace("_", " ")), justify="right")
+    for setting in found.settings:
+        table.add_section()
+        for row in found.of_setting(setting):
+            cells = [_run_number(row.column(column), column) for column in found.columns]
+            table.add_row(f"{setting} seed {row.seed}" + (f"  {row.problem}" if row.problem else ""), *cells)
+        cells = [_spread(found, setting, column) for column in found.columns]
+        table.add_row(f"  {counted(len(found.of_setting(setting)), 'seed')}", *cells, style="bold")
+    return table
+
+
+def _spread(found: RunComparison, setting: str, column: str) -> str:
+    spread, letters = found.spread(setting, column), found.letters.get(column, {}).get(setting, "")
+    if spread.n_seeds < 2:
+        return _run_number(spread.mean, column)
+    return f"{_run_number(spread.mean, column)} ± {_run_number(spread.std, column)} {letters}".rstrip()
+
+
+def _run_number(value: float, column: str) -> str:
+    if value != value:
+        return "-"
+    text = f"{value:.1f}" if column in HEADINGS else f"{value:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column not in HEADINGS else text
+
+
+def grouped_table(found: GroupedScores) -> Table:
+    """Return the table, with the settings ranked by the first metric."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("setting", no_wrap=True)
+    table.add_column("seeds", justify="right")
+    for label in found.scores:
+        table.add_column(label, justify="right")
+    first = next(iter(found.scores))
+    for group in found.ranked(first):
+        seeds = str(len(found.score(first, group).values))
+        table.add_row(group, seeds, *(_cell(found.score(label, group)) for label in found.scores))
+    return table
+
+
+def grouped_text(found: GroupedScores) -> str:
+    """Return the table as plain text, with an explanation of the letters."""
+    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
+    console.print(grouped_table(found))
+    console.print("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+
+
+def _cell(score: GroupedScore) -> str:
+    if score.std != score.std:
+        return fixed(None if score.mean != score.mean else score.mean)
+    return f"{fixed(score.mean)} ± {fixed(score.std)} {score.letters}".rstrip()

@@ -1,0 +1,549 @@
+"""Models of codes given factors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.matching import best_matching
+from unweave.estimators.regression import harmonics, normal_quantiles
+from unweave.evidence import Evidence, FactorKind
+from unweave.responses.factor_bases import live_codes, varying_places
+from unweave.responses.responses import distinct_factors, responses_to_factors
+
+Part = Literal["plain", "powers", "ranks", "smooth"]
+
+ROWS_PER_STEP = 15
+
+MOST_STEPS = 20
+
+ROWS_PER_KNOT = 40
+
+MOST_KNOTS = 8
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class FactorDesign:
+    """Functions of one factor for every row: the factor, powers, ranks, smooth functions, and step functions."""
+
+    plain: FloatArray
+    powers: FloatArray
+    ranks: FloatArray
+    smooth: FloatArray
+    flexible: FloatArray
+    in_steps: bool = False  # whether the factor is categorical or has few values
+
+    def at(self, places: Places) -> FactorDesign:
+        """The same functions at these places."""
+        return FactorDesign(
+            plain=places.of(self.plain),
+            powers=places.of(self.powers),
+            ranks=places.of(self.ranks),
+            smooth=places.of(self.smooth),
+            flexible=places.of(self.flexible),
+            in_steps=self.in_steps,
+        )
+
+    def part(self, name: Part) -> FloatArray:
+        """The columns of this name."""
+        return {"plain": self.plain, "powers": self.powers, "ranks": self.ranks, "smooth": self.smooth}[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where values of one factor are taken: at rows, or interpolated between two rows with adjacent values."""
+
+    low: Rows
+    high: Rows
+    weight: FloatArray
+
+    @classmethod
+    def at_rows(cls, rows: Rows) -> Places:
+        """Places at these rows, without interpolation."""
+        return cls(rows, rows, np.zeros(rows.size))
+
+    @classmethod
+    def between_rows(cls, column: FloatArray, n_places: int, generator: np.random.Generator) -> Places:
+        """Random places between the smallest and the largest value, distributed like the rows, without repetition.
+
+        >>> places = Places.between_rows(np.array([3.0, 1.0, 2.0]), 100, np.random.default_rng(0))
+        >>> drawn = places.of(np.array([3.0, 1.0, 2.0]))
+        >>> bool(drawn.min() >= 1), bool(drawn.max() <= 3), np.unique(drawn).size
+        (True, True, 100)
+        """
+        order = np.argsort(column, kind="stable")
+        position = generator.uniform(0, column.size - 1, n_places)
+        below = position.astype(np.intp)
+        return cls(order[below], order[below + 1], position - below)
+
+    def of(self, columns: FloatArray) -> FloatArray:
+        """Values of one column or of several columns at the places, interpolated linearly between two rows."""
+        if not self.weight.any():
+            return columns[self.low]
+        weight = self.weight if columns.ndim == 1 else self.weight[:, None]
+        return np.asarray((1 - weight) * columns[self.low] + weight * columns[self.high])
+
+
+@dataclass(frozen=True)
+class JointModel:
+    """A linear model in functions of every factor and, optionally, in products of functions of two factors.
+
+    ``of_code`` is True if it predicts a code itself, and False if it predicts the code's normal scores.
+    """
+
+    of_code: bool
+    sums: Part
+    products: Part | None = None
+
+    def width(self, designs: Sequence[FactorDesign]) -> int:
+        """Number of columns, computed without creating them."""
+        widths = [design.part(self.products).shape[1] for design in designs] if self.products else []
+        return sum(design.part(self.sums).shape[1] for design in designs) + sum(
+            first * second for first, second in combinations(widths, 2)
+        )
+
+    def factors_of_columns(self, designs: Sequence[FactorDesign]) -> NDArray[np.bool_]:
+        """Which factors each column is a function of (columns x d)."""
+        own = np.eye(len(designs), dtype=bool)
+        sums = [own[[j] * design.part(self.sums).shape[1]] for j, design in enumerate(designs)]
+        widths = [design.part(self.products).shape[1] for design in designs] if self.products else []
+        pairs = combinations(range(len(widths)), 2)
+        return np.vstack([*sums, *((own[[j]] | own[[k]]).repeat(widths[j] * widths[k], 0) for j, k in pairs)])
+
+    def columns(self, designs: Sequence[FactorDesign]) -> FloatArray:
+        """The design matrix (n x columns)."""
+        factors = [design.part(self.products) for design in designs] if self.products else []
+        products = [
+            (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+            for first, second in combinations(factors, 2)
+        ]
+        return np.column_stack([*(design.part(self.sums) for design in designs), *products])
+
+
+# from the simplest to the most flexible
+JOINT_MODELS = (
+    JointModel(True, "plain"),
+    JointModel(True, "powers"),
+    JointModel(True, "powers", "plain"),
+    JointModel(False, "ranks"),
+    JointModel(False, "smooth"),
+    JointModel(False, "smooth", "ranks"),
+)
+
+
+def factor_design(evidence: Evidence, j: int) -> FactorDesign:
+    """Functions of factor j.
+
+    >>> factor_design(Evidence({"side": [0.0, 1.0, 0.0, 1.0]}), 0).smooth.ravel().tolist()
+    [0.0, 1.0, 0.0, 1.0]
+    """
+    column, declared, n = evidence.factors[:, j], evidence.declared_kinds[j], evidence.n_rows
+    if declared.kind is FactorKind.CIRCULAR:
+        waves = harmonics(2 * np.pi * column / declared.period, 3).values
+        circle = waves[:, :2]
+        return FactorDesign(circle, waves, circle, waves, np.column_stack([waves, _steps(column, n)]))
+    levels = np.unique(column)
+    if declared.kind is FactorKind.CATEGORICAL or levels.size <= MOST_STEPS:
+        classes = (column[:, None] == levels[1:]).astype(np.float64)
+        plain = classes if declared.kind is FactorKind.CATEGORICAL else column[:, None]
+        return FactorDesign(plain, classes, plain, classes, classes, in_steps=True)
+    number = (column - column.mean()) / max(column.std(), TINY)
+    ranks = normal_quantiles(column)
+    n_knots = int(np.clip(n // ROWS_PER_KNOT, 3, MOST_KNOTS))
+    knots = np.quantile(ranks, np.linspace(0, 1, n_knots + 2)[1:-1])
+    bends = [np.maximum(ranks - knot, 0) ** 3 for knot in knots]
+    return FactorDesign(
+        plain=number[:, None],
+        powers=_powers(number),
+        ranks=ranks[:, None],
+        smooth=np.column_stack([_powers(ranks), *bends[::2]]),
+        flexible=np.column_stack([_powers(ranks), *bends, _steps(column, n)]),
+    )
+
+
+def _powers(column: FloatArray) -> FloatArray:
+    return np.column_stack([column, column**2, column**3])
+
+
+def _steps(column: FloatArray, n_rows: int) -> FloatArray:
+    """Indicators of bins with equal numbers of rows; no columns if there are few rows."""
+    n_steps = min(n_rows // ROWS_PER_STEP, MOST_STEPS)
+    if n_steps < 4:
+        return np.empty((n_rows, 0))
+    edges = np.quantile(column, np.linspace(0, 1, n_steps + 1)[1:-1])
+    return (np.searchsorted(edges, column)[:, None] == np.arange(1, n_steps)).astype(np.float64)
+
+
+ALIKE = 0.8  # share of a factor's variance that smooth functions of another one explain
+
+NEEDED = 0.02  # share of a code's variance; a factor that explains more in addition to a similar one is needed
+
+MORE = 0.5  # a factor is also needed if the error without it is larger by more than this share
+
+MOST_PAIRS = 6
+
+Columns = NDArray[np.bool_]
+
+
+class Fit(Protocol):
+    """A function that fits linear models; ``used`` selects columns and ``of`` selects targets."""
+
+    def __call__(self, *, used: Columns | None = None, of: Columns | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return held-out predictions (n x targets) and weights, those of the constant first."""
+
+
+def alike_pairs(designs: Sequence[FactorDesign]) -> list[tuple[int, int]]:
+    """Pairs of factors of which one explains most of the other's variance, the closest first; at most six pairs."""
+    found = []
+    for j, design in enumerate(designs):
+        for k in range(j):
+            share = max(_explained(design, designs[k]), _explained(designs[k], design))
+            if share >= ALIKE:
+                found.append((share, k, j))
+    return [(k, j) for _, k, j in sorted(found, reverse=True)[:MOST_PAIRS]]
+
+
+def _explained(source: FactorDesign, target: FactorDesign) -> float:
+    """Share of the target's variance that smooth functions of the source explain."""
+    columns = source.smooth - source.smooth.mean(axis=0)
+    aside = target.ranks - target.ranks.mean(axis=0)
+    left = aside - columns @ np.linalg.lstsq(columns, aside, rcond=1e-8)[0]
+    return float(1 - np.square(left).sum() / max(np.square(aside).sum(), TINY))
+
+
+def without_rivals(
+    fit: Fit, targets: FloatArray, factors_of: Columns, pairs: Sequence[tuple[int, int]]
+) -> tuple[FloatArray, FloatArray]:
+    """Predictions and weights if every target uses only one of two similar factors, unless it needs both."""
+    predictions, weights = fit()
+    dropped = np.zeros((targets.shape[1], factors_of.shape[1]), dtype=bool)
+    for pair in pairs:
+        squares = np.square(targets - predictions)
+        for gone in np.unique(dropped, axis=0):
+            if gone[list(pair)].any():
+                continue  # one of them is already dropped
+            of = (dropped == gone).all(axis=1)
+            trials = []
+            for j in pair:
+                without = gone.copy()
+                without[j] = True
+                trials.append((without, *fit(used=np.asarray(~factors_of[:, without].any(axis=1)), of=of)))
+            errors = np.stack([np.square(targets[:, of] - found) for _, found, _ in trials])
+            better = errors.mean(axis=1).argmin(axis=0)
+            more = np.take_along_axis(errors, better[None, None, :], axis=0)[0] - squares[:, of]
+            little = np.minimum(MORE * squares[:, of].mean(axis=0), NEEDED * targets[:, of].var(axis=0))
+            spare = np.maximum(more.std(axis=0) / np.sqrt(len(more)), little)
+            enough = more.mean(axis=0) <= spare + TINY
+            for place in np.flatnonzero(enough):
+                code = np.flatnonzero(of)[place]
+                without, found, fitted = trials[better[place]]
+                predictions[:, code], weights[:, code] = found[:, place], fitted[:, place]
+                dropped[code] = without
+    return predictions, weights
+
+
+N_FOLDS = 5
+
+RIDGE = 1e-4
+
+NO_RIDGE = 1e-9
+
+ROWS_PER_COLUMN = 3
+
+NO_FACTOR = -1
+
+
+@dataclass(frozen=True, eq=False)
+class CodeModels:
+    """Fitted models of all codes.
+
+    Attributes
+    ----------
+    owner : array of m
+        Index of the factor that a code belongs to; -1 for none.
+    silent : array of m
+        Whether no model explains the code.
+    model : array of m
+        Index of the joint model in `JOINT_MODELS` that generates the code if it depends on several factors.
+    fitted, left : array, n x m
+        Normal scores predicted from the factor that a code belongs to, and the residuals on held-out rows.
+    of_codes : array of m
+        Whether the joint model predicts the code itself (True) or its normal scores (False).
+    residuals : array, n x m
+        Residuals of the joint model on held-out rows.
+    weights : dict of index to array
+        Weights of each joint model, those of the constant first.
+    factor_scores, code_scores : array, n x d and n x m
+        Normal scores, for a categorical factor those of its class numbers.
+    least : array, n x m
+        Squared errors of each code's best model on held-out rows, in normal scores.
+    collapsed : array of m
+        Whether the code is known to carry almost no information.
+    """
+
+    factors: FloatArray
+    codes: FloatArray
+    designs: tuple[FactorDesign, ...]
+    factor_scores: FloatArray
+    code_scores: FloatArray
+    owner: NDArray[np.intp]
+    silent: NDArray[np.bool_]
+    model: NDArray[np.intp]
+    fitted: FloatArray
+    left: FloatArray
+    of_codes: NDArray[np.bool_]
+    residuals: FloatArray
+    weights: dict[int, FloatArray]
+    least: FloatArray
+    collapsed: NDArray[np.bool_]
+
+    def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
+        """Predictions of every model if each factor takes its values from its own places."""
+        return _predicted(self.designs, self.weights, places)
+
+    def followed(self, factor: int) -> bool:
+        """Whether any code depends on this factor alone, or needs it together with other factors."""
+        live = ~self.silent & ~self.collapsed
+        return bool((live & (self.owner == factor)).any()) or any(
+            self._share(int(code), factor) >= NEEDED for code in np.flatnonzero(live & (self.owner == NO_FACTOR))
+        )
+
+    def _share(self, code: int, factor: int) -> float:
+        """Variance of the factor's terms in the model of the code, relative to the variance of the code."""
+        form, fitted = JOINT_MODELS[self.model[code]], self.weights[self.model[code]][1:, code]
+        own = form.factors_of_columns(self.designs)[:, factor]
+        known = self.codes[:, code] if self.of_codes[code] else self.code_scores[:, code]
+        return float((form.columns(self.designs)[:, own] @ fitted[own]).var() / max(known.var(), TINY))
+
+
+def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
+    """Fit and compare the models.
+
+    >>> z = np.random.default_rng(0).normal(size=(500, 2))
+    >>> noise = np.random.default_rng(1).normal(size=500)
+    >>> found = code_models(Evidence(z, np.column_stack([z[:, 1] ** 3, z[:, 0] + z[:, 1], noise])))
+    >>> found.owner.tolist(), found.silent.tolist()
+    ([1, -1, -1], [False, False, True])
+    """
+    n, spread = evidence.n_rows, evidence.codes.std(axis=0)
+    scales = np.where(spread > 0, spread, 1.0)
+    codes = evidence.codes / scales
+    scores = np.column_stack([normal_quantiles(column) for column in codes.T])
+    folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
+    designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
+    alone, on_rows = zip(*(_of_one_factor(design, scores, folds) for design in designs), strict=True)
+    joint, weights, alike = {}, {}, alike_pairs(designs)
+    for k, form in enumerate(JOINT_MODELS):
+        if k == 0 or form.width(designs) * ROWS_PER_COLUMN <= n:
+            # polynomials are not shrunk, because shrinkage would leave residuals in codes that are polynomials
+            targets, ridge = (codes, NO_RIDGE) if form.of_code else (scores, RIDGE)
+            fit = functools.partial(out_of_fold, form.columns(designs), targets, folds, ridge)
+            joint[k], weights[k] = without_rivals(fit, targets, form.factors_of_columns(designs), alike)
+    in_scores = [_in_scores(joint[k], codes, scores) if JOINT_MODELS[k].of_code else joint[k] for k in joint]
+    errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
+    model = np.array(list(joint))[errors.simplest_joint()]
+    belongs, silent = _belonging(evidence, seed)
+    of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
+    owner = _owners(evidence, belongs, errors.explained()[: len(alone)].T)
+    fitted = [on_rows[max(j, 0)][:, i] for i, j in enumerate(owner)]
+    residuals = np.where(of_codes, codes, scores) - np.column_stack([joint[k][:, i] for i, k in enumerate(model)])
+    return CodeModels(
+        factors=evidence.factors,
+        codes=evidence.codes,
+        designs=designs,
+        factor_scores=np.column_stack([normal_quantiles(column) for column in evidence.factors.T]),
+        code_scores=scores,
+        owner=owner,
+        silent=silent,
+        collapsed=np.zeros(evidence.n_codes, dtype=bool),
+        model=model,
+        fitted=np.column_stack(fitted),
+        left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
+        of_codes=of_codes,
+        residuals=residuals * np.where(of_codes, scales, 1.0),
+        least=errors.best,
+        weights={k: fitted * scales if JOINT_MODELS[k].of_code else fitted for k, fitted in weights.items()},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Squared errors of every model (k x n x m) on held-out rows; the models of single factors come first."""
+
+    scores: FloatArray
+    squares: FloatArray
+    n_alone: int
+
+    def explained(self) -> FloatArray:
+        """Share of each code's variance that each model explains on held-out rows (k x m)."""
+        return np.asarray(1 - self.squares.mean(axis=1) / np.maximum(np.square(self.scores).mean(axis=0), TINY))
+
+    @cached_property
+    def best(self) -> FloatArray:
+        """Squared errors of each code's best model (n x m)."""
+        chosen = self.squares.mean(axis=1).argmin(axis=0)
+        return np.asarray(self.squares[chosen, :, np.arange(chosen.size)].T)
+
+    def simplest_joint(self) -> NDArray[np.intp]:
+        """Index of the first joint model within one standard error of the best model, else of the best joint model."""
+        good = self._as_good()[self.n_alone :]
+        best_joint = self.squares[self.n_alone :].mean(axis=1).argmin(axis=0)
+        return np.where(good.any(axis=0), good.argmax(axis=0), best_joint)
+
+    def _as_good(self) -> NDArray[np.bool_]:
+        """Whether the error of each model is within one standard error of the error of the best model."""
+        more = self.squares - self.best
+        return np.asarray(more.mean(axis=1) <= more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
+
+
+def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which factors each code belongs to (m x d), several if they determine each other; and which codes are silent."""
+    which, live, varying = distinct_factors(evidence), live_codes(evidence), varying_places(evidence)
+    found, _ = responses_to_factors(evidence, N_FOLDS, seed)
+    belongs = np.zeros((evidence.n_codes, evidence.n_factors), dtype=bool)
+    silent = np.ones(evidence.n_codes, dtype=bool)
+    silent[live] = ~found.informative
+    owned = np.flatnonzero((found.factor >= 0) & found.informative)
+    belongs[np.ix_(live[owned], varying)] = which.alike[found.factor[owned]][:, None] == which.alike
+    return belongs, silent
+
+
+def _predicted(
+    designs: Sequence[FactorDesign], weights: dict[int, FloatArray], places: Sequence[Places]
+) -> dict[int, FloatArray]:
+    drawn = [design.at(where) for design, where in zip(designs, places, strict=True)]
+    return {k: _with_ones(JOINT_MODELS[k].columns(drawn)) @ fitted for k, fitted in weights.items()}
+
+
+def _in_scores(predictions: FloatArray, codes: FloatArray, scores: FloatArray) -> FloatArray:
+    """Predictions of codes, transformed to normal scores."""
+    return np.column_stack(
+        [np.interp(predictions[:, i], np.sort(codes[:, i]), np.sort(scores[:, i])) for i in range(codes.shape[1])]
+    )
+
+
+def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArray) -> NDArray[np.intp]:
+    """One factor for each code that belongs to any, a different one for each code as far as possible.
+
+    Where factors determine each other, a code belongs to all of them. The factor that it depends on linearly is
+    preferred.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lines = np.corrcoef(evidence.codes, evidence.factors, rowvar=False)[: belongs.shape[0], belongs.shape[0] :]
+    preference = np.where(belongs, explained + 0.1 * np.nan_to_num(np.abs(lines)), -1.0)
+    owner = np.where(belongs.any(axis=1), preference.argmax(axis=1), NO_FACTOR)
+    rows, columns = best_matching(preference)
+    matched = belongs[rows, columns]
+    owner[rows[matched]] = columns[matched]
+    return owner
+
+
+def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Rows]) -> tuple[FloatArray, FloatArray]:
+    """Held-out predictions of every code from one factor, and the fit to all rows.
+
+    Of a linear, a smooth and a step function, the one with the smallest held-out error is used, because a step function
+    fits the noise if there are few rows.
+    """
+    held_out, fitted = [], []
+    for columns in (design.ranks, design.smooth, design.flexible):
+        predictions, weights = out_of_fold(columns, scores, folds)
+        held_out.append(predictions)
+        fitted.append(_with_ones(columns) @ weights)
+    best = np.array([np.square(scores - each).mean(axis=0) for each in held_out]).argmin(axis=0)
+    return np.choose(best, held_out), np.choose(best, fitted)
+
+
+def out_of_fold(
+    columns: FloatArray,
+    targets: FloatArray,
+    folds: Sequence[Rows],
+    ridge: float = RIDGE,
+    *,
+    used: NDArray[np.bool_] | None = None,
+    of: NDArray[np.bool_] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Predictions for every fold from the other folds, and the weights of a fit to all rows (the constant first).
+
+    ``used`` selects columns (the weights of all others are 0), and ``of`` selects targets.
+    """
+    if used is not None:
+        predictions, some = out_of_fold(columns[:, used], targets[:, of], folds, ridge)
+        weights = np.zeros((1 + used.size, some.shape[1]))
+        weights[np.concatenate([[True], used])] = some
+        return predictions, weights
+    centre, scale = columns.mean(axis=0), columns.std(axis=0)
+    scale = np.where(scale > 1e-12 * (np.abs(centre) + 1), scale, 1.0)
+    standard = (columns - centre) / scale
+    middle = targets.mean(axis=0)
+    aside = targets - middle
+    gram, cross = standard.T @ standard, standard.T @ aside
+    penalty = ridge * len(columns) * np.eye(len(gram))
+    predictions = np.empty_like(targets)
+    for test in folds:
+        part = standard[test]
+        weights = np.linalg.solve(gram - part.T @ part + penalty, cross - part.T @ aside[test])
+        predictions[test] = part @ weights + middle
+    weights = np.linalg.solve(gram + penalty, cross) / scale[:, None]
+    return predictions, np.vstack([middle - centre @ weights, weights])
+
+
+def _with_ones(columns: FloatArray) -> FloatArray:
+    return np.column_stack([np.ones(len(columns)), columns])
+
+
+FORMS = (4, 5)  # of JOINT_MODELS: smooth functions of ranks, without and with products
+
+RIDGES = (1e-1, 1e-2, 1e-3, 1e-4)  # the strongest first
+
+
+def shared_models(evidence: Evidence, found: CodeModels, *, seed: int = 0) -> CodeModels | None:
+    """The models with codes shared between factors that are nearly equivalent; None if there are no such codes.
+
+    The first fit in the order of `FORMS` and `RIDGES` is used whose error is within one standard error of the smallest
+    error of all other models. A code keeps its model if there is no such fit, or if it belongs to a factor without an
+    equivalent.
+
+    >>> from unweave.trust.code_models import code_models
+    >>> x, difference, noise = np.random.default_rng(13).normal(size=(3, 500))
+    >>> y = x + 0.03 * difference
+    >>> evidence = Evidence({"x": x, "y": y}, (x + y + 0.5 * noise)[:, None])
+    >>> found = code_models(evidence)
+    >>> shared = shared_models(evidence, found)
+    >>> found.owner.tolist(), shared.owner.tolist()
+    ([0], [-1])
+    """
+    alike, scores = alike_pairs(found.designs), found.code_scores
+    if not alike:
+        return None
+    open_ones = ~found.silent & ((found.owner == NO_FACTOR) | np.isin(found.owner, alike))
+    folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
+    shared = np.zeros(open_ones.shape, dtype=bool)
+    model, residuals, weights = found.model.copy(), found.residuals.copy(), dict(found.weights)
+    for k in FORMS:
+        if k not in weights:
+            continue  # too many columns for so few rows
+        columns, weights[k] = JOINT_MODELS[k].columns(found.designs), weights[k].copy()
+        for ridge in RIDGES:
+            predictions, fitted = out_of_fold(columns, scores, folds, ridge)
+            more = np.square(scores - predictions) - found.least
+            as_good = more.mean(axis=0) <= more.std(axis=0) / np.sqrt(len(more)) + TINY
+            new = open_ones & as_good & ~shared
+            shared |= new
+            model[new], weights[k][:, new] = k, fitted[:, new]
+            residuals[:, new] = (scores - predictions)[:, new]
+    if not shared.any():
+        return None
+    owner = np.where(shared, NO_FACTOR, found.owner)
+    return replace(
+        found, owner=owner, model=model, of_codes=found.of_codes & ~shared, residuals=residuals, weights=weights
+    )

@@ -1,1 +1,0 @@
-"""Diagnosis of the data: how factors depend on each other, and which codes are dead, copied or heavy-tailed."""

@@ -1,0 +1,469 @@
+"""Noise floors: scores of codes that carry no information about the factors."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.card import Card
+from unweave.card.decorator import Choice, card_of, stated_options
+from unweave.evidence import Evidence, EvidenceError, FactorKind, Posterior
+from unweave.evidence.decoders import Sampler, Unpaired
+from unweave.evidence.splits import shuffled_rows
+from unweave.findings import Finding
+from unweave.randomness import random_stream
+from unweave.score import Score
+from unweave.trust.row_order import notes_on_order, null_order, row_order
+from unweave.trust.scoring import (
+    Quota,
+    ScoredMetric,
+    Watch,
+    observed,
+    raw_values,
+    score_or_none,
+    scores_of_variants,
+    unwatched,
+)
+
+Kind = Literal["permutation", "matched", "constant"]
+
+
+def why_no_floor(card: Card) -> Finding | None:
+    """The reason why there is no random encoder for this metric, or None."""
+    learned, truth = {"codes", "posterior"} & {*card.needs}, {"factors", "nuisances"} & {*card.needs}
+    if card.chance != "no pairing" and learned and truth:
+        return None
+    looked_at = "a decoder" if "decoder" in card.needs else "codes"
+    return Finding("no_pairing", metric=card.name, looks_at=looked_at)
+
+
+def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:
+    """Evidence of a random encoder; the same seed and index give the same evidence.
+
+    >>> evidence = Evidence([1, 2, 3, 4], [5, 6, 7, 8])
+    >>> sorted(unknowing(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
+    [5.0, 6.0, 7.0, 8.0]
+    """
+    rng = random_stream(seed, "null draws", index)
+    if kind == "permutation":
+        return evidence.permuted(rng, null_order(evidence, rng))
+    if kind == "matched":
+        orders = [shuffled_rows(evidence.n_rows, evidence.row_groups, rng) for _ in range(evidence.n_codes)]
+        apart = evidence.sampler and ShuffledColumns(Unpaired(evidence.sampler, int(rng.integers(2**31))))
+        return evidence.recoded(_shuffled(evidence, orders), apart)
+    if kind == "constant":
+        codes = np.broadcast_to(evidence.codes.mean(axis=0), evidence.codes.shape)
+        still = evidence.sampler and ConstantCodes(evidence.sampler, tuple(codes[0].tolist()))
+        return evidence.recoded(codes if evidence.posterior is None else _prior(evidence.posterior), still)
+    raise ValueError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
+
+
+def _shuffled(evidence: Evidence, orders: list[Rows]) -> FloatArray | Posterior:
+    posterior = evidence.posterior
+    if posterior is None:
+        return np.column_stack([evidence.codes[order, i] for i, order in enumerate(orders)])
+    n = posterior.n_gaussian
+    return Posterior(
+        np.column_stack([posterior.mean[order, i] for i, order in enumerate(orders[:n])]) if n else None,
+        np.column_stack([posterior.std[order, i] for i, order in enumerate(orders[:n])]) if n else None,
+        categories={
+            name: table[order] for (name, table), order in zip(posterior.categories.items(), orders[n:], strict=True)
+        },
+        names=posterior.names[:n] if n else None,
+    )
+
+
+def _prior(posterior: Posterior) -> Posterior:
+    """The same posterior for every sample, with the mean and standard deviation of the aggregated posterior."""
+    n = posterior.n_gaussian
+    spread = np.sqrt(np.square(posterior.std).mean(axis=0) + posterior.mean.var(axis=0)) if n else None
+    return Posterior(
+        np.broadcast_to(posterior.mean.mean(axis=0), posterior.mean.shape) if n else None,
+        np.broadcast_to(spread, posterior.mean.shape) if spread is not None else None,
+        categories={
+            name: np.broadcast_to(table.mean(axis=0), table.shape) for name, table in posterior.categories.items()
+        },
+        names=posterior.names[:n] if n else None,
+    )
+
+
+@dataclass(frozen=True)
+class ShuffledColumns:
+    """A sampler that shuffles every column of the codes of another sampler separately."""
+
+    sampler: Sampler
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return factors and codes of ``n_rows`` rows."""
+        factors, codes = self.sampler(fixed, n_rows, rng)
+        return factors, rng.permuted(np.asarray(codes), axis=0)
+
+
+@dataclass(frozen=True)
+class ConstantCodes:
+    """A sampler with the factors of another sampler and the same codes in every row."""
+
+    sampler: Sampler
+    codes: tuple[float, ...]
+
+    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return factors and codes of ``n_rows`` rows."""
+        factors, _ = self.sampler(fixed, n_rows, rng)
+        return factors, np.tile(self.codes, (n_rows, 1))
+
+
+def some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
+    """The evidence, or ``n_rows`` random rows of it if it has more.
+
+    >>> some_rows(Evidence(np.random.default_rng(0).normal(size=(100, 1)), np.arange(100.0)), 30, seed=0).n_rows
+    30
+    """
+    if n_rows >= evidence.n_rows:
+        return evidence
+    return evidence.rows(np.sort(random_stream(seed, "rows of null draws").permutation(evidence.n_rows)[:n_rows]))
+
+
+def may_use_some_rows(evidence: Evidence) -> bool:
+    """Whether random rows can replace all rows: not if there are row groups, a time series or a sampler.
+
+    >>> may_use_some_rows(Evidence(list(range(4)), list(range(4)), row_groups=[0, 0, 1, 1]))
+    False
+    """
+    if evidence.row_groups is not None or evidence.sampler is not None:
+        return False
+    return row_order(evidence).kind == "exchangeable"
+
+
+def by_rows(labels: Iterable[str], evidence: Evidence, quota: Quota | None, n_rows: int | None) -> dict[int, list[str]]:
+    """Labels of metrics, grouped by the number of rows of their draws: the planned number, ``n_rows``, or all rows."""
+    planned = {} if quota is None else quota.rows
+    found: dict[int, list[str]] = {}
+    for label in labels:
+        found.setdefault(planned.get(label, n_rows or evidence.n_rows), []).append(label)
+    return found
+
+
+FEWEST_DRAWS = 19  # smallest number of draws with which a p-value of .05 is possible
+
+TOO_CLOSE = 0.01
+
+UPPER = 0.95
+
+ROUNDING = 1e-12
+
+NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """Scores of random encoders, and how the observed score compares with them.
+
+    >>> from unweave.metrics import mcc
+    >>> z = np.random.default_rng(0).normal(size=(100, 2))
+    >>> found = noise_floor(mcc, Evidence(z, z), n_draws=19)
+    >>> found.defined, found.p_value, found.calibrated > 0.99
+    (True, 0.05, True)
+
+    Attributes
+    ----------
+    metric, kind : str
+        Name of the metric, and kind of random encoder: permutation, matched or constant.
+    raw : float
+        The observed score, before clipping.
+    draws : tuple of float
+        Raw scores of the null draws; nan if a draw has no score.
+    floor : float
+        The mean of the null scores, each clipped to the metric's bounds. Tables, pages and JSON all show this number.
+    spread : float
+        Standard deviation of the raw null scores.
+    upper : float
+        The 95 % quantile of the raw null scores (5 % where lower is better).
+    p_value, resolution : float
+        p-value of the permutation test: the share of null scores that are as good as the score or better, where the
+        score itself counts as one of them. The resolution is the smallest p-value that this number of draws allows.
+        Both are nan for the constant encoder and for a time series that is too short.
+    calibrated : float
+        (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
+        for the best score. It is nan if the floor is within .01 of the best score, or if there is no best score.
+    n_rows : int, optional
+        Number of random rows that the draws use; None for all rows.
+    by_formula : float
+        The theoretical floor for independent columns if the metric's card states a formula; otherwise nan.
+    per_factor_floor, per_factor_upper : dict of name to float
+        Mean and 95 % quantile (5 % where lower is better) of the null scores of every factor, if the metric has a score
+        for each factor.
+    notes : tuple of Finding
+        Caveats.
+    reason : Finding, optional
+        Why there is no floor; None where there is one.
+    """
+
+    metric: str
+    kind: Kind
+    raw: float = math.nan
+    draws: tuple[float, ...] = ()
+    floor: float = math.nan
+    spread: float = math.nan
+    upper: float = math.nan
+    p_value: float = math.nan
+    resolution: float = math.nan
+    calibrated: float = math.nan
+    n_rows: int | None = None
+    by_formula: float = math.nan
+    per_factor_floor: dict[str, float] = field(default_factory=dict)
+    per_factor_upper: dict[str, float] = field(default_factory=dict)
+    notes: tuple[Finding, ...] = ()
+    reason: Finding | None = None
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a floor."""
+        return not math.isnan(self.floor)
+
+
+def noise_floor(
+    metric: Choice,
+    evidence: Evidence,
+    *,
+    kind: Kind = "permutation",
+    n_draws: int = 199,
+    n_rows: int | None = None,
+    budget: float | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> NoiseFloor:
+    """Noise floor of one metric; see `noise_floors` for the options.
+
+    Examples
+    --------
+    >>> from unweave.metrics import mcc
+    >>> rng = np.random.default_rng(0)
+    >>> found = noise_floor(mcc, Evidence(rng.normal(size=(100, 2)), rng.normal(size=(100, 20))), n_draws=99)
+    >>> 0.2 < found.floor < 0.3, found.p_value > 0.05, found.resolution
+    (True, True, 0.01)
+    """
+    label = card_of(metric).name
+    floors = noise_floors(
+        {label: metric}, evidence, kind=kind, n_draws=n_draws, n_rows=n_rows, budget=budget, seed=seed, n_jobs=n_jobs
+    )
+    return floors[label]
+
+
+def noise_floors(
+    metrics: Mapping[str, Choice | ScoredMetric],
+    evidence: Evidence,
+    *,
+    kind: Kind = "permutation",
+    n_draws: int = 199,
+    n_rows: int | None = None,
+    budget: float | None = None,
+    quota: Quota | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    watch: Watch = unwatched,
+) -> dict[str, NoiseFloor]:
+    """Noise floors of several metrics, which share their common computations.
+
+    Parameters
+    ----------
+    metrics : mapping of label to metric, ``functools.partial`` of one, or `ScoredMetric`
+        A partial also fixes the seed of metrics that have one: ``partial(r2, rng=3)``. The score of a `ScoredMetric`
+        is not computed again.
+    kind : {'permutation', 'matched', 'constant'}
+        The null encoder. 'permutation' assigns the codes to other samples, 'matched' also makes codes independent of
+        each other and keeps their marginal distributions, and 'constant' gives every sample the same code. Row groups
+        stay whole.
+    n_draws : int
+        Number of null encoders.
+    n_rows : int, optional
+        Use this many random rows, to save time. The p-value is then that of the score on these rows.
+    budget : float, optional
+        Seconds for all metrics together. Metrics that do not fit into it have fewer draws (at least 19) and a note.
+    quota : Quota, optional
+        Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
+    seed : int
+        Random seed. For given data, draw k depends on the seed only, not on the budget, metrics or number of workers.
+    n_jobs : int
+        Number of threads.
+    watch : callable
+        Called before every draw with its number and the largest possible number of draws, for progress bars.
+    """
+    _check_options(kind, n_draws, n_rows, budget, seed)
+    floors: dict[str, NoiseFloor] = {}
+    scores: dict[str, Score] = {}
+    able: dict[str, Choice] = {}
+    for label, entry in observed(metrics, evidence).items():
+        found = why_no_floor(card_of(entry.metric)) or _left_out(label, quota) or entry.score
+        if isinstance(found, Score):
+            scores[label], able[label] = found, entry.metric
+        else:
+            floors[label] = NoiseFloor(card_of(entry.metric).name, kind, reason=found)
+    n_variants = 1 if kind == "constant" else n_draws
+    seconds = budget if quota is None else quota.seconds
+    for used_rows, labels in by_rows(able, evidence, quota, n_rows).items():
+        used = some_rows(evidence, used_rows, seed)
+        null = functools.partial(unknowing, used, kind, seed)
+        alike = {label: able[label] for label in labels}
+        drawn = scores_of_variants(
+            alike, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch
+        )
+        for label, metric in alike.items():
+            if drawn[label]:
+                here = scores[label] if used is evidence else score_or_none(metric, used)
+                raw = math.nan if here is None else here.raw
+                floor = _summarised(metric, used, kind, scores[label], raw, drawn[label], n_draws, seconds)
+                floors[label] = floor if used is evidence else _of_some_rows(floor, used.n_rows, evidence.n_rows)
+            else:
+                floors[label] = NoiseFloor(card_of(metric).name, kind, reason=_not_in_budget(seconds))
+    return {label: floors[label] for label in metrics}
+
+
+def _of_some_rows(floor: NoiseFloor, n_rows: int, of: int) -> NoiseFloor:
+    return replace(floor, n_rows=n_rows, notes=(*floor.notes, Finding("nulls_of_some_rows", n_rows=n_rows, of=of)))
+
+
+def _left_out(label: str, quota: Quota | None) -> Finding | None:
+    """The reason if the quota gives a metric no draws; None otherwise."""
+    return None if quota is None or quota.counts[label] else _not_in_budget(quota.seconds)
+
+
+def _not_in_budget(seconds: float | None) -> Finding:
+    return Finding("no_nulls_in_budget", seconds=seconds or 0.0)
+
+
+def _check_options(kind: object, n_draws: object, n_rows: object, budget: float | None, seed: object) -> None:
+    if kind not in get_args(Kind):
+        raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
+    if not _is_whole(n_draws, at_least=1):
+        raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
+    if n_rows is not None and not _is_whole(n_rows, at_least=2):
+        raise EvidenceError(
+            f"n_rows={n_rows!r} is not a valid number of rows: use a whole number from 2, or None for all."
+        )
+    if not _is_whole(seed, at_least=0):
+        raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
+    if budget is not None and math.isnan(budget):
+        raise EvidenceError(f"budget={budget!r} is not a time: use a number of seconds from 0, or None for no limit.")
+
+
+def _is_whole(number: object, at_least: int) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
+
+
+def _summarised(
+    metric: Choice,
+    evidence: Evidence,
+    kind: Kind,
+    score: Score,
+    raw: float,
+    drawn: list[Score | None],
+    n_draws: int,
+    budget: float | None,
+) -> NoiseFloor:
+    """The floor from the scores of null draws; ``raw`` is the score on the rows that they use."""
+    card = card_of(metric)
+    values = np.array(raw_values(drawn))
+    defined = values[~np.isnan(values)]
+    notes = [*_notes_on_draws(evidence, kind, values, n_draws, budget)]
+    if not defined.size:
+        reason = Finding("nulls_undefined", metric=card.name, null=kind)
+        return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
+    shown = np.clip(defined, *score.bounds)
+    # null scores are clipped so that a score of 0 with a floor of 0 is calibrated to 0, even if raw scores are below 0
+    floor = float(shown.mean())
+    best = score.best if math.isfinite(score.best) else math.nan  # a score in nats has no best value
+    if abs(best - floor) < TOO_CLOSE:
+        notes.append(Finding("floor_near_best"))
+    p_value, resolution = math.nan, math.nan
+    if _has_p_value(evidence, kind):
+        p_value, resolution = _p_value(score.lower_is_better, raw, values, _n_orders(evidence))
+        if np.ptp(defined) <= ROUNDING and abs(raw - defined[0]) <= ROUNDING:
+            notes.append(Finding("nulls_equal_score"))
+    upper = 1 - UPPER if score.lower_is_better else UPPER
+    of_factors = {
+        name: [found.per_factor[name] for found in drawn if found is not None and name in found.per_factor]
+        for name, here in score.per_factor.items()
+        if not math.isnan(here)
+    }
+    of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
+    return NoiseFloor(
+        metric=card.name,
+        kind=kind,
+        raw=score.raw,
+        draws=tuple(values.tolist()),
+        floor=floor,
+        spread=float(defined.std(ddof=1)) if defined.size > 1 else math.nan,
+        upper=float(np.quantile(defined, upper)),
+        p_value=p_value,
+        resolution=resolution,
+        calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
+        by_formula=_by_formula(metric, evidence),
+        per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
+        per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
+        notes=tuple(notes),
+    )
+
+
+def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
+    """Whether a p-value is defined: not for the constant encoder, and not for a time series that is too short."""
+    return kind != "constant" and not row_order(evidence).too_short
+
+
+def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -> tuple[float, float]:
+    """The p-value and its smallest possible value; a null draw without a score counts as better."""
+    resolution = max(1 / (1 + values.size), 1 / n_orders)
+    if math.isnan(raw):
+        return math.nan, resolution
+    margin = ROUNDING * max(1.0, abs(raw))
+    worse = values > raw + margin if downwards else values < raw - margin
+    return max((1 + int((~worse).sum())) / (1 + values.size), resolution), resolution
+
+
+def _n_orders(evidence: Evidence) -> float:
+    """Number of permutations of the rows, or of the row groups; at most 20!."""
+    n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
+    return float(math.factorial(min(n_units, 20)))
+
+
+def _by_formula(metric: Choice, evidence: Evidence) -> float:
+    """The noise floor by the formula of the card, if its assumption of independent columns and rows holds."""
+    chance = card_of(metric).chance
+    numeric = all(kind in NUMERIC for kind in evidence.kinds)
+    stated = stated_options(metric).keys() - {"rng"}
+    if (
+        row_order(evidence).kind != "exchangeable"
+        or not callable(chance)
+        or stated
+        or evidence.row_groups is not None
+        or not numeric
+    ):
+        return math.nan
+    n_live, n_varying = evidence.n_codes - len(evidence.dead_codes), evidence.n_factors - len(evidence.constant_factors)
+    if not (n_live and n_varying):
+        return math.nan  # no live codes or no varying factors
+    return float(chance(evidence.n_rows, n_live, n_varying))
+
+
+def _notes_on_draws(
+    evidence: Evidence, kind: Kind, values: np.ndarray, n_draws: int, budget: float | None
+) -> list[Finding]:
+    notes = notes_on_order(evidence) if kind == "permutation" else []
+    if kind != "constant" and values.size < n_draws:
+        notes.append(Finding("fewer_nulls", n_draws=values.size, of=n_draws, seconds=budget or 0.0))
+    if np.isnan(values).any():
+        notes.append(Finding("nulls_without_score", n_draws=np.isnan(values).sum(), of=values.size))
+    if evidence.row_groups is None or kind == "constant":
+        return notes
+    sizes = np.bincount(evidence.row_groups)
+    n_orders = _n_orders(evidence)
+    if 1 / n_orders > 1 / (1 + values.size):
+        notes.append(Finding("few_orders", n_groups=sizes.size, n_orders=n_orders, smallest=1 / n_orders))
+    if np.ptp(sizes):
+        notes.append(Finding("groups_of_unequal_size"))
+    return notes

@@ -1,1 +1,0 @@
-"""Noise floors: the scores of uninformative encoders on the same data."""

@@ -1,1 +1,0 @@
-"""Reasons for a verdict: what changes the score, what random codes score, and functions that recompute the numbers."""
