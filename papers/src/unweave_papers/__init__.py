@@ -4,7 +4,3 @@ Each paper has a subpackage with a module ``experiments.py`` that declares ``PAP
 `unweave_papers.experiment`. An `Experiment` consists of a function that computes plain data, one that compares them
 with the paper, one that writes tables and one that draws.
 """
-
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
-
-__all__ = ["ClaimCheck", "Experiment", "Options", "Paper"]
