@@ -13,7 +13,7 @@ from typing import Any
 from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.card import Card
 from unweave.card.explain import explained
-from unweave.cli.demo import DEMO_BUDGET, circuit_encoders, introduction
+from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
 from unweave.metrics import CATALOGUE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import unweave
-from unweave.cli.demo import circuit_encoders, introduction
+from unweave.cli.demos import circuit_encoders, introduction
 from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent

@@ -13,10 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from unweave import EvidenceError
-from unweave.cli import demo as trained_demo
-from unweave.cli import main
-from unweave.cli import study as study_commands
-from unweave.cli.demo import introduction, trained_demonstration
+from unweave.cli import demos, main
+from unweave.cli.demos import introduction, trained_demonstration
 from unweave_papers.experiment import Options
 from unweave_papers.ledger import claims_of
 
@@ -164,7 +162,7 @@ def test_options_of_an_experiment_reach_it(passed):
 
 def test_an_experiment_ends_with_its_cpu_time_on_the_other_stream(monkeypatch):
     times = iter([10.0, 12.5])
-    monkeypatch.setattr(study_commands, "time", SimpleNamespace(process_time=lambda: next(times)))
+    monkeypatch.setattr("unweave_papers.commands.time", SimpleNamespace(process_time=lambda: next(times)))
     monkeypatch.setattr("unweave_papers.experiment.reproduced", lambda *_: ["a line"])
     monkeypatch.setattr("unweave_papers.stored.cost_in_words", lambda seconds, memory: f"{seconds} s")
     done = run("reproduce", "003", "fig2")
@@ -260,7 +258,7 @@ class TestFoldersOfRuns:
             calls.append((arguments, options))
             return SimpleNamespace(n_rows=7, means=np.zeros((7, 3)))
 
-        monkeypatch.setattr("unweave.encoding", encode)
+        monkeypatch.setattr("unweave.encoding.encode", encode)
         done = run("encode", folder, "--rows=7", "--seed=2", "--batch-size=5")
         out = folder / "good" / "codes.npz"
         options = {"rows": 7, "seed": 2, "batch_size": 5, "progress": True}
@@ -359,8 +357,8 @@ class TestTrainedDemonstration:
         )
         results = {
             "unweave.models.train": SimpleNamespace(problems=(), models=["the model"]),
-            "unweave.encoding": encoded,
-            "unweave.evaluation.loop": "scores",
+            "unweave.encoding.encode": encoded,
+            "unweave.evaluation.evaluate": "scores",
             "unweave.report.html.code_pictures": "pictures",
             "unweave.report.html.decoder_of": "decoder",
         }
@@ -408,7 +406,7 @@ class TestTrainedDemonstration:
 
     def test_its_folder_is_made_and_its_page_written(self, folder, monkeypatch):
         shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data")
-        monkeypatch.setattr(trained_demo, "trained_demonstration", lambda out, say: (shown, None))
+        monkeypatch.setattr(demos, "trained_demonstration", lambda out, say: (shown, None))
         monkeypatch.setattr("unweave.report.html.write_pages", lambda *_, html, pictures: [html])
         for _ in range(2):  # the folder may be there
             done = run("demo", "--trained", "--out", Path("a", "b"))

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from unweave import EvidenceError, Score
 from unweave.cli import main
-from unweave.cli.demo import circuit_encoders
+from unweave.cli.demos import circuit_encoders
 from unweave.cli.score import _distinct_labels
 from unweave.cli.terminal import (
     check_page,
@@ -228,8 +228,8 @@ def test_the_list_of_metrics_has_100_columns_and_whole_names(monkeypatch):
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("unweave.metrics.concepts", ["score", "both.npz", "--metrics", "concepts", "--json"]),
-        ("unweave.metrics.concepts", ["dictionaries", "a.npy", "a.npy", "--json"]),
+        ("unweave.metrics.concepts.concept_report", ["score", "both.npz", "--metrics", "concepts", "--json"]),
+        ("unweave.metrics.concepts.dictionary_matching", ["dictionaries", "a.npy", "a.npy", "--json"]),
         ("unweave.evaluation.unlabelled.unlabelled", ["unlabelled", "both.npz", "--json"]),
     ],
 )

@@ -347,7 +347,7 @@ def demo(rows: int, trained: bool, out: Path) -> None:
     """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
-            from unweave.cli.demo import trained_demonstration
+            from unweave.cli.demos import trained_demonstration
             from unweave.report.html import write_pages
 
             out.mkdir(parents=True, exist_ok=True)
@@ -356,7 +356,7 @@ def demo(rows: int, trained: bool, out: Path) -> None:
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}")
             return
-        from unweave.cli.demo import DEMO_BUDGET, circuit_encoders, introduction
+        from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
