@@ -1,14 +1,16 @@
-"""`Finding`: a caveat, note or reason as data; the package `words` turns it into a sentence."""
+"""`Finding`: a caveat, note or reason as data; its sentence is a template of its kind in `sentences.toml`."""
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from unweave.sentences import filled, say, templates
+
 Quantity = float | str
-# imported by name at run time, because `unweave.words` imports this module
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -20,7 +22,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        An identifier, which is also the name of the function in `unweave.words` that writes the sentence.
+        A key of the section ``[findings]`` of `sentences.toml`, whose template is the sentence. An unknown kind is
+        refused; `stated` makes a finding of a sentence of your own.
     quantities : mapping of name to number or text
         The numbers and names that the sentence needs.
     factors, codes : tuple of str
@@ -43,15 +46,17 @@ class Finding:
     def __init__(
         self, kind: str, /, *, factors: Iterable[str] = (), codes: Iterable[str] = (), **quantities: Quantity
     ) -> None:
+        if kind not in templates()["findings"]:
+            near = difflib.get_close_matches(kind, templates()["findings"])
+            meant = f"did you mean {near[0]!r}?" if near else "use stated(...) for a sentence of your own."
+            raise ValueError(f"There is no finding of kind {kind!r}: {meant}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "quantities", {name: _plain(quantity) for name, quantity in quantities.items()})
         object.__setattr__(self, "factors", tuple(factors))
         object.__setattr__(self, "codes", tuple(codes))
 
     def __str__(self) -> str:
-        from unweave.words import sentence  # late: words is above findings
-
-        return sentence(self)
+        return _sentence(self, self.quantities)
 
     def __repr__(self) -> str:
         named = {"factors": self.factors, "codes": self.codes}
@@ -84,7 +89,9 @@ class Finding:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Finding from `to_dict`."""
+        """Finding from `to_dict`; of a kind that this version does not have, the sentence as it was stated."""
+        if data["kind"] not in templates()["findings"]:
+            return cls("stated", text=data["sentence"])
         quantities = {name: _restored(quantity) for name, quantity in data["quantities"].items()}
         return cls(data["kind"], factors=data["factors"], codes=data["codes"], **quantities)
 
@@ -101,6 +108,62 @@ def stated(text: str) -> Finding:
 def as_findings(items: Iterable[Finding | str]) -> tuple[Finding, ...]:
     """Findings as they are, and plain sentences converted to findings."""
     return tuple(item if isinstance(item, Finding) else stated(str(item)) for item in items)
+
+
+def sentence_of_several(findings: Sequence[Finding]) -> str:
+    """One sentence with ranges for findings of one kind that differ only in their numbers.
+
+    >>> print(sentence_of_several([Finding("rows_dropped", n_rows=3), Finding("rows_dropped", n_rows=5)]))
+    3 to 5 rows with missing values were dropped.
+    """
+    quantities: dict[str, Any] = dict(findings[0].quantities)
+    for name, quantity in quantities.items():
+        several: list[Any] = [finding.quantities[name] for finding in findings]
+        if not isinstance(quantity, str) and len(set(several)) > 1:
+            quantities[name] = NumberRange(min(several), max(several))
+    return _sentence(findings[0], quantities)
+
+
+def shared_reason(findings: Mapping[str, Finding]) -> str | None:
+    """The reason that the findings of several metrics share, with the change of each score; None if none is stated.
+
+    >>> moved = {"before": 0.75, "after": 1.0, "further": False}
+    >>> both = {name: Finding("depends_on_number_of_rows", rows_per_code=3, **moved) for name in ("mig", "sap")}
+    >>> print(shared_reason(both))
+    Depend on the number of rows. With more rows, mig goes from 0.75 to 1.00, sap from 0.75 to 1.00.
+    """
+    first = next(iter(findings.values()))
+    template = templates()["shared"].get(first.kind)
+    if template is None or not all({"before", "after"} <= set(each.quantities) for each in findings.values()):
+        return None
+    changes = [
+        say("score_change", name=name, is_first=k == 0, **each.quantities)
+        for k, (name, each) in enumerate(findings.items())
+    ]
+    values = {**first.quantities, "factors": first.factors, "n": len(findings), "changes": ", ".join(changes)}
+    return filled(template, values)
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """The smallest and the largest of several numbers; formatted as 'smallest to largest'.
+
+    >>> f"{NumberRange(0.25, 1.5):.1f}", f"{NumberRange(19, 19.001):.0f}"
+    ('0.2 to 1.5', '19')
+    """
+
+    low: float
+    high: float
+
+    def __format__(self, form: str) -> str:
+        ends = format(self.low, form), format(self.high, form)
+        return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _sentence(finding: Finding, quantities: Mapping[str, Any]) -> str:
+    first, *others = finding.factors or ("",)
+    about = {"factors": finding.factors, "factor": first, "other_factors": others, "codes": finding.codes}
+    return filled(templates()["findings"][finding.kind], {**quantities, **about, "code": "".join(finding.codes[:1])})
 
 
 def _plain(quantity: Any) -> Quantity:

@@ -9,8 +9,9 @@ import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
+    {"sentences"},
     {"findings"},
-    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers"}
+    {"arrays", "codec", "on_demand", "progress", "real_numbers"}
     | {"randomness", "threads", "whole_files", "own_modules"},
     {"estimators"},
     {"evidence", "score"},

@@ -28,7 +28,7 @@ from unweave.report.terminal import (
     representation_table,
     shown_factors,
 )
-from unweave.words.phrases import NOTHING
+from unweave.sentences import NOTHING
 
 
 def printed(thing, width=120):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-from inspect import signature
 from io import StringIO
 
 import numpy as np
@@ -12,12 +11,11 @@ from rich.console import Console, Group
 
 from unweave import Evidence, compare, evaluate
 from unweave.evaluation import Evaluation
-from unweave.findings import Finding
+from unweave.findings import Finding, shared_reason
 from unweave.report.answer import shared_reasons
 from unweave.report.terminal import Prose
+from unweave.sentences import templates
 from unweave.trust.verdict_record import Reason, Verdict
-from unweave.words import verdict_reasons
-from unweave.words.shared_reasons import shared_reason
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(60, 2))
@@ -224,10 +222,9 @@ def test_reasons_stand_under_the_verdict_of_their_row(doubtful):
     assert "2 scores (caution): Depend on the number of rows." in shown
 
 
-@pytest.mark.parametrize("kind", [name for name in vars(verdict_reasons) if name.startswith("depends_on_")])
+@pytest.mark.parametrize("kind", [kind for kind in templates()["findings"] if kind.startswith("depends_on_")])
 def test_every_cause_that_scores_can_share_has_one_sentence(kind):
-    quantities = dict.fromkeys(signature(getattr(verdict_reasons, kind)).parameters, 3.0)
-    quantities |= {"before": 0.25, "after": 0.75, "factors": ("x", "y")}
+    quantities = {"before": 0.25, "after": 0.75, "factors": ("x", "y"), "strength": 0.5, "n_codes": 3, "n_free": 3.0}
     sentence = shared_reason({name: Finding(kind, **quantities) for name in ("mig", "sap")})
     assert "mig goes from 0.25 to 0.75, sap from 0.25 to 0.75" in sentence
 

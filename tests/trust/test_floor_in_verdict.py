@@ -161,17 +161,17 @@ def test_exactly_four_standard_deviations_are_enough(spread, kind):
 
 
 @pytest.mark.parametrize(
-    ("level", "kinds"), [("trust", ["floor_far_from_zero"]), ("do not use", ["floor_far_from_zero", "before"])]
+    ("level", "kinds"), [("trust", ["floor_far_from_zero"]), ("do not use", ["floor_far_from_zero", "one_code"])]
 )
 def test_reasons_for_trust_are_dropped_if_the_floor_speaks_against_it(level, kinds):
-    before = Verdict(level, (Reason(Finding("before"), "", 0.0),), elsewhere=0.25)
+    before = Verdict(level, (Reason(Finding("one_code"), "", 0.0),), elsewhere=0.25)
     known = NoiseFloor("it", "permutation", 0.9, floor=0.69, p_value=0.005, calibrated=0.68)
     found = with_floor(before, Score(0.9, bounds=(0.0, 1.0), best=1.0), known)
     assert [reason.finding.kind for reason in found.reasons] == kinds
     assert found.elsewhere == 0.25
     mild = NoiseFloor("it", "permutation", 0.9, floor=0.3, p_value=0.005, calibrated=0.86)
     found = with_floor(before, Score(0.9, bounds=(0.0, 1.0), best=1.0), mild)
-    assert [reason.finding.kind for reason in found.reasons] == ["floor_far_from_zero", "before"]
+    assert [reason.finding.kind for reason in found.reasons] == ["floor_far_from_zero", "one_code"]
 
 
 def test_a_floor_does_not_change_what_has_no_verdict_and_no_score():

@@ -328,7 +328,7 @@ def test_without_a_budget_for_trials_the_audit_decides_and_it_is_said():
 
 
 def test_metrics_that_are_flagged_are_not_advised():
-    table = {label: Verdict(level, (Reason(Finding("x"), "", 0.0, SECTIONS["P4"]),)) for label, level in (
+    table = {label: Verdict(level, (Reason(Finding("one_code"), "", 0.0, SECTIONS["P4"]),)) for label, level in (
         ("r2", "trust"), ("mcc", "caution"), ("mig", "do not use"), ("sap", "no verdict"))}  # fmt: skip
     found = _advised(table, {label: label for label in table})
     named = {label: verdict.reasons[0].advice.quantities["metrics"] for label, verdict in found.items()}

@@ -23,8 +23,8 @@ from scipy.stats import t as student
 import unweave
 from unweave.evidence import EvidenceError
 from unweave.names import imported, suggestion
+from unweave.sentences import counted
 from unweave.whole_files import write_whole
-from unweave.words.phrases import counted
 from unweave_papers.experiment import (
     FOLDERS,
     MODULES,

@@ -46,6 +46,7 @@ from unweave.auditing.properties import (
 from unweave.evidence import EvidenceError
 from unweave.findings import Finding
 from unweave.progress import progress_bar
+from unweave.sentences import texts
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -71,7 +72,6 @@ from unweave.synthetic.worlds import (
     Reordered,
     TwoFactorConstraint,
 )
-from unweave.words.audits import ASKS, MEASURED
 
 BUDGET = 300.0
 
@@ -334,10 +334,10 @@ def _verdicts(audit: Audit) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for result in (*audit.results, *audit.further):
         head = Text(f"{result.tick} {result.name} {_verdict_words(result)}", style=STYLES[result.verdict])
-        table.add_row(head, Text(ASKS[result.name], style="italic"), "", "", "")
+        table.add_row(head, Text(texts("asks")[result.name], style="italic"), "", "", "")
         for row in _most_telling(result):
             interval = f"[{_short(row.interval[0])}, {_short(row.interval[1])}]"
-            says = MEASURED[row.kind] + ("" if row.counts else " (not part of the verdict)")
+            says = texts("measured")[row.kind] + ("" if row.counts else " (not part of the verdict)")
             table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, _limits(row))
         table.add_row("", "", "", "", "")
     return table

@@ -23,14 +23,13 @@ from unweave.codec import CodecError, plain_data, read_json, restored
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.columns import quoted
-from unweave.findings import Finding
+from unweave.findings import Finding, sentence_of_several
 from unweave.score import Score
 from unweave.trust.comparison import tied_letters
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval
 from unweave.trust.verdict_record import Verdict
 from unweave.whole_files import write_whole
-from unweave.words import sentence_of_several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -13,14 +13,11 @@ import numpy as np
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.findings import Finding
+from unweave.findings import Finding, shared_reason
 from unweave.metrics.identification import IDENTIFIED
 from unweave.metrics.identification import PARTLY as PARTLY_IDENTIFIED
+from unweave.sentences import brief, fixed, found_factors, listed, most_found, reported_score, say, separate, texts
 from unweave.trust.verdict_record import Reason
-from unweave.words import answers as words
-from unweave.words.answers import FOUND, obstacle, unexplained
-from unweave.words.phrases import brief, fixed, listed
-from unweave.words.shared_reasons import shared_reason
 
 SOURCE = "identification"
 
@@ -79,13 +76,15 @@ def _row(
     score = row.score
     assert score is not None
     if constant:
-        return FactorRow(name, "not known", obstacle=obstacle("constant"))
+        return FactorRow(name, "not known", obstacle=say("obstacle", reason="constant"))
     if finding is None:
         return FactorRow(name, "not known")
-    found = "not known" if undefined else FOUND.get(finding.kind, "not known")
+    found = "not known" if undefined else texts("found").get(finding.kind, "not known")
     reason = str(finding.quantities.get("reason", ""))
     if found == "implied":
-        return FactorRow(name, found, reason="implied", obstacle=obstacle("implied", determined_by))
+        return FactorRow(
+            name, found, reason="implied", obstacle=say("obstacle", reason="implied", others=determined_by)
+        )
     low, high = _ends(row, name)
     readable = score.parts.get("affine_recovery")
     return FactorRow(
@@ -98,7 +97,7 @@ def _row(
         reason=reason,
         mixed_with=finding.factors[1:],
         readable=None if readable is None else _known(readable[place]),
-        obstacle="" if found == "yes" else obstacle(reason, finding.factors[1:]),
+        obstacle="" if found == "yes" else say("obstacle", reason=reason, others=finding.factors[1:]),
     )
 
 
@@ -310,7 +309,7 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         short=question.short,
         answer="a little" if answer == "partly" else answer,
         value=float(share),
-        sentence=unexplained(float(share)),
+        sentence=say("unexplained", share=float(share)),
     )
 
 
@@ -397,14 +396,6 @@ def _q(value: float) -> str:
 
 MOST_STEPS = 5
 
-Advise = Callable[[Sequence[str], Sequence[str]], str]
-
-OTHER_REASONS: dict[str, Advise] = {
-    "absent": words.find_absent,
-    "noisy": words.reduce_noise,
-    "folded": words.unfold,
-}
-
 ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 
 
@@ -413,12 +404,12 @@ def next_steps(
 ) -> list[str]:
     """Recommendations as sentences, the most important first."""
     steps = [*_of_checks(evaluation, lines), *of_factors(rows), *_of_questions(evaluation, representation, lines)]
-    return list(dict.fromkeys(steps))[:MOST_STEPS] or [words.nothing_in_the_way()]
+    return list(dict.fromkeys(steps))[:MOST_STEPS] or [say("nothing_in_the_way")]
 
 
 def _of_checks(evaluation: Evaluation, lines: Sequence[QuestionLine]) -> Iterator[str]:
     if not any(row.verdict for row in evaluation.rows):
-        yield words.evaluate_in_full()
+        yield say("evaluate_in_full")
 
 
 def of_factors(rows: Sequence[FactorRow]) -> Iterator[str]:
@@ -428,11 +419,11 @@ def of_factors(rows: Sequence[FactorRow]) -> Iterator[str]:
         of_group = [row for row in rows if row.factor in names]
         readable = [row.readable for row in of_group if row.readable is not None]
         codes = _codes_of([row for row in of_group if row in missing])
-        yield words.separate([row.factor for row in of_group], codes, min(readable) if readable else None)
-    for reason, said in OTHER_REASONS.items():
+        yield separate([row.factor for row in of_group], codes, min(readable) if readable else None)
+    for reason in ("absent", "noisy", "folded"):
         of_reason = [row for row in missing if row.reason == reason]
         if of_reason:
-            yield said([row.factor for row in of_reason], _codes_of(of_reason))
+            yield say(reason, factors=[row.factor for row in of_reason], codes=_codes_of(of_reason))
 
 
 def _codes_of(rows: Sequence[FactorRow]) -> list[str]:
@@ -555,7 +546,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         next_steps=tuple(next_steps(evaluation, name, rows, lines)),
         remark=_remark(evaluation, name) if rows else "",
         reading=_reading(evaluation, name, rows, lines),
-        mcc_note=words.mcc_beside_identification() if _mcc_is_higher(evaluation, name) else "",
+        mcc_note=say("mcc_beside_identification") if _mcc_is_higher(evaluation, name) else "",
     )
 
 
@@ -565,27 +556,27 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     if not rows:
         row = evaluation.row(SOURCE, representation)
         problem = str(row.problem) if row is not None and row.problem else ""
-        return f"Which factors were found is not known. {problem}" if problem else words.no_factor_table()
+        return f"Which factors were found is not known. {problem}" if problem else say("no_factor_table")
     named = {found: [row.factor for row in rows if row.found == found] for found in ("yes", "partly", "no", "implied")}
     if not any(row.counts for row in rows):
         row = evaluation.row(SOURCE, representation)
         caveats = list(map(str, row.score.caveats)) if row is not None and row.score else []
-        return words.undefined_table(caveats)
-    first = words.found_factors(named["yes"], named["partly"], named["no"])
-    return f"{first} {words.implied_factors(named['implied'])}" if named["implied"] else first
+        return say("undefined_table", caveats=" ".join(caveats))
+    first = found_factors(named["yes"], named["partly"], named["no"])
+    return f"{first} {say('implied_factors', names=named['implied'])}" if named["implied"] else first
 
 
 def _remark(evaluation: Evaluation, representation: str) -> str:
     row = evaluation.row(SOURCE, representation)
     level = row.verdict.level if row is not None and row.verdict else ""
-    return words.doubtful_table(SOURCE, level) if level in ("caution", "do not use") else ""
+    return say("doubtful_table", metric=SOURCE, level=level) if level in ("caution", "do not use") else ""
 
 
 def _reading(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> tuple[str, ...]:
     confidence = next((line.confidence for line in lines if line.confidence), None)
-    of_questions = words.reading_of_questions(YES, PARTLY, confidence)
+    of_questions = say("reading_of_questions", yes=YES, partly=PARTLY, confidence=confidence)
     return _reading_of_factors(evaluation, representation, rows), of_questions if lines else ""
 
 
@@ -597,8 +588,11 @@ def _reading_of_factors(evaluation: Evaluation, representation: str, rows: tuple
     shown = [(row, bool(is_free)) for row, is_free in zip(rows, free, strict=True) if row.share is not None]
     redundant = [row.factor for row, is_free in shown if not is_free]
     mean = fmean([row.share or 0.0 for row, is_free in shown if is_free] or [0.0])
-    said = words.reading_of_factors(SOURCE, score.value, mean, redundant)
-    return f"{said} {words.reading_of_found(IDENTIFIED, PARTLY_IDENTIFIED)}"
+    is_lower = fixed(score.value, 2) != fixed(mean, 2)
+    of_factors = say(
+        "reading_of_factors", source=SOURCE, value=score.value, mean=mean, redundant=redundant, is_lower=is_lower
+    )
+    return f"{of_factors} {say('reading_of_found', yes=IDENTIFIED, partly=PARTLY_IDENTIFIED)}"
 
 
 def _mcc_is_higher(evaluation: Evaluation, representation: str) -> bool:
@@ -615,19 +609,22 @@ def _report(
     if not checked:
         return "These scores are not checked: do not report them before noise floors and verdicts are computed."
     scores = [
-        words.reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
+        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
         for line in lines
         if line.level == "trust" and line.question != OTHER_CONTENT and line.value is not None
     ]
+    if not scores:
+        return say("no_report")
     yes, n = sum(row.found == "yes" for row in rows), sum(row.counts for row in rows)
     found = f"{yes} of {n} factors {'has a code of its' if yes == 1 else 'have codes of their'} own." if n else ""
     data = evaluation.data
-    return words.report_sentence(
-        data["n_rows"],
-        data["representations"][representation]["n_codes"],
-        scores,
-        found if scores else "",
-        data.get("screening", {}).get(representation, {}).get("n_codes"),
+    return say(
+        "report",
+        n_rows=data["n_rows"],
+        n_codes=data["representations"][representation]["n_codes"],
+        scores=scores,
+        found=found,
+        n_given=data.get("screening", {}).get(representation, {}).get("n_codes"),
     )
 
 
@@ -698,11 +695,11 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         f"{answer.representation}: {step}" for answer in found for step in list(of_factors(answer.factors))[:1]
     )
     return ComparedAnswer(
-        headline=words.most_found(counts),
+        headline=most_found(counts),
         representations=found,
         questions=questions,
         report=_comparison_report(questions),
-        next_steps=tuple(steps)[:MOST_STEPS] or (words.nothing_in_the_way(),),
+        next_steps=tuple(steps)[:MOST_STEPS] or (say("nothing_in_the_way"),),
         mcc_note=next((answer.mcc_note for answer in found if answer.mcc_note), ""),
     )
 
@@ -774,10 +771,10 @@ def _comparison_report(questions: tuple[ComparedQuestion, ...]) -> str:
     for question in questions:
         best = [entry.representation for entry in question.ranked if entry.best and entry.level == "trust"]
         if best and len(best) < len(question.ranked):
-            sentences.append(words.best_by(question.metric, best))
+            sentences.append(say("best_by", metric=question.metric, names=best))
         elif best:
-            sentences.append(words.all_tied_by(question.metric))
-    return " ".join(sentences) or words.nothing_told_apart()
+            sentences.append(say("all_tied_by", metric=question.metric))
+    return " ".join(sentences) or say("nothing_told_apart")
 
 
 SCHEMA = "unweave.answer/1"

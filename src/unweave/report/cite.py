@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from unweave.words.phrases import counted, listed
+from unweave.sentences import counted, listed
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from unweave.arrays import FloatArray
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.sentences import counted
 from unweave.whole_files import write_whole
-from unweave.words.phrases import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,9 +26,8 @@ from unweave.metrics import mig
 from unweave.metrics.matrices import factor_entropies
 from unweave.report.answer import rank_of
 from unweave.report.summary import EVER_LESS, summarise
+from unweave.sentences import brief, counted, fixed, listed, p_value, say
 from unweave.whole_files import write_whole
-from unweave.words.answers import reading_of_pictures
-from unweave.words.phrases import brief, counted, fixed, listed, p_value
 
 Colour = tuple[int, int, int]
 
@@ -340,7 +339,7 @@ def _page_template() -> Template:
         hexadecimal=hexadecimal,
         text_on=text_on,
         rank_of=rank_of,
-        reading_of_pictures=reading_of_pictures,
+        say=say,
     )
     return environment.get_template("page.html.j2")
 

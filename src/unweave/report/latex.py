@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
-from unweave.words.phrases import MINUS, fixed
+from unweave.sentences import MINUS, fixed
 
 ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "\\": r"\textbackslash{}",

@@ -8,7 +8,7 @@ from typing import Any
 
 from unweave.evaluation import Evaluation
 from unweave.report.summary import summarise
-from unweave.words.phrases import NOTHING, brief, fixed, listed, p_value
+from unweave.sentences import NOTHING, brief, fixed, listed, p_value
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 

@@ -11,9 +11,9 @@ from unweave.auditing.properties import Audit
 from unweave.evaluation import Evaluation
 from unweave.report.answer import plain_answer
 from unweave.score import Score
+from unweave.sentences import fixed, listed
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
-from unweave.words.phrases import fixed, listed
 
 MOST_ROWS = 40
 

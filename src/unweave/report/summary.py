@@ -39,9 +39,9 @@ from unweave.report.answer import (
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
+from unweave.sentences import counted, fixed, listed
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.verdict_record import Reason
-from unweave.words.phrases import counted, fixed, listed
 
 NOTHING_FOUND = 0.05
 

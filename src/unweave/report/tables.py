@@ -16,7 +16,7 @@ from rich.text import Text
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
 from unweave.metrics.concepts import ConceptReport
-from unweave.words.phrases import counted, fixed
+from unweave.sentences import counted, fixed
 
 if TYPE_CHECKING:
     from unweave.datasets import DataSet

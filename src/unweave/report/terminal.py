@@ -34,7 +34,7 @@ from unweave.report.answer import (
     shared_reasons,
     verdict_in_words,
 )
-from unweave.words.phrases import counted, fixed, listed
+from unweave.sentences import counted, fixed, listed
 
 MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 

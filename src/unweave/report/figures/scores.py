@@ -31,7 +31,7 @@ from unweave.report.figures.codes import (
     quiet,
 )
 from unweave.report.figures.geometry import FAINT, INK
-from unweave.words.audits import ASKS
+from unweave.sentences import texts
 
 Ends = tuple[float, float]
 
@@ -343,7 +343,7 @@ def audit_figure(audit: Audit) -> Figure:
         result = audit[name]
         _panel(axes, name, [point for point in audit.curves if point.name == name])
         axes.set_title(f"{name} {result.verdict}", loc="left", fontsize=10.5, color=VERDICT_COLOURS[result.verdict])
-        axes.set_title(ASKS[name], loc="right", fontsize=8, color=INK)
+        axes.set_title(texts("asks")[name], loc="right", fontsize=8, color=INK)
     return figure
 
 
