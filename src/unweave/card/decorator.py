@@ -276,8 +276,12 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
         if codes is not None or options:
             raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
         return factors
-    if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
-        return Evidence(decoder=factors, reference=codes, **options)
+    needs_decoder_alone = "decoder" in card.needs and "factors" not in card.needs
+    if needs_decoder_alone and factors is not None and options.get("decoder") is None:  # metric(decoder, reference)
+        if codes is not None and options.get("reference") is not None:
+            raise EvidenceError(f"{card.name} has two references: pass one, in second place or as reference=.")
+        reference = options.get("reference") if codes is None else codes
+        return Evidence(**options | {"decoder": factors, "reference": reference})
     if isinstance(factors, Posterior) and codes is None:  # for metrics that need no factors
         return Evidence(codes=factors, **options)
     return Evidence(factors, codes, **options)
